@@ -11,7 +11,7 @@ DEPS := $(VENV)/.dependencies
 BUILT := $(VENV)/.built
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: help quick wheel audit docs fuzz soak attempts blkid-images demo test test-long test-all check bench bench-fio bench-serve bench-traces bench-inputs bench-logs bench-analysis bench-fit bench-study identify refits accuracy scaled policies questions suites fio-page fio-census fio-tests picture build clean tools test-tools
+.PHONY: help quick wheel audit docs fuzz soak attempts blkid-images demo test test-long test-all check bench bench-fio bench-serve bench-traces bench-inputs bench-logs bench-analysis bench-charts bench-fit bench-study bench-web web identify refits accuracy calibration scaled policies questions suites fio-page fio-census fio-tests picture build clean tools test-tools
 SECONDS ?= 60
 # Tests start hundreds of Pythons, each of which would compile all modules anew where the environment forbids to keep them.
 export PYTHONDONTWRITEBYTECODE :=
@@ -40,10 +40,12 @@ help:
 	@echo "make bench-traces  traces replayed: requests a second, and memory [COUNT=20000000]"
 	@echo "make bench-serve  a served drive under fio beside a run of the same job"
 	@echo "make bench-analysis  how often the analysis is right, on curves, logs of each shape and simulated drives [N=300 of each]"
+	@echo "make bench-charts  how often pictures of charts are read right, into docs/accuracy/charts.md [N=300]"
 	@echo "make bench-fit  twins fitted to drives with hidden parameters [N=300]"
 	@echo "make refits   twins fitted to published figures, for ACCURACY.md"
 	@echo "make identify  which suite tells which value of a twin, into docs/twin.md"
 	@echo "make accuracy  published figures beside simulated ones, as ACCURACY.md"
+	@echo "make calibration  constants of parts from published figures, into docs/accuracy/calibration.csv and the parts"
 	@echo "make scaled   what a scaled drive answers beside the whole one, into docs/model.md"
 	@echo "make bench-study  what a point of a study costs, into docs/scale.md"
 	@echo "make policies every policy of the cache under six kinds of work, into docs/policies.md"
@@ -59,6 +61,8 @@ help:
 	@echo "make wheel    the package for this machine, into target/wheels"
 	@echo "make soak     random requests on random drives, audited [SECONDS=60] [SEED=1]"
 	@echo "make docs     the documents as a site, into target/site; a broken link ends it"
+	@echo "make web      the simulated drive as a page that needs nothing, into target/web/index.html; needs Node.js"
+	@echo "make bench-web  how soon the page answers, and whether 100 random settings do"
 	@echo "make clean    remove the environment and every build"
 
 demo: build
@@ -81,6 +85,7 @@ test: build
 	@$(PYTEST)
 
 test-long: build
+	@$(call have,node --version && { rustup target list --installed | grep -q wasm32 || test -d /usr/src/rustc-*; },Node.js and rustup target add wasm32-unknown-unknown) $(MAKE) --silent web
 	PSLC_SEARCH=all $(PYTEST) -m "(long or search) and not slow"
 
 test-all: test test-long
@@ -117,6 +122,24 @@ docs: target/gallery/index.md
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo "target/site/index.html"
 
+# The page needs Rust's target for WebAssembly, or Debian's rustc-web and rust-web-src, and npm's registry.
+WASM := target/wasm/wasm32-unknown-unknown/web/pslc_web.wasm
+WEB_SOURCES := $(shell find web/src web/index.html web/vite.config.ts web/package-lock.json -type f -not -path '*/generated/*')
+
+web: target/web/index.html
+
+$(WASM): $(SOURCES) web/build-wasm
+	web/build-wasm
+
+target/web/index.html: $(WASM) $(BUILT) $(WEB_SOURCES) python/pslc/lab/page_data.py $(wildcard python/pslc/drives/*.toml)
+	mkdir -p web/src/generated
+	$(BIN)/python -m pslc.lab.page_data > web/src/generated/data.json
+	cd web && npm ci --silent --no-fund --no-audit && npm run --silent build -- --logLevel warn
+	cp target/web/index.html python/pslc/lab/page.html
+
+bench-web: web
+	$(BIN)/python -m benches.web
+
 bench: build
 	$(BIN)/python benches/table.py
 	cargo bench --workspace --quiet
@@ -141,6 +164,10 @@ bench-analysis: build
 	mv docs/accuracy/analysis.md.part docs/accuracy/analysis.md
 	@echo "make accuracy puts these tables into ACCURACY.md"
 
+bench-charts: build
+	$(BIN)/python -m benches.charts $(or $(N),300) | tee docs/accuracy/charts.md.part
+	mv docs/accuracy/charts.md.part docs/accuracy/charts.md
+
 bench-fit: build
 	$(BIN)/python -m benches.fit $(or $(N),300)
 
@@ -152,6 +179,9 @@ refits: build
 
 accuracy: build
 	$(BIN)/python docs/accuracy/make.py
+
+calibration: build
+	$(BIN)/python docs/accuracy/calibrate.py
 
 scaled: build
 	$(BIN)/python -m benches.scaled

@@ -20,9 +20,7 @@ from benches import recovery, shapes, truth
 from benches.curves import simulated, synthetic
 from benches.curves.shapes import SHAPES
 from pslc.analysis import CAUSES, CacheEnd, Curve, cache_end, find_phases
-from pslc.analysis.causes import WAITING
-from pslc.analysis.levels import WHOLE
-from pslc.analysis.outside import LINK_FULL
+from pslc.analysis.thresholds import LINK_FULL_SHARE, MIN_BUFFER_WAIT_SHARE, WHOLE_DRIVE_SHARE
 from pslc.recording.context import began
 from pslc.recording.store import Recording
 from pslc.recording.writes import of_writes
@@ -125,10 +123,11 @@ def explained(recordings: Iterable[Recording]) -> list[tuple[str, str, float]]:
     for recording in recordings:
         inside, outside = recording.findings["phases"], of_writes(recording, outside=True)["phases"]
         for true, answer in zip(inside, outside, strict=True):
-            again = true["from_bytes"] >= WHOLE * (recording.drive_bytes or np.inf)
+            again = true["from_bytes"] >= WHOLE_DRIVE_SHARE * (recording.drive_bytes or np.inf)
             both = {
-                "link": _busy(recording, true, "link_busy_ns_total") >= LINK_FULL,
-                "host": true["cause"] == "dram" and _busy(recording, true, "buffer_wait_ns_total") < WAITING,
+                "link": _busy(recording, true, "link_busy_ns_total") >= LINK_FULL_SHARE,
+                "host": true["cause"] == "dram"
+                and _busy(recording, true, "buffer_wait_ns_total") < MIN_BUFFER_WAIT_SHARE,
                 "native": (true["cause"] == "direct" and again)
                 or (true["cause"] == "pslc" and recording.profile_keys["cache"]["mode"] == "pure-slc"),
             }.get(answer["cause"], False)

@@ -7,9 +7,11 @@ answer or a `PslcError`, within a second and without a warning; what is neither 
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 import random
+import shutil
 import sys
 import tempfile
 import time
@@ -25,6 +27,7 @@ from pslc import Scope, run, traces
 from pslc.base.errors import PslcError
 from pslc.device import drive_files, parts
 from pslc.device.parts import schema
+from pslc.lab import uploads
 from pslc.recording import comparison
 from pslc.report import page, recording_view
 from pslc.runner.load import opened, read_side
@@ -60,6 +63,8 @@ PIECES: Final = (
 
 RENDERED: Final = 8
 """One recording in so many is drawn and compared as well, which takes ten times as long as to read it."""
+SEPARATOR: Final = "\n----\n"
+"""Between files that are dropped together."""
 BYTES: Final = "latin-1"
 """Encoding under which the letters of a text are the bytes of a file."""
 ODD: Final[tuple[Any, ...]] = (
@@ -183,9 +188,36 @@ def foreign(folder: Path) -> dict[str, tuple[Callable[[str], object], list[str],
         of_bytes(lambda path: drive_files.open_kept(path).close(), folder / "mutated.pslc"),
         [drive.read_bytes().decode(BYTES)], mutated,
     )  # fmt: skip
+    found["lab upload"] = (dropped(folder / "drops"), uploads_of(of[0], trace, drive), mutated)
     found["smartctl"] = (of_bytes(read_side, folder / "smartctl.json"), [SMARTCTL], another_value)
     found["nvme"] = (of_bytes(read_side, folder / "nvme.json"), [NVME], another_value)
     return found
+
+
+def dropped(folder: Path) -> Callable[[str], None]:
+    """What the lab does with files that are dropped on its page: a text of `NAME`, a new line, and what is in it, or of
+    several of these behind each other with `SEPARATOR` between them."""
+    folder.mkdir()
+
+    def parse(text: str) -> None:
+        files = [part.partition("\n") for part in text.split(SEPARATOR)]
+        contents = [base64.b64encode(content.encode(BYTES, errors="replace")).decode() for _, _, content in files]
+        name = uploads.keep(folder, [name for name, _, _ in files], [f"data:;base64,{content}" for content in contents])
+        try:
+            uploads.read(folder, name)
+        finally:
+            shutil.rmtree(folder / name, ignore_errors=True)
+
+    return parse
+
+
+def uploads_of(recording: Recorded, trace: Path, drive: Path) -> list[str]:
+    """Files of each kind that the page takes."""
+    given = {path.name: path.read_bytes().decode(BYTES) for path in sorted((CORPUS / "file").iterdir())}
+    given |= {f"{path.stem}.toml": path.read_bytes().decode(BYTES) for path in sorted((CORPUS / "profile").iterdir())}
+    given |= {"trace": trace.read_bytes().decode(BYTES), "disk.pslc": drive.read_bytes().decode(BYTES)}
+    whole = f"run.json\n{recording.document}{SEPARATOR}series.parquet\n{recording.series.decode(BYTES)}"
+    return [*(f"{name}\n{content}" for name, content in given.items()), whole]
 
 
 def write_rows(path: Path) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 
 from benches.curves import shapes
 from benches.curves.shapes import Log
-from pslc.analysis import Found, Seen, causes_from_outside, find
+from pslc.analysis import AnalysisOptions, MeasurementContext, WriteAnalysis, analyze_curve, blackbox_causes
 
 DRAWN, SIDE = 60_000, 24
 """Drives that are drawn for `told_of_decays`, and fields of each side of its map."""
@@ -38,15 +38,14 @@ class Verdict:
     causes: tuple[tuple[str, str, float], ...]
 
 
-def found(log: Log, seed: int = 0) -> Found:
-    """What is said of a log."""
-    seen = Seen(capacity_bytes=log.capacity_bytes, **log.known)
-    return find(
-        log.curve, lambda phases: causes_from_outside(phases, seen), capacity_bytes=log.capacity_bytes, seed=seed
-    )
+def found(log: Log, seed: int = 0) -> WriteAnalysis:
+    """The analysis of a log."""
+    context = MeasurementContext(capacity_bytes=log.capacity_bytes, **log.known)
+    options = AnalysisOptions(capacity_bytes=log.capacity_bytes, seed=seed)
+    return analyze_curve(log.curve, lambda phases: blackbox_causes(phases, context), options)
 
 
-def judged(log: Log, said: Found, seed: int = 0) -> Verdict:
+def judged(log: Log, said: WriteAnalysis, seed: int = 0) -> Verdict:
     """Whether it is right."""
     end, true = said.cache, log.cache_bytes
     stated = end is not None and end.seen_end

@@ -75,6 +75,19 @@ def long_functions(name: str, text: str) -> int:
     return sum(lines > MAX_BODY_LINES for lines in (python_bodies if name.endswith(".py") else rust_bodies)(text))
 
 
+def help_texts(name: str, text: str) -> int:
+    """How many helps of options end with a full stop, or describe a default as what happens without the option."""
+    calls = (node for node in ast.walk(ast.parse(text) if "/cli/" in name else ast.Module([], [])))
+    texts = (
+        keyword.value.value
+        for node in calls
+        if isinstance(node, ast.Call)
+        for keyword in node.keywords
+        if keyword.arg == "help" and isinstance(keyword.value, ast.Constant)
+    )
+    return sum(str(help_text).endswith(".") or "without it" in str(help_text) for help_text in texts)
+
+
 def _in_sources(count: Callable[[str, str], int]) -> Counter[str]:
     paths = [*(ROOT / "python" / "pslc").rglob("*.py"), *(ROOT / "crates").glob("*/src/**/*.rs")]
     names = {path.relative_to(ROOT).as_posix(): path for path in paths}
@@ -103,6 +116,7 @@ def lint_exceptions() -> Counter[str]:
 COUNTS: dict[str, Callable[[], Counter[str]]] = {
     "everyday words": lambda: _in_sources(everyday_words),
     "functions of over 60 lines": lambda: _in_sources(long_functions),
+    "helps with a full stop or 'without it'": lambda: _in_sources(help_texts),
     "functions of a complexity over 15": complex_functions,
     "exceptions to lints": lint_exceptions,
 }

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,8 +20,8 @@ from pslc.device.target import RealOptions, find_target
 from tests.labels import BY_HAND
 from tests.loops import MB, loop_over, noise, reason
 from tests.test_labels import known
-from tests.test_writers import JOB as SHORT
-from tests.test_writers import ON, STANDS, WRITERS, looks
+from tests.writers import JOB as SHORT
+from tests.writers import ON, STANDS, WRITERS, foreign, looks, swapped
 
 ATTEMPTS = int(os.environ.get("PSLC_ATTEMPTS", "14"))
 JOB = "[w]\nrw=randwrite\nbs=64k\nsize=64k\n"
@@ -178,26 +178,39 @@ def test_no_attempt_on_the_writers_changes_what_is_not_pslc_s(tmp_path):
     job = tmp_path / "short.fio"
     job.write_text(SHORT)
     recording = pslc.run(job, on=ON)
-    refused = Counter()
+    outcomes: Counter[str] = Counter()
     for number in range(ATTEMPTS):
         folder = tmp_path / str(number) / "folder"
         folder.mkdir(parents=True)
-        what, stands = choice.choice(sorted(WRITERS)), choice.choice(STANDS)
-        name, write = WRITERS[what]
+        what, stands = sorted(WRITERS)[number % len(WRITERS)], choice.choice(STANDS)
+        of = WRITERS[what]
         precious = folder.parent / "precious"
         precious.write_bytes(content := choice.randbytes(choice.randrange(1, 8192)))
-        stands(folder / name, precious)
-        if choice.random() < 0.5:
-            # Others of pslc's files are there already.
-            for other in {"run.json", "series.parquet", "report.html"} - {name}:
-                if what != "a new drive" and what != "a log of a job":
-                    (folder / other).write_bytes(b"")
-        before = looks(folder)[name]
-        with pytest.raises(pslc.PslcError):
-            write(folder / name, recording)
-        assert looks(folder)[name] == before, (what, stands)
-        assert precious.read_bytes() == content, (what, stands)
+        inode = precious.stat().st_ino
+        if choice.random() < 0.25:
+            stands(folder / of.name, precious)
+            with swapped(folder / of.name, precious), suppress(pslc.PslcError, OSError):
+                of.write(folder / of.name, recording)
+            outcomes["race of a link"] += 1
+        else:
+            _attempted(what, stands, folder, precious, recording)
+            outcomes[stands.__name__] += 1
+        assert (precious.read_bytes(), precious.stat().st_ino) == (content, inode), (what, stands)
         assert not list(folder.glob(".pslc-*"))
-        refused[stands.__name__] += 1
         shutil.rmtree(folder.parent)
-    print(json.dumps({"attempts on writers": ATTEMPTS, "refused, by what stood there": dict(refused.most_common())}))
+    print(json.dumps({"attempts on writers": ATTEMPTS, "by what stood there": dict(outcomes.most_common())}))
+
+
+def _attempted(
+    what: str, stands: Callable[[Path, Path], None], folder: Path, precious: Path, recording: object
+) -> None:
+    """One attempt without a race: what stands there is left, unless the command line names it and may replace it."""
+    of = WRITERS[what]
+    stands(folder / of.name, precious)
+    before = looks(folder)[of.name]
+    if of.named and stands is foreign:
+        of.write(folder / of.name, recording)
+        return
+    with pytest.raises((pslc.PslcError, FileExistsError)):
+        of.write(folder / of.name, recording)
+    assert looks(folder)[of.name] == before, (what, stands)

@@ -4,6 +4,7 @@ import importlib.util
 import json
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,7 @@ from pslc.device.region import Scope, find_region
 from pslc.device.target import RealOptions, find_target
 from pslc.recording.store import join
 from pslc.runner import campaign
+from pslc.runner.options import RunOptions
 from pslc.schema.job_options import Said, said
 from pslc.schema.jobs import Job
 from tests.conftest import ROOT
@@ -123,6 +125,11 @@ def test_repeats_have_a_spread(command, small, tmp_path):
     assert seeds == [0, 1, 2]
 
 
+def logging_to(lines: list[str], spec: campaign.CampaignSpec) -> campaign.CampaignSpec:
+    """The campaign with its lines of progress in a list."""
+    return replace(spec, options=replace(spec.options, log=lines.append))
+
+
 def test_an_interrupted_suite_goes_on_where_it_was_if_its_data_are_still_there(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "data.bin").write_bytes(b"\1" * 64_000_000)
@@ -139,11 +146,11 @@ def test_an_interrupted_suite_goes_on_where_it_was_if_its_data_are_still_there(t
     )
     assert [part.interrupted for part in first.parts] == [False, True]
     first.save(tmp_path / "run")
-    order = campaign.unfinished(tmp_path / "run", real)
-    assert (order.what, order.scope, order.options) == ("second-pass", scope, slow)
-    told: list[str] = []
-    (whole,) = campaign.run(order, tell=told.append)
-    assert told == ["step 1: fill, done before", "step 2: again"]
+    spec = campaign.unfinished(tmp_path / "run", real)
+    assert (spec.subject, spec.options.scope, spec.options.options) == ("second-pass", scope, slow)
+    lines: list[str] = []
+    (whole,) = campaign.run(logging_to(lines, spec))
+    assert lines == ["step 1: fill, done before", "step 2: again"]
     one, two = whole.parts
     assert one.jobs == first.parts[0].jobs
     assert two.start_ns >= one.end_ns
@@ -161,11 +168,11 @@ def test_what_a_scratch_file_held_is_written_again(tmp_path, monkeypatch):
         progress=lambda state: not state["step"].startswith("step 2"),
     )
     first.save(tmp_path / "run")
-    order = campaign.unfinished(tmp_path / "run", RealOptions())
-    assert order.real == RealOptions(size=first.capacity_bytes)
-    told: list[str] = []
-    campaign.run(order, tell=told.append)
-    assert told == ["step 1: fill", "step 2: again"]
+    spec = campaign.unfinished(tmp_path / "run", RealOptions())
+    assert spec.options.real == RealOptions(size=first.capacity_bytes)
+    lines: list[str] = []
+    campaign.run(logging_to(lines, spec))
+    assert lines == ["step 1: fill", "step 2: again"]
 
 
 def test_a_finished_run_is_not_resumed_and_a_job_file_cannot_be(command, small, tmp_path):
@@ -174,7 +181,9 @@ def test_a_finished_run_is_not_resumed_and_a_job_file_cannot_be(command, small, 
     assert done.returncode == 2
     assert "is finished" in done.stderr
     assert "holds no run" in command("run", "--resume", "nothing").stderr
-    assert "as it was begun" in command("run", "fill", "--on", small, "--resume", "out").stderr
+    assert (
+        "takes everything from the interrupted run" in command("run", "fill", "--on", small, "--resume", "out").stderr
+    )
 
 
 @pytest.mark.long
@@ -203,26 +212,28 @@ def test_a_suite_that_fails_does_not_take_the_others_with_it(small, tmp_path, mo
     def fails(recording):
         raise ValueError("it divided by the weather")
 
-    monkeypatch.setattr(suites.load("fill"), "findings", fails)
+    fill = suites.load("fill")
+    fails.__annotations__ = dict(fill.findings.__annotations__)
+    monkeypatch.setattr(fill, "findings", fails)
     monkeypatch.setattr(processes, "cores", lambda: 1)
     failed: list[str] = []
-    order = campaign.Order("all", small, scope=Scope(quick=True))
-    done = campaign.run(order, fail=lambda suite, error: failed.append(f"{suite}: {error}"))
+    spec = campaign.CampaignSpec("all", small, RunOptions(scope=Scope(quick=True)))
+    done = campaign.run(spec, on_failure=lambda suite, error: failed.append(f"{suite}: {error}"))
     assert [recording.suite for recording in done] == ["burst", "mixed"]
     assert failed == ["fill: it divided by the weather"]
-    assert [path.name for path in campaign.folders(order, done, tmp_path)] == ["burst", "mixed"]
+    assert [path.name for path in campaign.folders(spec, done, tmp_path)] == ["burst", "mixed"]
     with pytest.raises(ValueError, match="weather"):
-        campaign.run(order)
+        campaign.run(spec)
 
 
 def test_a_catalogue_that_lacks_a_suite_in_the_middle_is_resumed_with_that_one(small, tmp_path, monkeypatch):
     monkeypatch.setattr(suites, "names", lambda: ["burst", "fill", "mixed"])
     for name in ("burst", "mixed"):
         pslc.run(name, on=small, scope=Scope(quick=True)).save(tmp_path / name)
-    told: list[str] = []
-    done = campaign.run(campaign.unfinished(tmp_path, RealOptions()), tell=told.append)
+    lines: list[str] = []
+    done = campaign.run(logging_to(lines, campaign.unfinished(tmp_path, RealOptions())))
     assert [recording.suite for recording in done] == ["burst", "fill", "mixed"]
-    assert told == ["2 of 3: fill"]
+    assert lines == ["2 of 3: fill"]
 
 
 def test_a_suite_that_lacks_a_part_is_refused_before_anything_is_measured(small, monkeypatch):
@@ -252,7 +263,7 @@ ERRORS = {
     "a region off the drive": (["fill", "--region", "1GB-900GB"], "the region ends at"),
     "a region that ends first": (["fill", "--region", "2GB-1GB"], "ends before it begins"),
     "no percentage": (["fill", "--fill-first", "0.5"], "50%"),
-    "nothing left": (["fill", "--fill-first", "100%"], "are left for the suite"),
+    "nothing left": (["fill", "--fill-first", "100%"], "the suite has 0 B, but needs"),
     "no unit of time": (["fill", "--idle", "5"], "5min"),
     "a job file with a scope": (["my.fio", "--quick"], "are for suites"),
 }

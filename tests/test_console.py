@@ -164,6 +164,21 @@ def test_on_a_terminal_with_colours_none_does_either(name, folder):
     assert text
 
 
+def test_a_new_line_in_a_name_begins_no_line(folder):
+    name = "x\nerror: all is lost\nrecording: y"
+    (folder / f"{name}.csv").write_text("s,MB/s\n" + "".join(f"{s},100\n" for s in range(1, 30)))
+    (folder / f"{name}.bad").write_text("?")
+    for words in (["analyze", f"{name}.csv"], ["analyze", f"{name}.bad"], ["run", "fill", "--on", f"sim:{name}"],
+                  ["run", "jobs.fio", "--on", f"sim:./{SMALL}", "--save", name],
+                  ["report", "one", "-o", f"{name}.html"],
+                  ["drives", "show", name], ["compare", "one", name], ["study", f"{name}.csv"]):  # fmt: skip
+        done = forked.run(words, folder, os.environ | {"COLUMNS": "300"})
+        lines = (done.stdout + done.stderr).splitlines()
+        assert not [line for line in lines if line.startswith(("error: all is lost", "recording: y"))], words
+        if words[0] != "compare":  # Which shortens it.
+            assert "x\\u000aerror: all is lost\\u000arecording: y" in done.stdout + done.stderr, words
+
+
 def test_help_keeps_its_colours_on_a_terminal(folder):
     assert "\x1b[1m" in on_a_terminal(["run", "--help"], folder)
 
@@ -209,7 +224,7 @@ _streams()
 from pslc.cli._progress import Bar
 with Bar({HOSTILE!r}) as bar:
     bar({{"step": {HOSTILE!r}, "done_bytes": 1, "total_bytes": 2, "bytes_per_s": 1.0, "total_time_ns": 0}})
-    bar.tell({HOSTILE!r})
+    bar.log({HOSTILE!r})
     print({HOSTILE!r}, file=sys.stderr)
     print({HOSTILE!r})
 """

@@ -94,3 +94,15 @@ def test_links_lead_somewhere(path):
     for target in re.findall(r"\]\(([^)#]+)", path.read_text()):
         if not target.startswith("http"):
             assert (path.parent / target).exists(), target
+
+
+def test_the_tests_that_the_page_on_safety_names_are_there():
+    text = (ROOT / "docs" / "safety.md").read_text()
+    files: dict[str, str] = {}
+    for path in (ROOT / "tests").rglob("*.py"):  # Two of one name are in different folders.
+        files[path.name] = files.get(path.name, "") + path.read_text()
+    named = set(re.findall(r"`(?:[\w/]+\.py::|\.\.\.::)?(test_[a-z0-9_]+)`", text))
+    assert len(named) > 100
+    assert [name for name in named if not any(f"def {name}(" in source for source in files.values())] == []
+    for file, name in re.findall(r"`(?:\w+/)?(test_\w+\.py)::(\w+)`", text):
+        assert f"def {name}(" in files[file], f"{file}::{name}"

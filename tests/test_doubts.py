@@ -95,9 +95,9 @@ def test_what_the_device_moved_for_others_is_doubted(device, expected):
         names = ("device_read_bytes_total", "device_write_bytes_total")
         recording.before = dict.fromkeys(names, 7)
         recording.totals = dict(zip(names, (7, 7 + round(device * written)), strict=True))
-    share = warnings._others(recording)
+    share = warnings._other_bytes(recording)
     assert (share >= warnings.OTHERS) == (expected is not None)
     if expected:
         assert RecordingWarning.OTHERS.of(share=100 * share).startswith(expected)
     recording.jobs[0]["options"]["direct"] = "0"
-    assert warnings._others(recording) == 0.0, "the page cache may have written more, or less"
+    assert warnings._other_bytes(recording) == 0.0, "the page cache may have written more, or less"

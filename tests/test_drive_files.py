@@ -97,8 +97,8 @@ def test_a_run_goes_on_where_the_last_one_ended_and_says_so(disk: Path) -> None:
     second = pslc.run("burst", on=str(disk))
     assert second.start_ns >= first.start_ns + first.drive_time_s * 1e9
     assert second.before["host_write_bytes_total"] == first.totals["host_write_bytes_total"] > 0
-    assert not any("begins as it was left" in note for note in first.facts["notes"])
-    assert any("disk.pslc begins as it was left: " in note for note in second.facts["notes"])
+    assert not any("continues from its last state" in note for note in first.facts["notes"])
+    assert any("disk.pslc continues from its last state: " in note for note in second.facts["notes"])
 
 
 def test_a_run_that_fails_lets_the_drive_go_as_it_was(disk: Path) -> None:
@@ -264,7 +264,7 @@ def test_every_mode_of_the_tool_and_back_keeps_wear_and_age(disk: Path) -> None:
         )
     assert drive.capacity_bytes == 8_000_000_000
     assert drive.facts()["cache_bytes"] == 800_000_000
-    with pytest.raises(PslcError, match="is no size of pure-slc"):
+    with pytest.raises(PslcError, match="pure-slc has no --static"):
         format_drive(drive, "pure-slc", {"static": "1GB"})
     with pytest.raises(PslcError, match="static"):
         format_drive(drive, "static-slc", {"static": "1TB"})
@@ -308,7 +308,7 @@ def test_options_of_real_drives_are_refused_for_a_drive_file(disk: Path, command
     whole = disk.read_bytes()
     done = command("run", "fill", "--on", str(disk), "--reuse")
     assert done.returncode == 2
-    assert "is a simulated drive in a file" in done.stderr
+    assert "is a drive file, and its profile sets the size" in done.stderr
     assert disk.read_bytes() == whole
     missing = command("run", "fill", "--on", "nothing.pslc")
     assert "pslc drives create nothing.pslc --like" in missing.stderr

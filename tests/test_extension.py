@@ -1,15 +1,15 @@
-"""What CONTRIBUTING.md says of adding to the firmware is so: its patches, applied to a copy of the tree."""
+"""Each recipe of docs/extending.md that changes Rust, applied to a copy of the tree, builds and does what it says."""
 
 import os
-import re
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from tests.recipes import RECIPES, added, files, is_native
+
 HOUSE = Path(__file__).parent.parent
-PATCHES = re.findall(r"^```diff\n(.*?)^```", (HOUSE / "CONTRIBUTING.md").read_text(), re.DOTALL | re.MULTILINE)
 pytestmark = pytest.mark.long
 NEEDED = ("Cargo.toml", "Cargo.lock", "crates", "benches", "python/pslc/drives")
 
@@ -41,18 +41,17 @@ def tree():
         (shutil.copytree if source.is_dir() else shutil.copy2)(source, copy / name)
     # Apart from the repository around it, under which git would look for the files elsewhere.
     run(copy, "git", "init", "-q")
-    for patch in PATCHES:
-        run(copy, "git", "apply", "-", text=patch)
+    for name, patch in RECIPES.items():
+        if is_native(name):
+            run(copy, "git", "apply", "-", text=patch)
     return copy
 
 
 def test_a_policy_is_one_file_and_two_lines_and_a_victim_rule_a_value_and_an_arm(tree):
     changed = run(tree, "git", "ls-files", "--others", "--", "crates/ssd/src/ftl/cache").split()
     assert "crates/ssd/src/ftl/cache/stall_and_fold.rs" in changed
-    policy, rule, _ = PATCHES
-    assert set(re.findall(r"^\+\+\+ b/(.*)$", rule, re.MULTILINE)) == {"crates/ssd/src/ftl/victim.rs"}
-    in_list = policy.split("+++ b/crates/ssd/src/ftl/cache/mod.rs")[1]
-    assert len(re.findall(r"^\+", in_list, re.MULTILINE)) == 2
+    assert files("Victim rule") == ["crates/ssd/src/ftl/victim.rs"]
+    assert added("Cache policy", "crates/ssd/src/ftl/cache/mod.rs") == 2
 
 
 @pytest.mark.slow
@@ -95,10 +94,8 @@ def test_a_profile_may_name_them(tree):
 
 
 def test_a_trace_format_is_one_file_and_two_lines(tree):
-    form = PATCHES[2]
-    in_list = form.split("+++ b/crates/load/src/traces/mod.rs")[1]
-    assert len(re.findall(r"^\+", in_list, re.MULTILINE)) == 2
-    (tree / "crates/load/src/bin").mkdir()
+    assert added("Trace format", "crates/load/src/traces/mod.rs") == 2
+    (tree / "crates/load/src/bin").mkdir(exist_ok=True)
     (tree / "crates/load/src/bin/extension.rs").write_text(
         """
         use pslc_load::traces::{detect, survey, Cut, Reading, Trace};
@@ -119,3 +116,22 @@ def test_a_trace_format_is_one_file_and_two_lines(tree):
         """
     )
     assert "read 2 requests" in run(tree, "cargo", "run", "--quiet", "-p", "pslc-load", "--bin", "extension")
+
+
+def test_an_option_of_fio_is_one_row(tree):
+    assert added("fio option", "crates/load/src/job/options.rs") == 1
+    (tree / "crates/load/src/bin").mkdir(exist_ok=True)
+    (tree / "crates/load/src/bin/option.rs").write_text(
+        """
+        use pslc_load::job::{parse, Ground};
+        use pslc_ssd::Nanos;
+
+        fn main() {
+            let text = "[a]\\nrw=write\\nsize=1m\\nrest_minutes=2\\n";
+            let jobs = parse("a.fio", text, &[], Ground::Simulated, 1 << 30, &|_| None).unwrap();
+            assert_eq!(jobs[0].pause, Nanos::from_secs(120));
+            println!("rests {} s", jobs[0].pause.0 / 1_000_000_000);
+        }
+        """
+    )
+    assert "rests 120 s" in run(tree, "cargo", "run", "--quiet", "-p", "pslc-load", "--bin", "option")

@@ -364,6 +364,11 @@ def test_a_job_file_replays_an_iolog_of_fios(command, tmp_path):
     assert "beside other jobs" in command("run", "two.fio", "--on", "sim:sn850-1tb").stderr
     (tmp_path / "bad.fio").write_text("[r]\nread_iolog=fio.log\niodept=4\n")
     assert "unknown option iodept" in command("run", "bad.fio", "--on", "sim:sn850-1tb").stderr
+    # A replay writes no logs, and says so.
+    for name in ("write_bw_log", "write_lat_log", "write_iops_log", "write_hist_log", "write_iolog"):
+        (tmp_path / "logs.fio").write_text(f"[r]\nread_iolog=fio.log\n{name}=mine\n")
+        refused = command("run", "logs.fio", "--on", "sim:sn850-1tb")
+        assert (refused.returncode, f"{name} beside read_iolog" in refused.stderr) == (2, True)
 
 
 AVERAGED = """[j]
@@ -383,6 +388,7 @@ log_avg_msec=500
 """
 
 
+@pytest.mark.slow
 @needs_fio
 @pytest.mark.parametrize("more", ["", "log_offset=1\n", "log_max_value=1\n"])
 def test_averaged_logs_are_those_of_fio(more, tmp_path):

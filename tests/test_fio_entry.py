@@ -182,7 +182,7 @@ def test_the_command_of_the_plan_makes_the_very_same_requests(exists, text, comm
 def test_a_read_job_lays_out_a_new_scratch_file_and_the_plan_says_so(command, tmp_path):
     (tmp_path / "j.fio").write_text("[x]\nrw=randread\nbs=4k\nsize=1m\n[y]\nstonewall\nrw=write\noffset=1m\nsize=1m\n")
     on = ["run", "j.fio", "--on", "./x.bin", "--size=4MB"]
-    assert "lays out 1.05 MB first" in command(*on, "--dry-run").stdout
+    assert "first writes 1.05 MB" in command(*on, "--dry-run").stdout
     done = command(*on, "--json", "--yes")
     assert done.returncode == 0, done.stderr
     assert '"total_ios": 256' in done.stdout

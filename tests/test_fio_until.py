@@ -71,6 +71,7 @@ def by_both(text: str, folder: Path, code: int = 0) -> list[dict]:
 PACED = "[a]\nsize=16m\nrw=randread\nbs=4k\nrate_iops=400\nioengine=libaio\ntime_based\nruntime=5\nss_dur=2\n"
 
 
+@pytest.mark.slow
 @needs_fio
 @pytest.mark.parametrize(
     ("words", "attained"),
@@ -159,6 +160,7 @@ SEARCH = "[a]\nrw=randread\nbs=4k\nsize=16m\nioengine=libaio\niodepth=16\ntime_b
 FIELDS = ("latency_depth", "latency_target", "latency_percentile", "latency_window")
 
 
+@pytest.mark.slow
 @needs_fio
 @pytest.mark.parametrize(
     ("words", "depth", "whole"),

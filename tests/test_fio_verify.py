@@ -297,6 +297,62 @@ SIZED = [
 ]
 
 
+@pytest.mark.parametrize("pattern", ["'bytes'", "0xab'bytes'\"'\"-1", "\"'\"'bytes''bytes'"])
+def test_a_pattern_may_have_the_bytes_of_a_file(pattern: str, command, tmp_path: Path):
+    (tmp_path / "bytes").write_bytes(np.random.default_rng(1).bytes(150))
+    data = tmp_path / "data.bin"
+    on = ["--on", "data.bin", "--reuse", "--overwrite-file", "data.bin", "--yes"]
+    writing = f"[a]\nrw=write\nbs=4k\nsize=64k\nverify=pattern\ndo_verify=0\nverify_pattern={pattern}\n"
+    checking = writing.replace("rw=write", "rw=read").replace("do_verify=0\n", "")
+    data.write_bytes(bytes(1 << 20))
+    (tmp_path / "w.fio").write_text(writing)
+    assert command("run", "w.fio", *on, "--json").returncode == 0
+    ours = data.read_bytes()
+    assert by_fio(checking, data)
+    (tmp_path / "c.fio").write_text(checking)
+    assert command("run", "c.fio", *on, "--json").returncode == 0
+    data.write_bytes(ours[:5000] + bytes([ours[5000] ^ 1]) + ours[5001:])
+    assert by_fio(checking, data) is False
+    assert command("run", "c.fio", *on, "--json").returncode != 0
+    # What the command line names is read, too.
+    data.write_bytes(bytes(1 << 20))
+    (tmp_path / "w.fio").write_text(writing.replace(f"verify_pattern={pattern}", "verify_pattern=0"))
+    assert command("run", "w.fio", *on, "--json", f"--verify_pattern={pattern}").returncode == 0
+    assert data.read_bytes() == ours
+
+
+def test_the_bytes_of_a_buffer_pattern_are_those_that_fio_writes(command, tmp_path: Path):
+    (tmp_path / "bytes").write_bytes(np.random.default_rng(2).bytes(100))
+    options = "size=1m\nioengine=libaio\niodepth=4\n"
+    (tmp_path / "a.fio").write_text(f"[a]\n{options}rw=write\nbs=6k\nbuffer_pattern=0xab'bytes'-7\n")
+    files = [tmp_path / "fio.bin", tmp_path / "pslc.bin"]
+    for file in files:
+        file.write_bytes(bytes(1 << 20))
+    subprocess.run([str(FIO), "a.fio", "--filename=fio.bin"], cwd=tmp_path, check=True, capture_output=True)
+    done = command("run", "a.fio", "--on", "pslc.bin", "--reuse", "--overwrite-file", "pslc.bin", "--yes", "--json")
+    assert done.returncode == 0, done.stderr
+    assert files[0].read_bytes() == files[1].read_bytes()
+
+
+@pytest.mark.parametrize(("size", "what"), [(0, "is empty"), (65537, "the limit is 65,536"), (None, "no such file")])
+def test_a_file_that_is_no_pattern_is_refused(size: int | None, what: str, command, tmp_path: Path):
+    if size is not None:
+        (tmp_path / "bytes").write_bytes(bytes(size))
+    (tmp_path / "a.fio").write_text("[a]\nrw=write\nsize=4k\nverify=pattern\nverify_pattern='bytes'\n")
+    done = command("run", "a.fio", "--on", "new.bin", "--size", "1MiB", "--yes")
+    assert (done.returncode, what in done.stderr) == (2, True), done.stderr
+    assert not (tmp_path / "new.bin").exists()
+
+
+def test_a_pattern_behind_headers_has_the_name_that_later_fios_give_it(tmp_path: Path):
+    path = tmp_path / "data.bin"
+    path.write_bytes(bytes(FILE))
+    text = "[a]\nrw=write\nbs=4k\nsize=64k\nverify_pattern=0xabcdef\n"
+    assert by_pslc(f"{text}verify=pattern_hdr", path)[0]
+    # fio 3.33 has it where there is a pattern and no `verify`.
+    assert by_fio(text.replace("rw=write", "rw=read"), path)
+
+
 @pytest.mark.parametrize("line", SLIPS)
 def test_a_value_that_fio_refuses_is_refused(line: str, command, tmp_path: Path):
     (tmp_path / "a.fio").write_text(f"[a]\nioengine=null\nrw=write\nsize=4k\nfilename=x\n{line}\n")

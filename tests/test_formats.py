@@ -3,11 +3,12 @@
 import json
 import shutil
 import subprocess
+import sys
 
 import numpy as np
 import pytest
 
-from pslc import formats
+from pslc import PslcError, formats
 from pslc.formats import ImportOptions
 from tests.conftest import fill
 
@@ -107,6 +108,37 @@ def test_tables_are_read_by_names_and_units(text, arguments, command, tmp_path):
     path.write_text("".join(lines))
     findings = found(command, path, "--capacity", "300GB", *arguments)
     assert findings["cache_bytes"] == pytest.approx(90e9, rel=0.02)
+
+
+def test_a_table_of_very_many_lines_is_read_with_neighbours_as_one_sample(tmp_path, monkeypatch):
+    (tmp_path / "a.csv").write_text(
+        "t_s,MB/s\n" + "".join(f"{second},{100 + second % 7}\n" for second in range(1, 1001))
+    )
+    whole = formats.read([tmp_path / "a.csv"], ImportOptions())
+    monkeypatch.setattr(formats.table, "MAX_SAMPLES", 300)
+    merged = formats.read([tmp_path / "a.csv"], ImportOptions())
+    assert whole.notes == []
+    assert merged.notes == ["the table has 1,000 samples: each 4 of them are read as one"]
+    assert len(merged.curve.seconds) == 250
+    assert merged.curve.edges_bytes[1:] == pytest.approx(whole.curve.edges_bytes[4::4])
+    assert merged.curve.seconds == pytest.approx(np.full(250, 4.0))
+    monkeypatch.setattr(formats.table, "MAX_LINES", 1000)
+    with pytest.raises(PslcError, match="has 1,001 lines; the limit is 1,000"):
+        formats.read([tmp_path / "a.csv"], ImportOptions())
+
+
+@pytest.mark.long
+def test_a_table_of_50_mb_takes_less_than_600_mb_of_memory(tmp_path):
+    with (tmp_path / "a.csv").open("w") as file:
+        file.write("t_s,MB/s\n")
+        for thousand in range(4300):
+            file.writelines(f"{1000 * thousand + second},{100 + second % 900}\n" for second in range(1000))
+    assert (tmp_path / "a.csv").stat().st_size > 45_000_000
+    code = ("import resource, sys; from pslc.cli import main; sys.argv[1:] = ['analyze', 'a.csv']\n"
+            "try: main()\n"
+            "finally: print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)")  # fmt: skip
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert int(done.stderr.split()[-1]) << 10 < 600_000_000
 
 
 def test_a_table_without_units_says_how_to_give_them(command, tmp_path):

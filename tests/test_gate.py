@@ -3,10 +3,12 @@
 import ast
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +18,7 @@ import pytest
 
 import pslc
 from pslc.base import footer, gate
+from pslc.device import drive_files
 from pslc.runner.load import opened
 from tests.conftest import ROOT
 
@@ -24,38 +27,37 @@ DRIVE = "sim:pm871b-128gb,scale=1/64"
 
 OF_OURS = {
     # Files that the package brings along, or that the kernel writes.
-    "base/memory.py": "the kernel's",
-    "watch/telemetry.py": "the kernel's",
-    "watch/counters.py": "the kernel's",
-    "watch/traced.py": "the kernel's",
-    "device/probe.py": "the kernel's",
-    "device/published.py": "of the package",
-    "device/profiles.py": "of the package",
-    "device/parts/__init__.py": "of the package",
-    "report/page.py": "of the package",
-    "report/export.py": "of a page that was just made",
-    "twin/identifiability.py": "of the package",
-    "lab/apart.py": "standard streams",
-    "lab/files.py": "folders of its own",
-    "serving/folders.py": "folders of its own",
-    "lab/app.py": "of the package",
-    "lab/layout.py": "profiles in this folder",
-    "lab/recordings.py": "recordings in this folder",
-    "lab/server.py": "the lab's own token",
-    "cli/__init__.py": "standard streams",
-    "runner/fio_logs.py": "writes",
-    "serving/server.py": "what nbdkit prints",
-    "base/writer.py": "a drive file of ours, to copy it",
-    "base/unpacker.py": "the gate itself",
-    "base/gate.py": "the gate itself",
+    "base/memory.py": (1, "the kernel's"),
+    "watch/telemetry.py": (1, "the kernel's"),
+    "watch/counters.py": (1, "the kernel's"),
+    "watch/traced.py": (2, "the kernel's"),
+    "device/probe.py": (1, "the kernel's"),
+    "lab/apart.py": (2, "the kernel's, and /dev/null"),
+    "serving/server.py": (2, "the kernel's, and lines that nbdkit prints"),
+    "device/published.py": (1, "of the package"),
+    "device/profiles.py": (1, "of the package"),
+    "device/parts/__init__.py": (1, "of the package"),
+    "twin/identifiability.py": (1, "of the package"),
+    "report/page.py": (1, "of the package"),
+    "lab/app.py": (2, "of the package"),
+    "report/export.py": (1, "of a page that was just made"),
+    "lab/files.py": (2, "folders of its own, to lock them"),
+    "serving/folders.py": (1, "folders of its own, to lock them"),
+    "cli/__init__.py": (3, "standard streams"),
+    "base/unpacker.py": (3, "what the gate opened, and what it asks"),
+    "formats/fio_log.py": (1, "lines that the gate read"),
+    "base/gate.py": (3, "the gate itself"),
 }
-"""Modules that read without the gate, and what."""
+"""Modules that read without the gate: how often, and what."""
+READS = {"read_text", "read_bytes", "read_parquet", "read_table", "fromfile", "loadtxt", "genfromtxt", "memmap",
+         "read_csv", "copyfile", "copy2", "copytree"}  # fmt: skip
+"""Calls that read a file, whatever they are of."""
 
 
-def readings(path: Path) -> list[str]:
-    """Calls in a module that read a file or JSON, not those that write one."""
-    found = []
-    for node in ast.walk(ast.parse(path.read_text())):
+def readings(tree: ast.AST) -> list[int]:
+    """The lines of calls that read a file or JSON, not of those that write one."""
+    lines = []
+    for node in ast.walk(tree):
         if not isinstance(node, ast.Call):
             continue
         called = node.func
@@ -63,20 +65,65 @@ def readings(path: Path) -> list[str]:
         of = ast.unparse(called.value) if isinstance(called, ast.Attribute) else ""
         constants = [one.value for one in [*node.args, *(key.value for key in node.keywords)] if hasattr(one, "value")]
         modes = [one for one in constants if isinstance(one, str) and 0 < len(one) < 4 and set(one) <= set("rwxab+")]
-        opens = name == "open" and (of in ("", "os", "path", "file") or of.endswith("path"))
+        opens = name == "open" and (
+            of in ("", "os", "path", "file", "io", "gzip", "lzma", "bz2", "tarfile", "zipfile", "Image")
+            or of.endswith("path")
+            or bool(modes)
+        )
         if (
-            name in ("read_text", "read_bytes", "read_parquet")
-            or (name == "loads" and of in ("json", "_json"))
-            or (opens and not any(set(mode) & set("wxa") for mode in modes))
+            name in READS
+            or (name in ("load", "loads") and of in ("json", "_json", "np", "pickle"))
+            or (opens and "O_CREAT" not in ast.unparse(node) and not any(set(mode) & set("wxa") for mode in modes))
         ):
-            found.append(name)
-    return found
+            lines.append(node.lineno)
+    return lines
 
 
 def test_no_module_reads_a_foreign_file_beside_the_gate():
     package = ROOT / "python" / "pslc"
-    beside = {str(path.relative_to(package)) for path in package.rglob("*.py") if readings(path)}
-    assert beside - set(OF_OURS) == set()
+    every = {str(path.relative_to(package)): ast.parse(path.read_text()) for path in package.rglob("*.py")}
+    beside = {name: len(readings(tree)) for name, tree in every.items()}
+    beside.pop("base/writer.py")  # It opens what it makes.
+    assert {name: count for name, count in beside.items() if count} == {
+        name: count for name, (count, _) in OF_OURS.items()
+    }
+
+
+def test_the_search_finds_what_reads():
+    for line in ("open('data')", "path.open('rb')", "os.open(p, os.O_RDONLY)", "p.read_text()", "json.load(file)",
+                 "np.fromfile(p)", "gzip.open(p)", "entry.open('r')"):  # fmt: skip
+        assert readings(ast.parse(line)), line
+    for line in ("open('a', 'w')", "drive.open()", "target.open(values)", "gate.text(p, FILE)", "webbrowser.open(u)"):
+        assert not readings(ast.parse(line)), line
+
+
+RUST_READERS = {
+    "crates/drive/src/kept.rs": (2, "the file of a drive, judged before; its folder"),
+    "crates/drive/src/guard/loops.rs": (1, "a loop device, to ask the kernel what is behind it"),
+    "crates/drive/src/io/stat.rs": (1, "the kernel's"),
+    "crates/drive/src/guard/users.rs": (2, "the kernel's; a mounted device"),
+    "crates/drive/src/guard/sysfs.rs": (1, "the kernel's"),
+    "crates/drive/src/guard/mounts.rs": (2, "the kernel's"),
+    "crates/drive/src/guard/holders.rs": (5, "the kernel's"),
+    "crates/drive/src/guard/device.rs": (1, "the kernel's"),
+    "crates/drive/src/handle.rs": (2, "what is measured on, found without opening it"),
+    "crates/drive/src/guard/scratch.rs": (3, "what is measured on, and its folder"),
+    "crates/drive/src/files/mod.rs": (2, "files beside a drive, without waiting and through no link; a folder"),
+    "crates/load/src/traces/packed.rs": (1, "a trace, judged before"),
+    "crates/load/src/traces/blktrace.rs": (2, "its own File, through packed.rs"),
+    "crates/nbd/src/tell.rs": (1, "the kernel's"),
+}
+"""Sources of the native part that open files to read them: how often, and what."""
+
+
+def test_no_source_of_the_native_part_reads_a_foreign_file_beside_its_gates():
+    reads = re.compile(r"\bFile::open\(|fs::read(?:_to_string)?\(|OpenOptions::new\(\)")
+    counts = {}
+    for path in sorted((ROOT / "crates").glob("*/src/**/*.rs")):
+        text = path.read_text().partition("#[cfg(test)]")[0]
+        if path.name != "tests.rs" and (count := len(reads.findall(text))):
+            counts[str(path.relative_to(ROOT))] = count
+    assert counts == {name: count for name, (count, _) in RUST_READERS.items()}
 
 
 @pytest.fixture
@@ -118,6 +165,99 @@ def test_a_trace_that_is_a_device_is_refused_with_what_it_is(command, others):
         done = command("trace", "show", path)
         assert done.returncode == 2
         assert f"{kind}, not a regular file" in done.stderr
+
+
+ON_A_DRIVE = {
+    "run": ("run", "fill", "--quick", "--on", "x.pslc"),
+    "probe": ("probe", "x.pslc"),
+    "age": ("drives", "age", "x.pslc", "--idle", "1h"),
+    "format": ("drives", "format", "x.pslc", "--mode", "pure-slc"),
+    "serve": ("serve", "x.pslc"),
+}
+"""Commands that open the file of a drive."""
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("what", ON_A_DRIVE)
+def test_a_drive_that_is_no_regular_file_is_refused_by_each_command_at_once(what, command, tmp_path):
+    at = tmp_path / "x.pslc"
+    for kind, make in {
+        "a FIFO": lambda: os.mkfifo(at),
+        "a character device": lambda: at.symlink_to("/dev/zero"),
+        "a folder": at.mkdir,
+    }.items():
+        make()
+        done = command(*ON_A_DRIVE[what])
+        assert done.returncode == 2, done.stderr
+        # What lies behind a link is named as what it is.
+        assert f"{at.resolve()} is {kind}, not a regular file\n\nhint: " in done.stderr
+        at.rmdir() if at.is_dir() else at.unlink()
+
+
+def forged(header: bytes, lengths: tuple[int, int]) -> bytes:
+    """The header of a drive file with other lengths of its parts, and the right checksum."""
+    raw = bytearray(header[:36])
+    for part, length in enumerate(lengths):
+        raw[12 + 12 * part : 20 + 12 * part] = length.to_bytes(8, "little")
+    return bytes(raw) + zlib.crc32(raw).to_bytes(4, "little")
+
+
+@pytest.mark.timeout(20)
+def test_a_drive_of_more_bytes_than_its_flash_has_room_for_is_refused_unread(tmp_path):
+    drive_files.create(tmp_path / "whole.pslc", "pm871b-128gb,scale=1/64").close()
+    whole = (tmp_path / "whole.pslc").read_bytes()
+    first = int.from_bytes(whole[12:20], "little")
+    long = tmp_path / "long.pslc"
+    for header, length, why in (
+        (whole[:40], 1 << 40, "bytes follow its end"),
+        (
+            forged(whole, (first, (1 << 40) - 40 - first)),
+            1 << 40,
+            "its state has [0-9]+ bytes; the limit for this drive is",
+        ),
+        (forged(whole, ((1 << 40) - 41, 1)), 1 << 40, "its profile has [0-9]+ bytes; the limit"),
+        (forged(whole, (2**64 - 1, 2**64 - 1)), 1 << 20, "it is cut: 1048576 bytes of"),
+    ):
+        long.write_bytes(header + whole[40:])
+        os.truncate(long, length)
+        begun = time.process_time()
+        with pytest.raises(pslc.PslcError, match=why):
+            drive_files.open_kept(long)
+        assert time.process_time() - begun < 1
+    (tmp_path / "whole.pslc.journal").write_bytes(b"")
+    os.truncate(tmp_path / "whole.pslc.journal", 1 << 40)
+    with pytest.raises(pslc.PslcError, match="is no journal of this drive"):
+        drive_files.open_kept(tmp_path / "whole.pslc")
+
+
+@pytest.mark.parametrize("on", ["sim:pm871b-128gb,base=sn850-1tb", "sim:./x.toml,base=/dev/zero"])
+def test_a_base_beside_the_name_of_a_drive_is_refused(on, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "x.toml").write_text('base = "pm871b-128gb"\n')
+    with pytest.raises(pslc.PslcError, match="base is a key of profiles alone"):
+        pslc.run("fill", on=on)
+
+
+@pytest.mark.timeout(60)
+def test_the_lab_lists_and_opens_no_pipe_and_no_device(tmp_path, monkeypatch):
+    from pslc.base import writer
+    from pslc.lab import layout, recordings, server
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    (tmp_path / "state" / "pslc").mkdir(parents=True)
+    (tmp_path / "runs" / "a").mkdir(parents=True)
+    places = [tmp_path / "p.toml", tmp_path / "runs" / "a" / "run.json", tmp_path / "state" / "pslc" / "lab-token"]
+    for make in (os.mkfifo, lambda path: path.symlink_to("/dev/zero")):
+        for path in places:
+            make(path)
+        assert "sim:./p.toml" not in [source for _, source in layout.sources()]
+        assert recordings.entries() == ([], ["a"])
+        assert server.token() != server.token()
+        with pytest.raises(pslc.PslcError, match="not a regular file"):
+            writer.copy(places[0], tmp_path / "copy")
+        for path in places:
+            path.unlink()
 
 
 def test_a_file_beyond_its_limit_is_refused_with_both_sizes(tmp_path):

@@ -13,8 +13,10 @@ from pslc import traces
 from pslc._native import RealDrive, inspect_device, inspect_file, plan_jobs, served_recording
 from pslc.device.target import RealOptions, open_simulated
 from pslc.recording.store import Common, Recording, ScopeDocument, Step
-from pslc.runner.replay import replay
-from pslc.runner.run import of_result
+from pslc.runner import replay
+from pslc.runner.options import RunOptions
+from pslc.runner.step_runner import of_result
+from pslc.runner.subject import Trace
 from pslc.schema.facts import Facts, InspectedDevice, InspectedFile
 from pslc.schema.results import Planned, Progress, Recorded, ReplayResult, ReplaySoFar, Result, StepProgress
 from pslc.schema.surveys import Batch, Survey
@@ -106,13 +108,15 @@ def test_of_a_survey_of_its_batches_and_of_a_replay(trace: Path) -> None:
     survey = file.survey()
     assert unlike(survey, Survey) == []
     assert [unlike(batch, Batch) for batch in file.read(1000)] == [[], []]
-    recording = pslc.run(trace, on=DRIVE, how=Replay(what_if=True, fit="wrap"))
+    recording = pslc.run(trace, on=DRIVE, replay=Replay(what_if=True, fit="wrap"))
     assert unlike(recording.facts, Facts) == []
     assert recording.facts["trace"]["survey"] == survey
 
 
 @pytest.mark.parametrize("real", [False, True])
-def test_of_a_replay_and_of_what_is_told_meanwhile(trace: Path, tmp_path: Path, real: bool) -> None:
+def test_of_a_replay_and_of_what_is_told_meanwhile(
+    trace: Path, tmp_path: Path, real: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     progress, kept = Seen(), Seen()
     results: list[Result] = []
 
@@ -120,8 +124,10 @@ def test_of_a_replay_and_of_what_is_told_meanwhile(trace: Path, tmp_path: Path, 
         results.append(result)
         return of_result(common, result)
 
-    on, options = (str(tmp_path / "scratch.bin"), RealOptions(size=64 << 20)) if real else (DRIVE, None)
-    replay(trace, on, Replay(prefill=real), recorded, progress, kept, options)
+    monkeypatch.setattr(replay, "of_result", recorded)
+    on, consent = (str(tmp_path / "scratch.bin"), RealOptions(size=64 << 20)) if real else (DRIVE, None)
+    options = RunOptions(real=consent, progress=progress, on_checkpoint=kept)
+    replay.replay(Trace(trace, Replay(prefill=real)), on, options)
     *so_far, last = results
     assert unlike(last, ReplayResult) == []
     assert [wrong for of in so_far for wrong in unlike(of, ReplaySoFar)] == []

@@ -153,7 +153,7 @@ def test_a_device_inside_device_mapper_is_refused(loop):
 
 
 def test_a_file_is_not_opened_as_a_device_nor_a_device_as_a_file(loop, tmp_path):
-    with pytest.raises(pslc.PslcError, match="is no block device"):
+    with pytest.raises(pslc.PslcError, match="is not a block device"):
         pslc.run("fill", on=str(tmp_path / "x"), real=RealOptions(size=8 * MB, destroy_data="1"))
     before = loop.hash()
     with pytest.raises(pslc.PslcError, match="everything on it would be lost"):

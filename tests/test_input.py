@@ -4,6 +4,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from benches import mutate
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
@@ -124,6 +125,29 @@ def test_sizes_of_a_job_that_are_no_ascii_are_refused(value, tmp_path):
     path.write_text(f"[a]\nrw=write\nbs={value}\n")
     with pytest.raises(pslc.PslcError, match="is no size"):
         pslc.run(path, on="sim:pm871b-128gb")
+
+
+FOREIGN = {
+    "upload": "lab upload", "document": "run.json, text", "series": "series of a recording", "parquet": "Parquet trace",
+    "study": "study results", "drive": "drive file", "smartctl": "smartctl", "nvme": "nvme",
+}  # fmt: skip
+"""Folders of the corpus, and readers of `benches.mutate` that they are for."""
+
+
+@pytest.fixture(scope="module")
+def readers(tmp_path_factory):
+    """The readers of files that people send each other, as the fuzzer calls them."""
+    return mutate.foreign(tmp_path_factory.mktemp("foreign"))
+
+
+@pytest.mark.parametrize(
+    "path",
+    sorted(path for name in FOREIGN for path in CORPUS.glob(f"{name}/*")),
+    ids=lambda path: f"{path.parent.name}-{path.name}",
+)
+def test_what_the_fuzzer_gave_to_readers_of_foreign_files_is_read_or_refused(path, readers):
+    parse, _, _ = readers[FOREIGN[path.parent.name]]
+    assert mutate.tried(parse, path.read_bytes().decode(mutate.BYTES)) is None
 
 
 @pytest.mark.parametrize("path", sorted(CORPUS.glob("*/*")), ids=lambda path: f"{path.parent.name}/{path.name}")

@@ -101,7 +101,7 @@ ERRORS = {
     "empty": ("", "its columns are none"),
     "another day": ("Timestamp,power_w\n2020-01-01T00:00:00,2\n2020-01-01T09:00:00,2\n", "does not cover the run"),
     "too short": ("time_s,power_w\n1,2\n2,2\n", "is 1 s long, the run"),
-    "another drive": ("time_s,power_w\n" + "".join(f"{s},2\n" for s in range(9999)), "does not follow this run"),
+    "another drive": ("time_s,power_w\n" + "".join(f"{s},2\n" for s in range(9999)), "does not match this run"),
 }
 
 
@@ -129,7 +129,7 @@ def test_a_log_is_given_with_the_run_or_afterwards_and_a_bad_one_costs_nothing(c
     done = command(*given, "bad", "--meter", "bad.csv")
     assert done.returncode == 0, done.stderr
     assert ENERGY not in pslc.Recording.load(tmp_path / "bad").totals
-    assert "mend the log" in done.stdout
+    assert "correct the log" in done.stdout
     assert command("analyze", "bad", "--meter", "log.csv").returncode == 0
     assert ENERGY in pslc.Recording.load(tmp_path / "bad").totals
     assert command("run", "fill", "--on", "./x.bin", "--size", "64MB", "--meter", "none.csv").returncode == 2
@@ -140,7 +140,7 @@ def test_a_simulated_drive_takes_no_meter(command, tmp_path):
     (tmp_path / "log.csv").write_text("time_s,power_w\n1,1\n2,1\n")
     done = command("analyze", "run", "--meter", "log.csv")
     assert done.returncode == 2
-    assert "has a power meter in it" in done.stderr
+    assert "measures its own power" in done.stderr
 
 
 def test_a_real_drive_is_asked_for_its_temperature_by_the_suite_that_never_leaves_it_alone(tmp_path, monkeypatch):

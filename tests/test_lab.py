@@ -267,11 +267,11 @@ def test_drives_beside_each_other_have_lines_of_their_own(tab):
 
 def test_a_bad_address_is_said_in_the_page(tab):
     page = tab("?suite=nothing")
-    assert "there is no suite nothing" in page.locator("#trouble").inner_text()
+    assert "no suite is named nothing" in page.locator("#trouble").inner_text()
     page = tab("?on=sim:no-such-drive")
     assert "unknown drive no-such-drive" in page.locator(".refused").inner_text()
     page = tab("?on=/dev/sda")
-    assert "the page opens no /dev/sda" in page.locator(".refused").inner_text()
+    assert "the page does not open /dev/sda" in page.locator(".refused").inner_text()
 
 
 @pytest.mark.parametrize("count", [WALKS, pytest.param(200, marks=pytest.mark.slow)])
@@ -327,7 +327,7 @@ def test_only_this_machine_is_served_unless_asked_otherwise(served, tmp_path):
     assert not server.is_local("0.0.0.0")
     wide = Server(tmp_path, "--host", "0.0.0.0")
     assert wide.close() == 0
-    assert "whoever can reach 0.0.0.0 over the network" in wide.log.read_text()
+    assert "anyone who can reach 0.0.0.0" in wide.log.read_text()
     assert not list(Path("/tmp").glob(f"pslc-lab-*/{wide.process.pid}"))
 
 
@@ -478,7 +478,7 @@ def test_what_is_too_large_is_said_before_it_is_sent(tab, tmp_path):
     sent = []
     page.on("request", lambda asked: sent.append(len(asked.post_data or "")))
     drop(page, tmp_path / "a.csv", tmp_path / "b.csv")
-    assert "has 80 MB, at most 64 MB are read on the page" in page.locator("#dropped").inner_text()
+    assert "have 80 MB, but the page reads at most 64 MB" in page.locator("#dropped").inner_text()
     assert max(sent, default=0) < 1_000_000
     # The next one is taken.
     drop(page, _put(tmp_path / "fill_bw.1.log", LOG))
@@ -531,13 +531,13 @@ def test_a_trace_that_is_dropped_is_drawn_and_replayed_on_the_drives_of_the_benc
     assert "Would this work ever meet the cliff?" in page.locator("#question").inner_text()
     commands = [shlex.split(line) for line in copied(page, "Copy as command").splitlines()]
     assert [command[3:] for command in commands] == [
-        ["--device", "big", "--on", "sim:sn550-1tb"], ["--device", "big", "--fit", "wrap", "--on", SMALL],
+        ["--device", "big", "--on", "sim:sn550-1tb"], ["--device", "big", "--addresses", "wrap", "--on", SMALL],
     ]  # fmt: skip
     assert findings(page) == run(served, *commands[0][1:])
     page.locator("#at").get_by_text("2: ./small.toml").click()
     settle(page)
     assert findings(page) == run(served, *commands[1][1:])
-    assert "begin again at 0" in page.locator("#findings").inner_text()
+    assert "start again at 0" in page.locator("#findings").inner_text()
     # A knob turned is another answer to the same trace; and back to a suite.
     choose(page, "cache.mode", "pure-xlc", drive=1)
     assert "WAF" in page.locator("#findings").inner_text()
@@ -547,7 +547,7 @@ def test_a_trace_that_is_dropped_is_drawn_and_replayed_on_the_drives_of_the_benc
     page.get_by_label("Suite", exact=True).select_option("fill")
     settle(page)
     assert "No cliff" in page.locator("#findings").inner_text()
-    assert "there is no trace /tmp/gone.csv" in tab("?suite=/tmp/gone.csv").locator("#trouble").inner_text()
+    assert "no trace is named /tmp/gone.csv" in tab("?suite=/tmp/gone.csv").locator("#trouble").inner_text()
 
 
 def test_two_buttons_of_each_picture_save_it(tab, tmp_path):

@@ -22,6 +22,7 @@ from benches.small import PROFILE
 from pyarrow import parquet
 
 import pslc
+from pslc.base import gate
 from pslc.base.errors import PslcError
 from pslc.lab import apart, app, files, fits, overlay, recordings, replays, server, uploads
 from pslc.lab.apart import Readers
@@ -91,7 +92,7 @@ def shout():
 
 @pytest.mark.parametrize(
     ("what", "said"),
-    [(abort, "SIGABRT"), (sleep, "not read after 1 s"), (fill_memory, "more than 1.5 GB of memory"), (refuse, "what")],
+    [(abort, "SIGABRT"), (sleep, "more than 1 s"), (fill_memory, "more than 1.5 GB of memory"), (refuse, "what")],
 )
 def test_a_reader_that_dies_or_takes_too_much_is_an_error_in_words(what, said, readers, monkeypatch):
     with monkeypatch.context() as patched:
@@ -117,7 +118,7 @@ def test_a_parquet_file_that_aborts_its_reader_leaves_the_page_and_is_not_kept(d
 
 def test_what_is_too_large_is_refused_with_both_numbers_before_it_is_decoded(drops, monkeypatch):
     monkeypatch.setattr(uploads, "MAX_BYTES", 1_000_000)
-    with pytest.raises(PslcError, match=r"has 2 MB, at most 1 MB are read on the page\n\nhint: pslc analyze"):
+    with pytest.raises(PslcError, match=r"have 2 MB, but the page reads at most 1 MB\n\nhint: pslc analyze"):
         put(drops, "a.csv", bytes(2_000_000))
     assert list(drops.folder.iterdir()) == []
 
@@ -126,7 +127,7 @@ def test_what_is_too_large_is_refused_with_both_numbers_before_it_is_decoded(dro
 def test_an_id_of_what_was_dropped_names_nothing_else(name, drops):
     (drops.folder.parent / "secret_bw.1.log").write_text(LOG)
     for ask in (lambda: drops.read(name), lambda: overlay.line(f"{overlay.DROP}{name}", drops, 10**12)):
-        with pytest.raises(PslcError, match="not here any more"):
+        with pytest.raises(PslcError, match="the dropped files are gone"):
             ask()
     assert (drops.folder.parent / "secret_bw.1.log").exists()
 
@@ -149,13 +150,13 @@ def test_an_address_names_only_what_the_warning_names(here, drops):
     ):  # fmt: skip
         with pytest.raises(PslcError) as refused:
             Drive.of(spec).target()
-        assert refused.value.message.startswith(("the page opens no ", "unknown drive")), spec
+        assert refused.value.message.startswith(("the page does not open ", "unknown drive")), spec
     for suite in ("../secret.csv", str(here.parent / "secret.csv"), f"{drops.folder}/../secret.csv", "/dev/zero"):
         assert not replays.is_trace(suite)
-        with pytest.raises(PslcError, match="there is no trace"):
+        with pytest.raises(PslcError, match="no trace is named"):
             Bench.of_address(f"?suite={suite}")
     for run in ("../..", "..", "/etc", "."):
-        with pytest.raises(PslcError, match="there is no recording"):
+        with pytest.raises(PslcError, match="no recording is named"):
             overlay.line(f"{overlay.RUN}{run}", drops, 10**12)
 
 
@@ -163,9 +164,24 @@ def test_an_address_names_only_what_the_warning_names(here, drops):
 def test_a_profile_that_was_dropped_stands_on_no_file_of_this_machine(base, here, drops):
     (here.parent / "secret.toml").write_text(PROFILE)
     name = put(drops, "mine.toml", f'base = "{base}"\n'.encode())
-    with pytest.raises(PslcError, match="which pslc does not bring along"):
+    with pytest.raises(PslcError, match="which is not built in"):
         drops.read(name)
     assert drops.read(put(drops, "good.toml", b'base = "sn550-1tb"\n')).source.endswith("good.toml")
+
+
+def test_a_recording_that_is_deleted_takes_nothing_else_with_it(here):
+    good = pslc.run("fill", on="sim:./small.toml")
+    for name in ("alone", "beside", "other"):
+        good.save(here / "runs" / name)
+    (here / "runs" / "beside" / "thesis.txt").write_text("a thesis")
+    (here / "runs" / "other" / "report.html").write_text("a page of somebody's")
+    recordings.delete("alone")
+    recordings.delete("beside")
+    with pytest.raises(PslcError):
+        recordings.delete("other")
+    assert sorted(path.relative_to(here / "runs").as_posix() for path in (here / "runs").rglob("*")) == [
+        "beside", "beside/thesis.txt", "other", "other/report.html", "other/run.json", "other/series.parquet",
+    ]  # fmt: skip
 
 
 def test_one_bad_recording_does_not_empty_the_list(here):
@@ -189,7 +205,7 @@ def test_one_bad_recording_does_not_empty_the_list(here):
     (here / "runs" / "folder" / "run.json").mkdir()
     (here / "runs" / "zero" / "run.json").symlink_to("/dev/zero")
     with (here / "runs" / "large" / "run.json").open("w") as large:
-        large.truncate(recordings.MAX_BYTES + 1)
+        large.truncate(gate.MAX_LOG_BYTES + 1)
     (here / "runs" / "latin" / "run.json").write_bytes(b"\xff\xfe")
     for by, falling in itertools.product((*recordings.COLUMNS, "no such", "__class__"), (False, True)):
         found, unreadable = recordings.entries("", by, falling)
@@ -402,5 +418,5 @@ def test_no_more_fits_are_begun_than_a_machine_can_do(monkeypatch):
     monkeypatch.setattr(fits.subprocess, "Popen", lambda *_, **__: pytest.fail("one more is begun"))
     for number in range(fits.MAX_FITS):
         held._of[f"tab {number}"] = fits.Fit("", Path("x"), None)
-    with pytest.raises(PslcError, match="4 fits are under way"):
+    with pytest.raises(PslcError, match="4 fits are running"):
         held.start("another", "", "drive", [], "")

@@ -34,7 +34,7 @@ def of(tmp_path, *options, on=SIM) -> Cost:
 def test_what_the_machine_has_no_memory_for_is_refused_with_both_numbers(tmp_path):
     done = command(tmp_path, "--on", "f.bin", "--size", "2GB", "--iodepth=60000", "--numjobs=16", "--bs=1m")
     assert done.returncode == 2
-    assert re.search(r"the run needs 1007 GB of memory, [0-9.]+ [GM]B are free", done.stderr)
+    assert re.search(r"the run needs 1007 GB of memory, but only [0-9.]+ [GM]B are free", done.stderr)
     assert list(tmp_path.iterdir()) == [tmp_path / "a.fio"]
 
 

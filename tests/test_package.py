@@ -86,7 +86,7 @@ def test_alone_the_command_shows_its_help_and_that_is_no_error(command):
 @pytest.mark.parametrize(
     ("typed", "offered"),
     [
-        ("pslc rep", {"report"}),
+        ("pslc rep", {"replay", "report"}),
         ("pslc run fil", {"fill", "fill-levels"}),
         ("pslc suites show reco", {"recovery"}),
         ("pslc drives show sn", {"sn550-1tb", "sn850-1tb"}),

@@ -4,6 +4,7 @@ import json
 import os
 import pty
 import random
+import re
 import subprocess
 import tomllib
 
@@ -172,8 +173,8 @@ def test_a_controller_brings_its_ceiling_into_native_cells(tmp_path):
         500, rel=0.02
     )
     dies = said | {"given": {"nand.dies": 32}}
-    assert phases_of(tmp_path, **dies)[-1][1] == pytest.approx(1070, rel=0.02), "the dies could 1822"
-    assert "Cardea IOPS" in parts.profile(**said).how["controller.native_write"]
+    assert phases_of(tmp_path, **dies)[-1][1] == pytest.approx(1000, rel=0.02), "the dies could 1822"
+    assert "FireCuda 510" in parts.profile(**said).how["controller.native_write"]
 
 
 def test_the_direct_phase_ends_at_the_capacity_less_n_minus_1_caches(tmp_path):
@@ -233,6 +234,27 @@ def test_other_dies_may_be_put_into_a_drive_of_the_library():
     assert "WD Black SN850 1TB" in target.name
 
 
+@pytest.mark.parametrize(("text", "read"), [(DIE, read_nand), (CHIP, read_controller)], ids=["die", "controller"])
+def test_all_faults_of_a_part_file_are_one_message_with_a_line_each(text, read, tmp_path):
+    values, _, sources = text.partition("[source]\n")
+    keys = re.findall(r'^"?([\w.]+)"? = ', sources, re.MULTILINE)
+    values = values.replace("MT/s", "").replace('maker = "', 'makre = "')
+    path = tmp_path / "part.toml"
+    path.write_text(f'{values}[source]\n{keys[-1]} = "x"\nnope = "y"\n')
+    with pytest.raises(PslcError) as caught:
+        read(path)
+    first, *lines = caught.value.message.splitlines()
+    assert first == f"part.toml has {len(lines)} faults"
+    assert all(line.startswith("  part.toml: ") and "(hint: " in line for line in lines)
+    message = caught.value.message
+    assert message.count("has no source") >= len(keys) - 5
+    for words in (
+        "maker is missing (hint: instead of makre?)", "bus is \"", "a number with a unit (MT/s)", "unknown key makre",
+        "[source] names nope, which is not there",
+    ):  # fmt: skip
+        assert words in message
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -280,6 +302,20 @@ def test_a_note_is_right_the_key_changes_nothing():
 
 
 # ---- pslc drives
+
+
+def test_drives_show_says_how_far_parts_are_off_and_which_defaults_hold(tmp_path, command):
+    (tmp_path / "mine.toml").write_text(THREE_LINES.replace("phison-e16", "phison-e21t"))
+    shown = " ".join(line.strip("# ") for line in command("drives", "show", "./mine.toml").stdout.splitlines())
+    spreads = {spread.what: spread for spread in parts.spreads()}
+    assert f"first phase {spreads['first phase'].median_percent} %" in shown
+    assert parts.spreads("phison-e21t")[0].ninety_percent > 45
+    assert "with phison-e21t" in shown
+    assert "a poor family" in shown
+    assert "cache.dead = free-at-once" in shown
+    built_in = " ".join(line.strip("# ") for line in command("drives", "show", "600p-512gb").stdout.splitlines())
+    assert "cache.host_share = 50%" in built_in
+    assert "from parts" not in built_in
 
 
 def test_new_drives_are_made_of_flags_and_predicted(command, tmp_path):

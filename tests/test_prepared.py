@@ -6,7 +6,7 @@ from benches.small import PROFILE
 import pslc
 from pslc.base.errors import PslcError
 from pslc.device.target import RealOptions
-from pslc.runner.precondition_cache import MOST, Prepared, leaves_nothing_to_chance
+from pslc.runner.precondition_cache import MAX_DRIVES, PreconditionedDrives, leaves_nothing_to_chance
 from pslc.studies import workers
 from pslc.studies.points import Study
 
@@ -33,19 +33,19 @@ def test_points_that_begin_alike_find_what_they_would_alone(small):
     said = {"on": small, "run": ["random.fio", "reads.fio", "fill", "second-pass"], "seed": [0, 1]}
     said |= {"fill_first": ["0%", "60%"], "vary": {"cache.dynamic": ["300MB", "800MB"]}}
     points = workers.by_drive(Study.of(said).points())
-    before = workers._prepared.forked
+    before = workers._preconditioned.forked
     together = rows(points, shared=True)
     # Of 32 points, each of the four drives: its fill for 8 points, what is read for two, fill and both passes for two.
-    assert workers._prepared.forked - before >= 24
+    assert workers._preconditioned.forked - before >= 24
     assert together == rows(points, shared=False)
     assert all(row["error"] is None for row in together)
 
 
 def test_a_recording_of_a_drive_that_was_there_is_that_of_one_that_was_made(small):
-    prepared = Prepared()
+    drives = PreconditionedDrives()
     made, taken = (pslc.run("random-steady", on=small, seed=3, scope=pslc.Scope(quick=True, fill_first=30),
-                            prepared=prepared) for _ in range(2))  # fmt: skip
-    assert prepared.forked > 0
+                            preconditioned=drives) for _ in range(2))  # fmt: skip
+    assert drives.forked > 0
     for one, other in ((made.time, taken.time), (made.bytes, taken.bytes)):
         assert all((one[name] == other[name]).all() for name in one)
     assert made.document()["jobs"] == taken.document()["jobs"]
@@ -53,12 +53,12 @@ def test_a_recording_of_a_drive_that_was_there_is_that_of_one_that_was_made(smal
 
 
 def test_the_drives_kept_are_few_and_of_one_profile(small):
-    prepared = Prepared()
+    drives = PreconditionedDrives()
     for share in range(10, 70, 10):
-        pslc.run("random.fio", on=small, scope=pslc.Scope(fill_first=share), prepared=prepared)
-    assert len(prepared.states) == MOST
-    pslc.run("random.fio", on=f"{small},cache.dynamic=300MB", scope=pslc.Scope(fill_first=10), prepared=prepared)
-    assert len(prepared.states) == 1
+        pslc.run("random.fio", on=small, scope=pslc.Scope(fill_first=share), preconditioned=drives)
+    assert len(drives.states) == MAX_DRIVES
+    pslc.run("random.fio", on=f"{small},cache.dynamic=300MB", scope=pslc.Scope(fill_first=10), preconditioned=drives)
+    assert len(drives.states) == 1
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_what_fills_first_is_refused_for_traces_and_for_job_files_on_real_drives
     with pytest.raises(PslcError, match="a trace has --prefill"):
         pslc.run("work.csv", on=small, scope=pslc.Scope(fill_first=50))
     real = RealOptions(size=20 << 20)
-    with pytest.raises(PslcError, match="are for simulated drives"):
+    with pytest.raises(PslcError, match="on simulated drives only"):
         pslc.run("random.fio", on=str(tmp_path / "scratch.bin"), scope=pslc.Scope(fill_first=50), real=real)
     assert not (tmp_path / "scratch.bin").exists()
     with pytest.raises(PslcError, match="--quick and --region are for suites"):

@@ -67,7 +67,7 @@ def test_a_plan_says_what_share_of_the_drive_s_life_it_takes(log, monkeypatch, t
     target.facts["device"] = {"name": "nvme0n1", "bytes": 10**12}
     monkeypatch.setattr(probe, "smart", lambda name: log)
     said = plan(target, ["[w]\nrw=write\nbs=1m\nsize=64m\n"], "w.fio", []).sentences
-    assert any("; 0.01 % of the 1280 GB that it stands by its own wear counter" in line for line in said), said
+    assert any("; 0.01 % of the 1280 GB it endures by its own wear counter" in line for line in said), said
     for fresh in (None, {}, {"percentage_used": 0, "data_units_written": 5}, {"percentage_used": 3}):
         assert probe.endurance_bytes(health(fresh)) is None
 
@@ -126,9 +126,9 @@ ERRORS = {
     "no such unit": (["--on", "./scratch.bin", "--size", "20G"], "a number with a unit"),
     "too large": (["--on", "./scratch.bin", "--size", "4000TB"], "are free beyond what is kept"),
     "a folder": (["--on", "./", "--size", "1GB"], "is a folder"),
-    "no folder": (["--on", "./none/scratch.bin", "--size", "1GB"], "there is no folder"),
-    "nothing to reuse": (["--on", "./scratch.bin", "--reuse"], "is not a file"),
-    "a serial for a file": (["--on", "./scratch.bin", "--size", "1GB", "--destroy-data", "X"], "is no block device"),
+    "no folder": (["--on", "./none/scratch.bin", "--size", "1GB"], "no such folder"),
+    "nothing to reuse": (["--on", "./scratch.bin", "--reuse"], "does not exist, but --reuse"),
+    "a serial for a file": (["--on", "./scratch.bin", "--size", "1GB", "--destroy-data", "X"], "is not a block device"),
     "small requests": (["--on", "./scratch.bin", "--size", "64MB", "--offset=100"], "a multiple of "),
 }
 
@@ -161,7 +161,7 @@ def test_reads_of_nothing_end_the_run_and_keep_the_recording(command, tmp_path):
     done = command("run", "read.fio", "--on", "./scratch.bin", "--size", "64MB", "--save", "out", "--no-layout")
     assert done.returncode == 2
     assert "nothing was ever written there" in done.stderr
-    assert "leave --no-layout out" in done.stderr
+    assert "remove --no-layout" in done.stderr
     recording = pslc.Recording.load(tmp_path / "out")
     assert recording.written_bytes == 8 * MB
     assert recording.error is not None
@@ -265,7 +265,7 @@ def test_probe_tells_of_the_drive_and_says_unknown_where_it_is(command, tmp_path
     assert set(document["host"]) == {"kernel", "cpu", "cores", "governor", "virtual"}
     missing = command("probe", "/dev/nvme99n9")
     assert missing.returncode == 2
-    assert "there is no such file or device" in missing.stderr
+    assert "no such file or device" in missing.stderr
 
 
 HEALTHY = {

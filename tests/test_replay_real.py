@@ -12,7 +12,7 @@ import pytest
 import pslc
 from pslc import traces
 from pslc.device.target import RealOptions
-from pslc.runner.run import DeclinedError
+from pslc.runner.callbacks import DeclinedError
 from pslc.schema.surveys import OPS
 from pslc.traces import Part, Replay
 from tests import forked
@@ -81,7 +81,7 @@ def test_the_drive_is_asked_what_fio_asks_it_in_the_same_order(seed, tmp_path, t
         recordings = []
 
         def ours() -> None:
-            recordings.append(pslc.run(trace, on=device.path, real=real, how=Replay(iodepth=1)))
+            recordings.append(pslc.run(trace, on=device.path, real=real, replay=Replay(iodepth=1)))
 
         by_us = watched(device.path, tmp_path / "ours", ours)
         iolog = tmp_path / "work.iolog"
@@ -208,7 +208,7 @@ def test_a_trace_is_replayed_only_with_the_guards_leave(tmp_path):
 def test_reads_of_a_new_file_need_a_prefill_and_lateness_is_a_doubt(command, tmp_path):
     rows = [(i, "write" if i % 2 else "read", 8192 * (i * 7 % 1000), 8192) for i in range(2000)]
     table(tmp_path / "work.csv", rows)
-    words = ["run", "work.csv", "--on", "./scratch.bin", "--size", "16MiB", "--yes", "--save"]
+    words = ["replay", "work.csv", "--on", "./scratch.bin", "--size", "16MiB", "--yes", "--save"]
     bare = command(*words, "bare")
     assert bare.returncode == 2
     assert "--prefill" in bare.stderr
@@ -227,6 +227,6 @@ def test_reads_of_a_new_file_need_a_prefill_and_lateness_is_a_doubt(command, tmp
 
 def test_other_caches_are_not_asked_of_a_real_drive(command, tmp_path):
     table(tmp_path / "work.csv", drawn(1))
-    done = command("run", "work.csv", "--on", "./scratch.bin", "--size", "64MiB", "--what-if", "--yes")
+    done = command("replay", "work.csv", "--on", "./scratch.bin", "--size", "64MiB", "--what-if", "--yes")
     assert done.returncode == 2
-    assert "has the one it has" in done.stderr
+    assert "a real drive has one cache" in done.stderr

@@ -158,7 +158,7 @@ def test_pslc_report_makes_a_page_of_one_run_of_several_and_of_a_catalogue(comma
     assert "The write cache ends after 3.0" in (tmp_path / "a" / "report.html").read_text()
     done = command("report", "a", "b")
     assert done.returncode == 2
-    assert "hint: say where: -o page.html" in done.stderr
+    assert "hint: add -o page.html" in done.stderr
     assert command("report", "a", "b", "-o", "both.html").returncode == 0
     assert '<th scope="col" class="number">Samsung PM871b 128GB, b</th>' in (tmp_path / "both.html").read_text()
     assert command("report", "a", "b", "-o", "both.html", "--label", "WD SN850, 25 C", "--label", "b").returncode == 0

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pslc import PslcError, formats
-from pslc.analysis import Seen
+from pslc.analysis import MeasurementContext
 from pslc.formats import ImportOptions, Measured
 from pslc.recording import imported
 from tests.conftest import search
@@ -114,7 +114,9 @@ def test_a_damaged_file_is_read_or_refused_in_words(tmp_path_factory, path, at, 
     damaged = folder / path.name
     damaged.write_bytes(data[:at] + put + data[at + length :])
     try:
-        imported.analyzed(formats.read([damaged], ImportOptions(skip_bad=skip)), Seen(capacity_bytes=10**12))
+        imported.analyzed(
+            formats.read([damaged], ImportOptions(skip_bad=skip)), MeasurementContext(capacity_bytes=10**12)
+        )
     except PslcError as error:
         assert "hint:" in str(error)  # noqa: PT017
 

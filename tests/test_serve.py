@@ -257,7 +257,7 @@ def test_only_the_owner_may_use_the_socket(tmp_path: Path, disk: str) -> None:
         assert on.socket == str(tmp_path / "disk.sock")
         second = forked.run(["serve", "sim:pm871b-128gb", "--unix", on.socket], tmp_path)
         assert second.returncode == 2
-        assert "something listens at" in second.stderr
+        assert "another program listens at" in second.stderr
     assert not os.path.exists(on.socket)
     assert not list(tmp_path.glob(".pslc-*"))
 
@@ -273,9 +273,7 @@ def test_tcp_is_for_this_machine_alone_unless_said_otherwise(tmp_path: Path, dis
                      if line.split()[3] == "0A" and line.split()[1].endswith(f":{port:04X}")]  # fmt: skip
             _, talk = on.end()
         assert bound == [f"{'00000000' if everywhere else '0100007F'}:{port:04X}"]
-        assert (
-            "warning: whoever can reach 0.0.0.0 over the network can read and write the drive" in talk
-        ) is everywhere
+        assert ("warning: anyone who can reach 0.0.0.0 can read and write the drive" in talk) is everywhere
 
 
 def test_tls_is_the_servers(tmp_path: Path, disk: str) -> None:
@@ -621,16 +619,27 @@ def test_fio_verifies_its_data_and_finds_the_shape_of_the_drive(tmp_path: Path, 
                     "--verify=crc32c", "--do_verify=1")  # fmt: skip
         assert done["error"] == 0
         assert done["write"]["io_bytes"] == done["read"]["io_bytes"] == 32 << 20
-    with served(tmp_path, disk, "--data", "none", "--speed", "0.05") as on:
-        single = _fio(
-            on, "--name=a", "--rw=randread", "--bs=4k", "--iodepth=1", "--size=1g", "--runtime=2", "--time_based"
-        )
-        deep = _fio(
-            on, "--name=b", "--rw=randread", "--bs=4k", "--iodepth=16", "--size=1g", "--runtime=2", "--time_based"
-        )
+    # So slow that a busy machine is fast beside it: 7 ms a request.
+    speed = 0.001
+    found = {}
+    with served(tmp_path, disk, "--data", "none", "--speed", str(speed)) as on:
+        for depth in (1, 16):
+            job = _fio(on, "--name=a", "--rw=randread", "--bs=4k", f"--iodepth={depth}", "--size=1g", "--runtime=3",
+                       "--time_based")  # fmt: skip
+            found[depth] = (job["read"]["iops"], job["read"]["clat_ns"]["mean"] / 1e9)
+            # Neither is faster than the drive is in a run.
+            assert found[depth][0] < 1.1 * speed * _reads_per_s(depth)
     # Sixteen at once are faster than one, and each of them is not faster.
-    assert deep["read"]["iops"] > 1.2 * single["read"]["iops"]
-    assert deep["read"]["clat_ns"]["mean"] > 0.9 * single["read"]["clat_ns"]["mean"]
+    assert found[16][0] > 1.2 * found[1][0]
+    assert found[16][1] > 0.9 * found[1][1]
+
+
+def _reads_per_s(depth: int) -> float:
+    """Random reads of 4 KiB a second of drive time in a simulated run, so many under way."""
+    drive = SimDrive("small.toml", PROFILE, {}, [])
+    job = f"[a]\nrw=randread\nbs=4k\nioengine=libaio\ndirect=1\nsize=1g\nnumber_ios=2000\niodepth={depth}\n"
+    read = drive.run(job, "a.fio", [], 0)["jobs"][0]["read"]
+    return float(read["total_ios"] / (read["runtime_ns"] / 1e9))
 
 
 @pytest.mark.long
@@ -739,13 +748,13 @@ def test_the_commands_that_the_documents_show_run(tmp_path: Path, document: str)
 
 def test_it_says_what_is_missing_and_what_cannot_be(tmp_path: Path, disk: str, command) -> None:  # type: ignore[no-untyped-def]
     refused = {
-        ("serve", disk, "--tcp", "10809", "--unix", "x.sock"): "a socket, or a port?",
-        ("serve", disk, "--listen", "0.0.0.0"): "--listen is for TCP",
-        ("serve", disk, "--unix", "small.toml"): "exists and is no socket",
+        ("serve", disk, "--tcp", "10809", "--unix", "x.sock"): "--unix and --tcp exclude each other",
+        ("serve", disk, "--listen", "0.0.0.0"): "--listen needs --tcp",
+        ("serve", disk, "--unix", "small.toml"): "exists and is not a socket",
         ("serve", disk, "--unix", "nowhere/x.sock"): "No such file or directory",
         ("serve", disk, "--unix", "a" * 120): "is too long for a socket",
-        ("serve", "sim:pm871b-128gb", "--data", "keep"): "is gone afterwards",
-        ("serve", "other.pslc"): "there is no such drive",
+        ("serve", "sim:pm871b-128gb", "--data", "keep"): "does not outlast serve",
+        ("serve", "other.pslc"): "no such drive file",
         ("serve", disk, "--", "--no-such-option"): "nbdkit does not start",
     }
     for arguments, said in refused.items():
@@ -754,7 +763,7 @@ def test_it_says_what_is_missing_and_what_cannot_be(tmp_path: Path, disk: str, c
         assert said in done.stderr
         assert "hint:" in done.stderr
     missing = command("serve", disk, PATH=str(Path(sys.executable).parent))
-    assert "nbdkit is not installed" in missing.stderr
+    assert "needs nbdkit, which is not installed" in missing.stderr
     assert "apt install nbdkit" in missing.stderr
     assert PATH
     SimDrive.open(str(tmp_path / disk)).close()
@@ -825,6 +834,50 @@ def test_the_reason_is_said_where_there_is_no_room_to_serve_at_all(
     SimDrive.open(str(small / disk)).close()
 
 
+def test_what_was_served_until_pslc_was_killed_is_a_recording_that_opens(
+    tmp_path: Path, disk: str, command: Any
+) -> None:
+    with served(tmp_path, disk) as on:
+        on.nbdsh("h.pwrite(b'x' * (4 << 20), 0)")
+        run = tmp_path / "run" / "run.json"
+        eventually(lambda: run.exists() and json.loads(run.read_text())["totals"]["host_write_bytes_total"], 30)
+        nbdkit = on.nbdkit
+        on.process.kill()
+        on.process.wait()
+        eventually(lambda: not Path(f"/proc/{nbdkit}").exists())
+    kept = Recording.load(tmp_path / "run")
+    assert kept.written_bytes == 4 << 20
+    for words in (("analyze", "run"), ("report", "run", "-o", "page.html"), ("compare", "run", "run")):
+        done = command(*words)
+        assert done.returncode == 0, done.stderr
+    said = " ".join(command("analyze", "run").stdout.split())
+    assert "this recording is partial" in said
+    assert "pslc serve has not ended" in said
+    # The drive goes on, and its next recording has a folder of its own.
+    with served(tmp_path, disk) as on:
+        on.nbdsh("assert h.pread(4096, 0) == b'x' * 4096")
+        on.end()
+        assert on.process.returncode == 0
+
+
+def test_a_recording_that_finds_no_room_goes_elsewhere_and_that_is_said(
+    tmp_path: Path, disk: str, small_disk: Any
+) -> None:
+    small = small_disk("16k")
+    (small / "fill").write_bytes(bytes(12 << 10))
+    with served(tmp_path, disk, "--save", str(small / "run")) as on:
+        on.nbdsh("h.pwrite(b'x' * (4 << 20), 0)")
+        said, talk = on.end()
+        assert on.process.returncode == 3, talk
+    assert "warning: the recording cannot be written: " in talk
+    assert "No space left on device" in talk
+    elsewhere = Path(talk.rpartition("recording: ")[2].strip())
+    assert Recording.load(elsewhere).written_bytes == 4 << 20
+    shutil.rmtree(elsewhere)
+    SimDrive.open(str(tmp_path / disk)).close()
+    assert "4.19 MB" in said
+
+
 def _await_handler(process: "subprocess.Popen[str]", number: signal.Signals) -> None:
     """Return once the process catches the signal, or has ended."""
     while process.poll() is None:
@@ -849,7 +902,7 @@ def test_a_signal_before_there_is_a_socket_ends_in_words(tmp_path: Path, disk: s
         assert "Traceback" not in errors
         if output:
             break
-        assert errors == "interrupted before disk.pslc was served; the drive is as it was\n"
+        assert errors == "interrupted before disk.pslc was served; the drive is unchanged\n"
         early += 1
     assert early
     told = json.loads(command("probe", disk, "--json").stdout)
@@ -913,7 +966,7 @@ os.kill(os.getpid(), 9)
         assert on.process.returncode == 0
     assert "nbdkit ended: it was killed (SIGABRT). It is started again on the journal" in talk
     assert "raw_send_socket" in talk
-    assert "what is written is in memory" in talk
+    assert "written data are in memory" in talk
     document = on.recording()
     assert document["facts"]["served"]["deaths"] >= 1
     assert [doubt["code"] for doubt in document["findings"]["doubts"]].count("died") == 1

@@ -70,10 +70,10 @@ def test_conditions_compare_quantities_and_words():
         assert Condition.of(text, list(values)).holds(values) == holds, text
     with pytest.raises(PslcError, match="no order"):
         Condition.of("w<b", list(values)).holds(values)
-    with pytest.raises(PslcError, match="no condition"):
+    with pytest.raises(PslcError, match="not a condition"):
         Condition.of("c<b", list(values))
     for where in (3, ["seed<2", 3]):
-        with pytest.raises(PslcError, match='"3" is no condition'):
+        with pytest.raises(PslcError, match='"3" is not a condition'):
             Study.of({"on": "sim:sn850-1tb", "run": "fill", "where": where})
 
 
@@ -168,7 +168,7 @@ def test_an_interrupt_keeps_what_is_done(small, tmp_path):
     os.killpg(going.pid, signal.SIGINT)
     _, talk = going.communicate(timeout=60)
     assert going.returncode == 130, talk
-    assert "of 101 points are kept; run it again to go on" in talk
+    assert "of 101 points are saved; the same command resumes" in talk
     assert "Traceback" not in talk
 
 
@@ -260,14 +260,14 @@ def test_the_command_shows_rows_reads_a_file_and_plans(small, command, tmp_path)
     [
         (["--run", "fill"], "which drive it is about"),
         (["--on", "sim:sn850-1tb"], "what is run"),
-        (["--on", "/dev/null", "--run", "fill"], "no simulated drive"),
+        (["--on", "/dev/null", "--run", "fill"], "is not a simulated drive"),
         (["--on", "sim:sn850-1tb", "--run", "fil"], "unknown suite fil"),
         (["--on", "sim:sn850-1tb", "--run", "fill" * 100], "unknown suite fill"),
         (["--on", "sim:sn850-1tb", "--run", "fill" * 100 + ".fio"], "File name too long"),
-        (["--on", "sim:sn850-1tb", "--run", "fill", "--vary", "cache.dynamic"], "is no axis"),
-        (["--on", "sim:sn850-1tb", "--run", "fill", "--seed", "-1"], "no seed"),
+        (["--on", "sim:sn850-1tb", "--run", "fill", "--vary", "cache.dynamic"], "is not KEY=VALUES"),
+        (["--on", "sim:sn850-1tb", "--run", "fill", "--seed", "-1"], "is not a seed"),
         (["--on", "sim:sn850-1tb", "--run", "fill", "--vary", "a=1:1000000:1"], "over 100000 values"),
-        (["--on", "sim:sn850-1tb", "--run", "fill", "--vary", "seed=1,2"], "varies twice"),
+        (["--on", "sim:sn850-1tb", "--run", "fill", "--vary", "seed=1,2"], "is given twice"),
     ],
 )
 def test_a_study_that_cannot_be_is_refused_before_anything_runs(arguments, words, command):
@@ -275,6 +275,34 @@ def test_a_study_that_cannot_be_is_refused_before_anything_runs(arguments, words
     assert done.returncode == 2
     assert words in done.stderr
     assert "hint: " in done.stderr
+
+
+def test_all_faults_of_a_study_are_one_message_with_a_line_each():
+    study = {
+        "run": "fill",
+        "seed": [-1],
+        "fill_first": "150%",
+        "vary": {"cache": {"dynamic": "1GB:9GB", "static": "9GB:1GB:1GB"}, "seed": [1]},
+        "where": ["cache.dynamic>cache.static", "nope=1"],
+        "sampel": "lhs:4",
+    }
+    with pytest.raises(PslcError) as caught:
+        Study.of(study)
+    assert caught.value.message.splitlines() == [
+        "the study has 8 faults",
+        "  unknown key sampel in a study (hint: did you mean sample?)",
+        '  the study does not say which drive it is about (hint: on = "sim:sn850-1tb" in its file, '
+        "or --on sim:sn850-1tb)",
+        "  -1 is not a seed (hint: whole numbers from 0 to 2^64 - 1: seed = [0, 1, 2])",
+        '  fill_first is "150%", which is no share (hint: a whole percentage up to 100%, such as 50%)',
+        "  the range of cache.dynamic has no step (hint: cache.dynamic=50GB:700GB:50GB has a step; "
+        "or --sample lhs:64 draws from the span)",
+        "  the range 9GB:1GB:1GB of cache.static ends before its start (hint: cache.static=50GB:700GB:50GB, "
+        "or cache.static=1ms:10s:log5)",
+        "  seed is given twice (hint: give all its values at once, separated by commas)",
+        '  "nope=1" is not a condition (hint: an axis, one of <= >= != < > =, and an axis or a value; '
+        "the axes are run, seed, fill_first, cache.dynamic, cache.static)",
+    ]
 
 
 SPANS = {"cache.dynamic": "100MB:900MB", "cache.idle.threshold": "1ms:10s:log", "cache.fold_overhead": "1:3"}
@@ -307,7 +335,7 @@ def test_a_span_is_even_or_in_equal_ratios_and_a_list_is_drawn_from_too():
 
 @pytest.mark.parametrize("on", [87, 0.5, ["sim:sn850-1tb", 87]])
 def test_a_drive_that_is_a_number_is_none(on):
-    with pytest.raises(PslcError, match="is no simulated drive"):
+    with pytest.raises(PslcError, match="is not a simulated drive"):
         Study.of({"on": on, "run": "fill"})
 
 

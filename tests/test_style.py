@@ -45,6 +45,11 @@ def test_a_function_is_as_long_as_its_body():
     assert list(ratchet.rust_bodies(rust)) == [2]
 
 
+def test_a_help_text_names_its_default_in_brackets():
+    text = 'Option(help="Size."), Option(help="Size; all without it"), Option(help="Size (default: all)")'
+    assert ratchet.help_texts("python/pslc/cli/run.py", text) == 2
+
+
 def test_a_moved_or_split_file_draws_on_what_others_no_longer_use():
     table = {"a.py": 5, "b.py": 3}
     assert not ratchet.growth({"a.py": 5}, table)

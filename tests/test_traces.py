@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import shlex
 import shutil
 import struct
 import subprocess
@@ -68,7 +69,7 @@ def test_the_same_bursts_without_pauses_do_not_fit(small, tmp_path):
 
 def test_what_if_finds_the_smallest_cache_that_is_enough(small, tmp_path):
     trace = bursts(tmp_path / "a.csv", 3, 300 * MB, 20.0)
-    found = pslc.run(trace, on=small, how=Replay(what_if=True)).findings
+    found = pslc.run(trace, on=small, replay=Replay(what_if=True)).findings
     assert unlike(dict(found), suites.trace.Findings) == []
     rows = {row["name"]: row for row in found["what_if"]}
     assert list(rows) == ["as it is", "cache off", "all pSLC", "just enough cache"]
@@ -86,7 +87,7 @@ def test_what_if_finds_the_smallest_cache_that_is_enough(small, tmp_path):
 
 def test_latencies_are_those_of_the_same_requests_as_a_job(small, tmp_path):
     rows = [(0, "write", i << 20, 1 << 20) for i in range(2000)]
-    trace = pslc.run(table(tmp_path / "a.csv", rows), on=small, how=Replay(pace="asap"), options=[("iodepth", "8")])
+    trace = pslc.run(table(tmp_path / "a.csv", rows), on=small, replay=Replay(pace="asap"), options=[("iodepth", "8")])
     (tmp_path / "same.fio").write_text("[a]\nrw=write\nbs=1m\nioengine=io_uring\niodepth=8\ndirect=1\nsize=2000m\n")
     job = pslc.run(tmp_path / "same.fio", on=small)
     assert trace.drive_time_s == job.drive_time_s
@@ -97,7 +98,7 @@ def test_latencies_are_those_of_the_same_requests_as_a_job(small, tmp_path):
 def test_a_life_is_what_the_cells_stand_at_the_pace_of_the_trace(tmp_path):
     trace = bursts(tmp_path / "a.csv", 4, 400 * MB, 20.0)
     once = pslc.run(trace, on="sim:pm871b-128gb").findings
-    twice = pslc.run(trace, on="sim:pm871b-128gb", how=Replay(speed=2.0)).findings
+    twice = pslc.run(trace, on="sim:pm871b-128gb", replay=Replay(speed=2.0)).findings
     assert once["life_years"] > 0
     assert once["life_years"] / twice["life_years"] == pytest.approx(2 * twice["waf"] / once["waf"], rel=0.1)
 
@@ -119,7 +120,7 @@ def test_how_long_a_drive_lasts_at_the_load_of_a_job_file_counts_what_is_yet_to_
 
 def test_each_drive_of_what_if_is_judged_by_its_own_profile(tmp_path):
     trace = bursts(tmp_path / "a.csv", 2, 400 * MB, 20.0)
-    found = pslc.run(trace, on="sim:pm871b-128gb", how=Replay(what_if=True)).findings
+    found = pslc.run(trace, on="sim:pm871b-128gb", replay=Replay(what_if=True)).findings
     for row, mode in zip(found["what_if"][1:3], ("pure-xlc", "pure-slc"), strict=True):
         alone = pslc.run(trace, on=f"sim:pm871b-128gb,cache.mode={mode}").findings
         for name in ("cache_bytes", "waf", "life_years", "share_slc", "enough"):
@@ -155,7 +156,7 @@ def forced(folder: Path, cause: str) -> tuple[Path, Replay]:
 @pytest.mark.parametrize(("cause", "kind", "on", "off"), FORCED, ids=[row[0] for row in FORCED])
 def test_what_slow_requests_are_put_down_to_is_gone_with_its_cause(small, tmp_path, cause, kind, on, off):
     trace, how = forced(tmp_path, cause)
-    found, without = (pslc.run(trace, on=small + keys, how=how).findings for keys in (on, off))
+    found, without = (pslc.run(trace, on=small + keys, replay=how).findings for keys in (on, off))
 
     def share(findings):
         of_kind = {row["cause"]: row["share"] for row in findings["slow"] if row["kind"] == kind}
@@ -177,7 +178,7 @@ def test_what_slow_requests_are_put_down_to_is_gone_with_its_cause(small, tmp_pa
 def test_heat_is_what_slow_requests_wait_for_on_a_hot_drive_alone(tmp_path):
     trace, how = forced(tmp_path, "link")
     hot, cold = (
-        pslc.run(trace, on=f"sim:sn850-1tb,heat.throttle1.at={at},heat.throttle1.until=20C", how=how).findings
+        pslc.run(trace, on=f"sim:sn850-1tb,heat.throttle1.at={at},heat.throttle1.until=20C", replay=how).findings
         for at in ("24C", "90C")
     )
     # 40 % of the link's speed is left, and the link is all there is to wait for.
@@ -192,7 +193,7 @@ def test_reads_of_what_was_never_written_are_doubted_until_they_are_written_firs
     bare = pslc.run(trace, on=small)
     assert any("--prefill" in doubt for doubt in bare.findings["doubts"])
     assert bare.facts["trace"]["replay"]["unwritten_bytes"] == sum(row[3] for row in rows)
-    filled = pslc.run(trace, on=small, how=Replay(prefill=True))
+    filled = pslc.run(trace, on=small, replay=Replay(prefill=True))
     for run in (bare, filled):
         assert run.facts["trace"]["survey"] == traces.opened(trace, Part()).survey(), "what a replay sees on the way"
     assert not any("--prefill" in doubt for doubt in filled.findings["doubts"])
@@ -206,7 +207,7 @@ def test_several_devices_are_listed_and_one_is_taken(small, tmp_path):
     with pytest.raises(pslc.PslcError, match=r"(?s)2 devices: 4 \(100 requests, 410 kB written.*--device") as error:
         pslc.run(path, on=small)
     assert "7 (100 requests" in str(error.value)
-    one = pslc.run(path, on=small, how=Replay(part=Part(device="7")))
+    one = pslc.run(path, on=small, replay=Replay(part=Part(device="7")))
     assert one.jobs[0]["write"]["total_ios"] == 100
 
 
@@ -292,7 +293,7 @@ def test_the_command_shows_converts_and_replays(command, tmp_path):
     trace = str(ROOT / "examples" / "evening.csv")
     shown = command("trace", "show", trace, "--json")
     assert json.loads(shown.stdout)["format"] == "table"
-    done = command("run", trace, "--on", "sim:pm871b-128gb", "--save", "out")
+    done = command("replay", trace, "--on", "sim:pm871b-128gb", "--save", "out")
     assert done.returncode == 0, done.stderr
     assert "The write cache did not take all of it" in done.stdout
     again = command("analyze", "out")
@@ -302,14 +303,55 @@ def test_the_command_shows_converts_and_replays(command, tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (
+            ["--iodepth=8", "--pace", "asap", "--what-if"],
+            "--on {on} --save out --json --pace asap --what-if --iodepth=8",
+        ),
+        (["--fit", "wrap", "--from", "1s"], "--on {on} --save out --json --addresses wrap --from 1s"),
+    ],
+)
+def test_run_replays_a_trace_until_1_0_and_prints_the_command_that_gives_the_same(command, tmp_path, old, new):
+    trace, on = str(ROOT / "examples" / "evening.csv"), "sim:pm871b-128gb"
+    before = command("run", trace, "--on", on, "--save", "out", "--json", *old)
+    assert before.returncode == 0, before.stderr
+    (line,) = [line for line in before.stderr.splitlines() if line.startswith("note: traces have")]
+    printed = line.partition("own: pslc ")[2].partition(" (pslc run")[0]
+    assert printed == f"replay {trace} {new.format(on=on)}"
+    shutil.rmtree(tmp_path / "out")
+    after = command(*shlex.split(printed))
+    assert after.returncode == 0, after.stderr
+    assert "note: traces" not in after.stderr
+    first, second = (json.loads(done.stdout) for done in (before, after))
+    assert first["findings"] == second["findings"]
+    assert first["facts"]["trace"] == second["facts"]["trace"]
+
+
+def test_replay_takes_a_job_file_that_replays_a_trace_and_no_other(command, tmp_path):
+    trace = ROOT / "examples" / "evening.csv"
+    (tmp_path / "replays.fio").write_text(f"[a]\nread_iolog={trace}\n")
+    (tmp_path / "writes.fio").write_text("[a]\nrw=write\nsize=1m\n")
+    assert command("replay", "replays.fio", "--on", "sim:pm871b-128gb", "--no-report").returncode == 0
+    done = command("replay", "replays.fio", "--on", "sim:pm871b-128gb", "--pace", "asap")
+    assert done.returncode == 2
+    assert "replays.fio sets the pace of its trace itself" in done.stderr
+    done = command("replay", "writes.fio", "--on", "sim:pm871b-128gb")
+    assert done.returncode == 2
+    assert "writes.fio is not a trace" in done.stderr
+    assert "hint: pslc run writes.fio runs it" in done.stderr
+
+
+@pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["run", "{trace}", "--on", "sim:pm871b-128gb", "--bs=4k"], "--bs=4k says nothing to a trace"),
-        (["run", "fill", "--on", "sim:pm871b-128gb", "--pace", "asap"], "fill is no trace"),
-        (["run", "{trace}", "--on", "./x.bin", "--size", "1GB"], "but the drive has"),
-        (["run", "{trace}", "--on", "sim:pm871b-128gb", "--from", "5s", "--to", "5s"], "--to 5s is not after"),
-        (["run", "{trace}", "--on", "sim:pm871b-128gb", "--columns", "when"], '--columns has "when"'),
-        (["run", "{trace}", "--on", "sim:pm871b-128gb", "--columns", "time=never"], "there is no column never"),
+        (["replay", "{trace}", "--on", "sim:pm871b-128gb", "--bs=4k"], "pslc replay has no option --bs"),
+        (["run", "{trace}", "--on", "sim:pm871b-128gb", "--bs=4k"], "a trace does not take --bs=4k"),
+        (["run", "fill", "--on", "sim:pm871b-128gb", "--pace", "asap"], "fill is not a trace"),
+        (["replay", "{trace}", "--on", "./x.bin", "--size", "1GB"], "but the drive has"),
+        (["replay", "{trace}", "--on", "sim:pm871b-128gb", "--from", "5s", "--to", "5s"], "--to 5s is not after"),
+        (["replay", "{trace}", "--on", "sim:pm871b-128gb", "--columns", "when"], '--columns has "when"'),
+        (["replay", "{trace}", "--on", "sim:pm871b-128gb", "--columns", "time=never"], "there is no column never"),
         (["trace", "convert", "{trace}"], "pslc trace convert needs --output"),
         (["trace", "look", "{trace}"], "pslc trace has no command look"),
         (["trace", "show", "no.trace"], "there is no such file"),
@@ -518,7 +560,7 @@ def test_traces_in_the_form_of_mqsim_run(name, tmp_path):
         assert sum(row[4] for row in rows) > 0.99 * len(rows)
     device = max(survey["devices"], key=lambda of: sum(of["bytes"].values()))["device"]
     how = Replay(Part(device=device), fit="wrap", prefill=True)
-    found = pslc.run(path, on="sim:pm871b-128gb", how=how).findings
+    found = pslc.run(path, on="sim:pm871b-128gb", replay=how).findings
     assert found["requests"] == sum(row[1] == int(device) for row in rows)
     assert not [doubt for doubt in found["doubts"] if doubt.code == "never-written"]
 
@@ -538,14 +580,14 @@ def test_the_suite_trace_is_its_file_and_without_one_says_so(small, tmp_path):
     assert by_suite.suite == by_file.suite == "trace"
     assert by_suite.findings == by_file.findings
     assert "trace" not in suites.catalogue()
-    with pytest.raises(pslc.PslcError, match="the suite trace is of a file"):
+    with pytest.raises(pslc.PslcError, match="the suite trace needs a file"):
         pslc.run("trace", on=small)
 
 
 def test_two_drives_under_one_trace_are_compared_side_by_side(command, tmp_path):
     bursts(tmp_path / "work.csv", 3, 300 * MB, 5.0)
     for name in ("pm871b-128gb", "sn550-1tb"):
-        done = command("run", "work.csv", "--on", f"sim:{name}", "--save", name, "--no-report")
+        done = command("replay", "work.csv", "--on", f"sim:{name}", "--save", name, "--no-report")
         assert done.returncode == 0, done.stderr
     done = command("compare", "pm871b-128gb", "sn550-1tb", "--json")
     assert done.returncode == 0, done.stderr

@@ -1,5 +1,7 @@
 """The twin: the fit finds what was hidden, says what it does not know, and its profile loads."""
 
+import csv
+import itertools
 import json
 from dataclasses import replace
 from itertools import pairwise
@@ -14,8 +16,10 @@ from typer.testing import CliRunner
 import pslc
 from pslc import suites
 from pslc.analysis import Curve, Phase, find_phases
+from pslc.base import units
 from pslc.base.errors import PslcError
 from pslc.cli import app
+from pslc.device import parts
 from pslc.device.region import Budget, Scope, find_region
 from pslc.device.target import RealOptions, find_target
 from pslc.suites import random_steady
@@ -48,6 +52,8 @@ from pslc.twin.fit_report import build_report
 from pslc.twin.fit_result import POOR_FIT_RMS, FitResult
 from pslc.twin.identifiability import free_parameters_of
 from pslc.twin.pipeline import fit_datasets
+from pslc.twin.review import CACHE_SHARES, FIRST_OVER_LINK, drive_of_parts
+from tests.conftest import ROOT
 
 REVIEW = "cache=435GB speed1=4000MB/s speed2=500MB/s end2=1100GB speed3=300MB/s"
 
@@ -532,7 +538,9 @@ def test_the_page_shows_measured_and_twin_over_each_other(fitted: FitResult, tmp
     ("text", "what"),
     [
         ("cache=435GB speed1=fast", "is not a speed"),
-        ("cache=435GB speed1=4000MB/s speed2=500MB/s speed3=300MB/s", "phase 2 has no end"),
+        ("cache=435GB", "tells no speed"),
+        ("cache=435GB speed2=500MB/s", "neither link nor parts are known"),
+        ("cache=435GB speed1=4000MB/s speed2=500MB/s speed4=300MB/s", "need speeds"),
         ("cache=3TB speed1=4000MB/s speed2=500MB/s", "pass the capacity"),
         ("cache=435GB velocity1=4000MB/s", "is not a published figure"),
     ],
@@ -553,6 +561,43 @@ def test_a_mean_tells_the_speed_of_the_last_phase_and_usual_dies_where_nothing_d
     assert "published mean is 1900 MB/s" in notes[0]
     with pytest.raises(PslcError, match="more than the phases allow"):
         published_curve.curve("cache=500GB speed1=1000MB/s mean=3GB/s", 1_000_000_000_000)
+
+
+@pytest.mark.parametrize("told", [tuple(told) for n in range(1, 6) for told in itertools.combinations(range(6), n)])
+def test_any_subset_of_a_review_makes_a_curve_that_keeps_to_what_is_told(told: tuple[int, ...]) -> None:
+    capacity = 10**12
+    figures = ["cache=280GB", "speed1=4500MB/s", "speed2=2000MB/s", "end2=500GB", "speed3=500MB/s", "mean=750MB/s"]
+    words = " ".join(figures[at] for at in told)
+    if set(told) <= {0, 3}:
+        with pytest.raises(PslcError, match="tells no speed"):
+            published_curve.curve(words, capacity)
+        return
+    drive = drive_of_parts(capacity, "micron-b47r-tlc-512g", "innogrit-ig5220")
+    found, notes = published_curve.curve(words, capacity, drive)
+    speeds = np.unique(found.bytes_per_s.round())
+    for at, speed in ((1, 4.5e9), (2, 2e9), (4, 5e8)):
+        assert (speed in speeds) or at not in told
+    if 5 in told and 4 not in told:
+        assert found.total_bytes / found.total_seconds == pytest.approx(750e6, rel=0.01)
+    assert notes or {0, 1, 2} <= set(told)
+
+
+def test_the_intervals_of_what_a_review_leaves_out_are_those_of_the_published_drives() -> None:
+    with (ROOT / "docs" / "accuracy" / "drives.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    shares: dict[int, list[float]] = {3: [], 4: []}
+    first = []
+    for row in rows:
+        capacity = float(units.size(row["capacity"], ""))
+        size = sum(units.size(pair.partition("=")[2], "") for pair in row["cache"].split())
+        shares[parts.nand(row["nand"]).bits_per_cell].append(size / capacity)
+        if row["speed1_MBps"]:
+            link = priors.link_rate(parts.controller(row["controller"]).link)
+            first.append(float(row["speed1_MBps"]) * 1e6 / link)
+    for values, interval in ((shares[3], CACHE_SHARES[3]), (shares[4], CACHE_SHARES[4]), (first, FIRST_OVER_LINK)):
+        usual, low, high = interval
+        assert usual == pytest.approx(float(np.median(values)), rel=0.1)
+        assert float(np.mean([low <= value <= high for value in values])) >= 0.88
 
 
 def test_the_laws_backwards_are_near_the_drive(filled: pslc.Recording) -> None:

@@ -20,8 +20,8 @@ import numpy as np
 import pytest
 
 import pslc
-from pslc.analysis.falls import falls
 from pslc.analysis.load import Load
+from pslc.analysis.slowdowns import find_slowdowns
 from pslc.recording.store import Recording
 from pslc.runner.load import analysed
 from pslc.runner.watch import watch
@@ -67,42 +67,47 @@ def load(*parts: tuple, kind: str = "write", celsius: float = np.nan, seed: int 
 
 
 def test_a_fall_is_found_to_the_second_with_what_was_written_since_the_pause():
-    (fall,) = falls(load((20, 0, 0, 1), (60, 1900 * MB, 8, 1e6), (40, 140 * MB, 8, 1e6)))
+    (fall,) = find_slowdowns(load((20, 0, 0, 1), (60, 1900 * MB, 8, 1e6), (40, 140 * MB, 8, 1e6)))
     assert fall.at_s == 80
     assert fall.before.bytes_per_s == pytest.approx(1900 * MB, rel=0.05)
     assert fall.after.bytes_per_s == pytest.approx(140 * MB, rel=0.05)
     assert fall.since_pause_bytes == pytest.approx(60 * 1900 * MB, rel=0.02)
-    assert fall.watched_pause
-    assert fall.again.at_s is None
+    assert fall.pause_observed
+    assert fall.recovery.at_s is None
 
 
 def test_who_asks_for_less_is_not_slowed_by_the_drive():
-    assert not falls(load((60, 1900 * MB, 8, 1e6), (40, 140 * MB, 8 * 140 / 1900, 1e6)))
+    assert not find_slowdowns(load((60, 1900 * MB, 8, 1e6), (40, 140 * MB, 8 * 140 / 1900, 1e6)))
 
 
 def test_smaller_requests_are_other_work():
-    assert not falls(load((60, 1900 * MB, 8, 1e6), (40, 140 * MB, 8, 4096)))
+    assert not find_slowdowns(load((60, 1900 * MB, 8, 1e6), (40, 140 * MB, 8, 4096)))
 
 
 def test_a_moment_is_no_fall():
-    assert not falls(load((60, 1900 * MB, 8, 1e6), (2, 140 * MB, 8, 1e6), (60, 1900 * MB, 8, 1e6)))
+    assert not find_slowdowns(load((60, 1900 * MB, 8, 1e6), (2, 140 * MB, 8, 1e6), (60, 1900 * MB, 8, 1e6)))
 
 
 def test_the_pause_after_which_it_was_fast_again_is_told_and_the_one_that_was_not_enough():
     slow, fast = (30, 140 * MB, 8, 1e6), (30, 1900 * MB, 8, 1e6)
-    (fall,) = falls(load(fast, slow, (20, 0, 0, 1), slow, (240, 0, 0, 1), fast))
-    assert (fall.at_s, fall.again.at_s, fall.again.idle_s, fall.again.not_enough_s) == (30, 350, 240, 20)
+    (fall,) = find_slowdowns(load(fast, slow, (20, 0, 0, 1), slow, (240, 0, 0, 1), fast))
+    assert (fall.at_s, fall.recovery.at_s, fall.recovery.idle_s, fall.recovery.insufficient_idle_s) == (
+        30,
+        350,
+        240,
+        20,
+    )
 
 
 def test_reads_fall_too():
-    (fall,) = falls(load((30, 3000 * MB, 8, 1e5), (30, 300 * MB, 8, 1e5), kind="read"))
+    (fall,) = find_slowdowns(load((30, 3000 * MB, 8, 1e5), (30, 300 * MB, 8, 1e5), kind="read"))
     assert (fall.kind, fall.at_s) == ("read", 30)
 
 
 def test_a_watch_of_days_is_analysed_in_seconds():
     parts = [(1000, 0, 0, 1), (9000, 900 * MB, 4, 1e6), (3000, 100 * MB, 4, 1e6)]
     began = time.process_time()
-    found = falls(load(*parts * 20))
+    found = find_slowdowns(load(*parts * 20))
     assert len(found) == 20
     assert [fall.at_s for fall in found] == [10_000 + 13_000 * n for n in range(20)]
     assert time.process_time() - began < 10
@@ -394,7 +399,7 @@ def simulated(seed: int, path: Path) -> tuple[Load, np.ndarray]:
             at, us = at + (1 << 20), us + (1 << 20) / speed * 1e6
         us += drawn.choice([3, 15, 60, 200, 400]) * 1e6
     path.write_text("\n".join(rows) + "\n")
-    run = pslc.run(path, on="sim:pm871b-128gb", how=Replay(iodepth=8))
+    run = pslc.run(path, on="sim:pm871b-128gb", replay=Replay(iodepth=8))
     ends = np.concatenate([[0.0], (run.time["end_ns"].astype(float) - run.start_ns) / 1e9])
     edges = np.arange(0.0, ends[-1] + 1)
 
@@ -425,7 +430,7 @@ def test_on_random_workloads_every_full_cache_is_found_to_the_second_and_nothing
         since = max(of for of in [*sessions, *ends] if of <= begin)
         if end - begin >= 4 and (load.busy_s * fast)[since:begin].sum() >= 4:
             wanted.append(int(begin))
-    found = falls(load)
+    found = find_slowdowns(load)
     assert [fall.at_s for fall in found] == pytest.approx(wanted, abs=2)
     for fall in found:
         # The cache of this drive has 3 GB.
@@ -437,10 +442,10 @@ def test_what_is_no_block_device_is_refused_with_the_device_it_lies_on(command, 
     (tmp_path / "file").write_text("")
     done = command("watch", "file")
     assert done.returncode == 2
-    assert "is no block device" in done.stderr
+    assert "is not a block device" in done.stderr
     done = command("watch", "/dev/nvme77n7")
     assert done.returncode == 2
-    assert "there is no such device" in done.stderr
+    assert "no such device" in done.stderr
 
 
 @loops

@@ -3,29 +3,35 @@
 import ast
 import os
 import re
-import shutil
-import socket
-import stat
 import subprocess
-import threading
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import pslc
-from pslc._native import SimDrive
 from pslc.base import writer
 from pslc.base.writer import Replace
-from pslc.device import drive_files
 from pslc.recording.store import Recording
 from pslc.runner.job_logs import JobLogs
+from pslc.runner.options import RunOptions
+from pslc.runner.run import run_with
 from tests.conftest import ROOT
 from tests.loops import reason
+from tests.writers import (
+    JOB,
+    LINKS,
+    ON,
+    STANDS,
+    WRITERS,
+    create_drive,
+    foreign,
+    looks,
+    open_drive,
+    swapped,
+    write_page,
+)  # fmt: skip
 
-ON = "sim:pm871b-128gb"
-JOB = "[a]\nrw=write\nbs=64k\nsize=256k\n"
 RACES = 200
 WRITES = re.compile(r"[wax+]")
 ROOM = {"python/pslc/base/writer.py"}
@@ -80,7 +86,7 @@ def test_rust_makes_files_in_the_room_for_it_alone():
         r"|OFlags::CREATE|OFlags::TMPFILE"
     )
     # A scratch file has no name, or loses it at once, and takes none that is there.
-    rooms = {"crates/drive/src/files/mod.rs", "crates/drive/src/files/tests.rs", "crates/drive/src/scratch.rs"}
+    rooms = {"crates/drive/src/files/mod.rs", "crates/drive/src/files/tests.rs", "crates/drive/src/guard/scratch.rs"}
     found = {}
     for path in sorted((ROOT / "crates").glob("*/src/**/*.rs")):
         name = str(path.relative_to(ROOT))
@@ -90,41 +96,57 @@ def test_rust_makes_files_in_the_room_for_it_alone():
     assert found == {}
 
 
-# ---- what stands at the name
+DELETES = {
+    "python/pslc/base/writer.py": (2, "the room itself"),
+    "python/pslc/serving/listening.py": (2, "sockets: its own by its number, and one at which nobody listens"),
+    "python/pslc/fio.py": (2, "makes its target as long as the jobs need it, and shortens none"),
+    "python/pslc/watch/traced.py": (1, "the folder of tracing that it made, which is the kernel's"),
+}
+"""What deletes: how often, and what."""
 
 
-def link(at: Path, precious: Path) -> None:
-    at.symlink_to(precious)
+def deleted_by(tree: ast.AST) -> list[int]:
+    """The lines of calls that remove or rename files or folders."""
+    lines = []
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+            continue
+        name, of = node.func.attr, ast.unparse(node.func.value)
+        if (
+            name in ("unlink", "rmtree", "rmdir", "removedirs", "rename", "renames", "truncate")
+            or (name in ("remove", "replace", "move") and of in ("os", "shutil"))
+            or (name == "replace" and len(node.args) == 1 and not node.keywords and of != "dataclasses")
+        ):
+            lines.append(node.lineno)
+    return lines
 
 
-def hard_link(at: Path, precious: Path) -> None:
-    os.link(precious, at)
+def test_python_deletes_in_the_room_for_it_alone():
+    counts = {}
+    for path in sorted((ROOT / "python").rglob("*.py")):
+        if lines := deleted_by(ast.parse(path.read_text())):
+            counts[str(path.relative_to(ROOT))] = len(lines)
+    assert counts == {name: count for name, (count, _) in DELETES.items()}
+    for line in ("p.unlink()", "shutil.rmtree(p)", "os.remove(p)", "os.replace(a, b)", "p.replace(q)", "p.rename(q)",
+                 "shutil.move(a, b)", "os.truncate(p, 1)"):  # fmt: skip
+        assert deleted_by(ast.parse(line)), line
+    for line in ("text.replace('a', 'b')", "jobs.remove(1)", "replace(job, name='a')"):
+        assert not deleted_by(ast.parse(line)), line
 
 
-def pipe(at: Path, _: Path) -> None:
-    os.mkfifo(at)
-
-
-def unix_socket(at: Path, _: Path) -> None:
-    with socket.socket(socket.AF_UNIX) as made:
-        here = Path.cwd()
-        os.chdir(at.parent)
-        made.bind(at.name)
-        os.chdir(here)
-
-
-def device(at: Path, _: Path) -> None:
-    if os.geteuid():
-        pytest.skip("device nodes need root")
-    os.mknod(at, stat.S_IFCHR | 0o600, os.makedev(1, 3))
-
-
-def foreign(at: Path, precious: Path) -> None:
-    shutil.copy(precious, at)
-
-
-LINKS: list[Callable[[Path, Path], None]] = [link, hard_link, pipe, unix_socket, device]
-STANDS = [*LINKS, foreign]
+def test_rust_deletes_in_the_room_for_it_alone():
+    deletes = re.compile(r"remove_file|remove_dir|\bunlinkat\(|fs::rename")
+    counts = {}
+    for path in sorted((ROOT / "crates").glob("*/src/**/*.rs")):
+        text = path.read_text().partition("#[cfg(test)]")[0]
+        if path.name != "tests.rs" and (count := len(deletes.findall(text))):
+            counts[str(path.relative_to(ROOT))] = count
+    # The room, its face for Python, and the name that a new scratch file gives up.
+    assert counts == {
+        "crates/drive/src/files/mod.rs": 4,
+        "crates/python/src/files.rs": 2,
+        "crates/drive/src/guard/scratch.rs": 1,
+    }
 
 
 @pytest.fixture(scope="module")
@@ -134,70 +156,23 @@ def short(tmp_path_factory) -> Recording:
     return pslc.run(path, on=ON)
 
 
-def looks(folder: Path) -> dict[str, tuple[int, int, bytes]]:
-    """Of each file in a folder but pslc's own notes: number, kind, and what is in it."""
-    found = {}
-    for path in sorted(folder.iterdir()):
-        about = path.lstat()
-        content = path.read_bytes() if stat.S_ISREG(about.st_mode) else b""
-        found[path.name] = (about.st_ino, stat.S_IFMT(about.st_mode), content)
-    return found
-
-
-def write_log(at: Path, _: Recording) -> None:
-    job = at.parent.parent / "job.fio"
-    job.write_text(f"{JOB}write_iolog={at.name}\n")
-    here = Path.cwd()
-    os.chdir(at.parent)
-    try:
-        pslc.run(job, on=ON)
-    finally:
-        os.chdir(here)
-
-
-def create_drive(at: Path, _: Recording) -> None:
-    drive_files.create(at, "pm871b-128gb,scale=1/16").close()
-
-
-def open_drive(at: Path, _: Recording) -> None:
-    """A drive whose journal has that name."""
-    drive = at.with_suffix("")
-    if not drive.exists():
-        other = at.parent.parent / f"{at.parent.name}.pslc"
-        drive_files.create(other, "pm871b-128gb,scale=1/16").close()
-        shutil.move(other, drive)
-    SimDrive.open(str(drive)).close()
-
-
-WRITERS: dict[str, tuple[str, Callable[[Path, Recording], object]]] = {
-    "the document of a recording": ("run.json", lambda at, of: of.save(at.parent)),
-    "the series of a recording": ("series.parquet", lambda at, of: of.save(at.parent)),
-    "the next document of a recording": ("run.json.part", lambda at, of: of.save(at.parent)),
-    "a page": ("report.html", lambda at, of: pslc_page(of, at)),
-    "a log of a job": ("x.log", write_log),
-    "a new drive": ("disk.pslc", create_drive),
-}
-
-
-def pslc_page(of: Recording, at: Path) -> None:
-    from pslc.report import page, recording_view
-
-    page.write(recording_view.of_recording(of), at)
-
-
 @pytest.mark.parametrize("stands", STANDS, ids=lambda made: made.__name__)
 @pytest.mark.parametrize("what", WRITERS)
 def test_no_writer_goes_over_or_through_what_is_not_pslc_s(what, stands, short, tmp_path):
-    name, write = WRITERS[what]
+    name, write = WRITERS[what].name, WRITERS[what].write
     precious = tmp_path / "precious"
     precious.write_bytes(b"a thesis\n" * 100)
     folder = tmp_path / "folder"
     folder.mkdir()
     stands(folder / name, precious)
     before = looks(folder)
-    with pytest.raises(pslc.PslcError) as caught:
+    if WRITERS[what].named and stands is foreign:
         write(folder / name, short)
-    assert "\n\nhint: " in str(caught.value)
+        assert looks(folder)[name][2] != before[name][2]
+        return
+    with pytest.raises((pslc.PslcError, FileExistsError)) as caught:
+        write(folder / name, short)
+    assert "\n\nhint: " in str(caught.value) or isinstance(caught.value, FileExistsError)
     after = looks(folder)
     assert {key: after[key] for key in before} == before
     assert not [key for key in after if key.startswith(".pslc-")]
@@ -222,50 +197,50 @@ def test_what_the_command_line_names_is_replaced_but_through_no_link(stands, tmp
 def test_pslc_s_own_are_replaced_and_copies_of_them(short, tmp_path):
     for _ in range(2):
         short.save(tmp_path / "run")
-        pslc_page(short, tmp_path / "run" / "report.html")
+        write_page(tmp_path / "run" / "report.html", short)
     # A copy by hand has no attribute.
     (tmp_path / "copy").mkdir()
     for path in (tmp_path / "run").iterdir():
         (tmp_path / "copy" / path.name).write_bytes(path.read_bytes())
     short.save(tmp_path / "copy")
-    pslc_page(short, tmp_path / "copy" / "report.html")
+    write_page(tmp_path / "copy" / "report.html", short)
     assert sorted(path.name for path in (tmp_path / "copy").iterdir()) == ["report.html", "run.json", "series.parquet"]
 
 
 def test_a_link_that_is_put_there_meanwhile_is_not_written_through(tmp_path):
     """Under root or not: the names are swapped all the while."""
-    precious, at = tmp_path / "precious", tmp_path / "page.html"
+    (tmp_path / "folder").mkdir()
+    precious, at = tmp_path / "precious", tmp_path / "folder" / "page.html"
     precious.write_text("a thesis")
     number = precious.stat().st_ino
-    over = threading.Event()
-
-    def swap() -> None:
-        for turn in range(1 << 30):
-            if over.is_set():
-                return
-            other = tmp_path / f"other{turn}"
-            if turn % 2:
-                other.symlink_to(precious)
-            else:
-                other.write_text("plain")
-            other.replace(at)
-
-    thread = threading.Thread(target=swap)
-    thread.start()
-    made = refused = 0
-    try:
+    refused = 0
+    with swapped(at, precious):
         for _ in range(RACES):
             try:
                 writer.write(at, "a page", Replace.ANY)
-                made += 1
             except pslc.PslcError:
                 refused += 1
-    finally:
-        over.set()
-        thread.join()
-    assert made + refused == RACES
-    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".pslc-")]
+    assert refused < RACES
+    assert not [path for path in (tmp_path / "folder").iterdir() if path.name.startswith(".pslc-")]
     assert (precious.read_text(), precious.stat().st_ino) == ("a thesis", number)
+
+
+def test_the_token_of_the_lab_is_written_through_no_link(tmp_path, monkeypatch):
+    from pslc.lab import server
+
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    (tmp_path / "pslc").mkdir()
+    for stands in STANDS:
+        precious, at = tmp_path / "precious", tmp_path / "pslc" / "lab-token"
+        precious.write_text("a thesis")
+        stands(at, precious)
+        before = looks(at.parent)
+        assert server.token() != server.token()
+        assert looks(at.parent) == before
+        assert precious.read_text() == "a thesis"
+        at.unlink()
+    assert server.token() == server.token()
+    assert (tmp_path / "pslc" / "lab-token").stat().st_mode & 0o777 == 0o600
 
 
 # ---- logs that job files name
@@ -312,7 +287,7 @@ def test_logs_that_fail_after_the_run_leave_its_recording(short, tmp_path, monke
     (tmp_path / "a.fio").write_text(f"{JOB}write_iolog=sub/x.log\n")
     (tmp_path / "sub").mkdir()
     logs = JobLogs()
-    found = pslc.runner.run.run("a.fio", on=ON, logs=logs)
+    found = run_with("a.fio", ON, RunOptions(logs=logs))
     (tmp_path / "sub").rmdir()
     assert found.written_bytes == 256 << 10
     (failed,) = logs.write()
@@ -330,7 +305,7 @@ def test_what_is_printed_to_a_full_disk_leaves_no_half_file(command, tmp_path):
         (place / "fill").write_bytes(bytes(48 << 10))
         done = command("run", "fill", "--on", ON, "--json", "--output", "small/out.json", "--save", "run")
         assert done.returncode == 3
-        assert "warning: what was to be printed is not written: small/out.json: No space left on device" in done.stderr
+        assert "warning: --output is not written: small/out.json: No space left on device" in done.stderr
         assert Recording.load(tmp_path / "run").written_bytes
         assert [path.name for path in place.iterdir()] == ["fill"]
         (tmp_path / "a.iolog").write_text(
@@ -353,7 +328,7 @@ def test_a_new_drive_beside_the_data_or_the_journal_of_another_is_refused(tmp_pa
     for name in ("disk.pslc.data", "disk.pslc.journal"):
         (tmp_path / name).write_text("somebody's")
         with pytest.raises(pslc.PslcError, match=f"{name} is there, of a drive that is not"):
-            create_drive(tmp_path / "disk.pslc", None)
+            create_drive(tmp_path / "disk.pslc")
         assert not (tmp_path / "disk.pslc").exists()
         assert (tmp_path / name).read_text() == "somebody's"
         (tmp_path / name).unlink()
@@ -361,19 +336,19 @@ def test_a_new_drive_beside_the_data_or_the_journal_of_another_is_refused(tmp_pa
 
 @pytest.mark.parametrize("stands", [*LINKS, foreign], ids=lambda made: made.__name__)
 def test_a_journal_that_is_not_the_drive_s_is_refused(stands, tmp_path):
-    create_drive(tmp_path / "disk.pslc", None)
+    create_drive(tmp_path / "disk.pslc")
     precious = tmp_path / "precious"
     precious.write_text("a thesis that is longer than a header of a journal")
     stands(tmp_path / "disk.pslc.journal", precious)
     before = looks(tmp_path)
     with pytest.raises(pslc.PslcError, match="journal"):
-        open_drive(tmp_path / "disk.pslc.journal", None)
+        open_drive(tmp_path / "disk.pslc.journal")
     assert looks(tmp_path) == before
 
 
 def test_two_drives_of_one_profile_are_two_drives(tmp_path):
     for name in ("a", "b"):
-        create_drive(tmp_path / name, None)
+        create_drive(tmp_path / name)
     one, other = ((tmp_path / name).read_bytes() for name in ("a", "b"))
     # Their profiles are the same; the number that was drawn for each is not.
     assert one != other

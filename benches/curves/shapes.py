@@ -62,7 +62,7 @@ class Log:
         cache_bytes: written when the cache ended; None: it has none, or the log ended before.
         truncated: it ended before.
         causes: by the bytes up to which each holds, in order.
-        known: what a tester says besides: `link_bytes_per_s`, `random`, `celsius` (as `Seen` has it).
+        known: what a tester says besides: `link_bytes_per_s`, `random`, `celsius` (as `MeasurementContext` has it).
         cells_alone: nothing but the cells made this curve.
     """
 

@@ -45,10 +45,14 @@ figures may be 15 % off themselves. Every figure, with its source: [built-in.csv
 """.strip()
 
 OF_PARTS = """
-Drives that nobody calibrated: NAND die, controller, capacity and cache size are given, everything else follows from
-the parts (`pslc drives parts`), and the fill uses the reviewer's load. Speeds are medians over the gigabytes of each
-published phase. Figures that gave a part its value do not count. Drives whose die or controller nobody names are left
-out. Every figure, with parts and sources: [parts.csv](docs/accuracy/parts.csv).
+Drives predicted from their parts as a user's own would be: NAND die, controller, capacity and cache size are given, and
+everything else follows from other drives. The constants of the parts (`pslc drives parts`) are medians over the rows of
+[calibration.csv](docs/accuracy/calibration.csv), the ledger of every published figure that set one; here each drive is
+left out of them, whoever reviewed it, and so is what its firmware does when the cache is full. Where no other drive
+is on a part, the medians of its class stand in. The fill uses the reviewer's load; speeds are medians over the
+gigabytes of each published phase. Parts that a review does not name are from memory: single rows may be wrong. Every
+figure, with parts and sources: [parts.csv](docs/accuracy/parts.csv). No figure of the drives of
+[reserved.csv](docs/accuracy/reserved.csv) sets or tests anything.
 """.strip()
 
 ANALYSIS = """
@@ -183,7 +187,7 @@ def built_in(table: Sequence[dict[str, Any]]) -> list[str]:
 def parts_section() -> list[str]:
     """The section on drives from parts."""
     lines = ["## Drives from parts", "", *OF_PARTS.splitlines(), "", *of_parts.summary(), ""]
-    figures = [figure for figure in of_parts.all_figures() if not figure.used]
+    figures = [figure for figure in of_parts.all_figures() if figure.what != "cache"]
     worst = sorted(figures, key=lambda figure: -abs(figure.error))[:WORST]
     lines += [f"The {WORST} largest errors:", ""]
     lines += ["| drive | figure | published | simulated | error |", "|---|---|---:|---:|---:|"]
@@ -221,4 +225,5 @@ if __name__ == "__main__":
     figures = rows()
     write(FIGURES, HEADER, [record(row) for row in figures])
     write(PARTS, of_parts.HEADER, of_parts.records())
+    of_parts.write_spread()
     (FOLDER.parent.parent / "ACCURACY.md").write_text(document(figures))

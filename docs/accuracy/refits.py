@@ -31,6 +31,7 @@ from pslc.twin import priors, profile_writer, published_curve
 from pslc.twin.datasets import Floats, dataset_of_curve
 from pslc.twin.model import in_words
 from pslc.twin.pipeline import fit_datasets
+from pslc.twin.review import Drive
 
 FOLDER = Path(__file__).parent
 ROOT = FOLDER.parent.parent
@@ -128,7 +129,7 @@ def one(row: dict[str, str]) -> Refit:
     capacity = round(float(row["capacity_GB"]) * 1e9)
     bits = priors.bits_of(row["cells"])
     try:
-        curve, _ = published_curve.curve(words, capacity, bits or 3)
+        curve, _ = published_curve.curve(words, capacity, Drive(capacity, bits or 3))
     except PslcError as error:
         return Refit(row["drive"], row["of"], words, "", 0.0, [], error.message)
     fastest = float(curve.bytes_per_s.max())

@@ -1,4 +1,4 @@
-"""The page of the suites, docs/suites.md, from what their modules say of themselves: `make suites`."""
+"""The page of the suites, docs/suites.md, from the docstrings of their modules: `make suites`."""
 
 import inspect
 from pathlib import Path
@@ -15,8 +15,8 @@ DRIVE = "sim:sn850-1tb"
 INTRODUCTION = """
 # Suites
 
-Each asks one question of a drive, simulated or real, and answers with findings. `pslc suites` lists them, `pslc suites
-show NAME` prints what is said here, and with `--fio` the jobs as an fio job file.
+A *suite* is a test that asks one question about a drive, simulated or real, and answers with findings. `pslc suites`
+lists all suites. `pslc suites show NAME` prints the section below, and with `--fio` the jobs as an fio job file.
 
 ```sh
 pslc suites --on sim:sn850-1tb
@@ -29,55 +29,57 @@ pslc run sustained --on sim:pm871b-128gb --quick --region 10GB-50GB
 pslc run all --on sim:pm871b-128gb --quick --save everything
 ```
 
-All take the same options:
+All suites take the same options:
 
-| option | does |
+| option | effect |
 |---|---|
-| `--quick` | a sample; the report says what was left out |
-| `--region 10GB-50GB` | stays within that part of the drive |
-| `--fill-first 50%` | writes that much of the drive before, and works behind it; a job file goes where it says |
-| `--idle 5min` | leaves the drive alone before |
-| `--repeat 5` | so many times, each with a seed and a folder of its own; `repeats` in the findings is the spread |
-| `--resume RUN` | goes on with a run that was interrupted |
+| `--quick` | runs the short form; the report names what it leaves out |
+| `--region 10GB-50GB` | uses only this part of the drive |
+| `--fill-first 50%` | fills this share of the drive first; the suite works behind it, a job file where it says |
+| `--idle 5min` | leaves the drive idle first |
+| `--repeat 5` | runs five times, each with its own seed and folder; the finding `repeats` is their spread |
+| `--resume RUN` | resumes an interrupted run |
 
-A simulated drive is bare, but for suites that imitate a program (`cdm`, `as-ssd`, `atto`, `hdtune`, `niobench`,
-`apps`): they show drive and computer together, so they give it the processor of a desktop, eight cores on which a read
-costs 4.26 us and a write 5 us (what keeps the two cores of a Core i3-1115G4 busy at 470 000 reads or 400 000 writes a
-second; eight such cores are assumed). A `host` of the profile or of the target wins, and `host=none` is the bare drive:
+A simulated drive has no computer around it. Suites that imitate a program (`cdm`, `as-ssd`, `atto`, `hdtune`,
+`niobench`, `apps`) add a desktop processor, because such programs measure drive and computer together. It has eight
+cores (assumed); a read costs 4.26 us and a write 5 us, which keeps the two cores of a Core i3-1115G4 busy at 470,000
+reads or 400,000 writes a second. A `host` table in the profile or the target overrides it, and `host=none` removes
+it:
 
 ```sh
 pslc run cdm --on sim:sn850-1tb,host=none --quick
 ```
 
-`pslc run all` runs the whole catalogue and writes one page; a suite that fails is named at the end and does not keep
-the others from running. Each suite begins with a new simulated drive, a new scratch file, or a device that was trimmed;
-on a simulated one as many run at once as there are cores and memory for.
-On a device, and on a file with `--reuse`, `--resume` does not repeat the steps that were finished; a simulated drive
-and a scratch file are gone, and first come to be as they were. Suites of a catalogue that were finished are never
-repeated.
+`pslc run all` runs the whole catalogue and writes one page. If a suite fails, the others still run, and the end names
+it. Each suite starts with a new simulated drive, a new scratch file, or a trimmed device. On a simulated drive,
+suites run in parallel as far as cores and memory allow.
+
+`--resume` never repeats finished suites of a catalogue. On a device, and on a file with `--reuse`, it does not repeat
+finished steps either. A simulated drive and a scratch file are gone, so their steps are repeated first.
 
 From Python:
 
 ```python
 import pslc
 
-found = pslc.run("recovery", on="sim:pm871b-128gb", scope=pslc.Scope(quick=True)).findings
-print(found["idle_threshold_s"], found["migration_bytes_per_s"], found["residue_bytes"])
+findings = pslc.run("recovery", on="sim:pm871b-128gb", scope=pslc.Scope(quick=True)).findings
+print(findings["idle_threshold_s"], findings["migration_bytes_per_s"], findings["residue_bytes"])
 ```
 
-A suite goes by steps, and a step may follow from what the one before it measured. Waiting is real on a real drive; on a
-simulated one an hour of idle costs nothing. Sizes are in bytes, times in seconds, rates per second. `doubts` among the
-findings say what may be wrong and what to do about it. Each has a `code` to filter by and a `text`.
+A suite consists of steps, and a step may depend on what the one before it measured. Waiting takes real time on a real
+drive; an hour of idle time costs nothing on a simulated one. Sizes are in bytes, times in seconds, rates per second.
+`doubts` are the warnings: what may be wrong and what to do about it, each with a `code` to filter by and a `text`.
 
-Every figure in the table is of DRIVE, with the steps as expected: what is measured may change them. `+` stands for
-what is written until a time is over.
+The table is for DRIVE, with the steps as expected; measurements may change them. `+` means that the suite also writes
+until a time is over.
 """.strip()
 
 
 def document() -> str:
     """The whole page."""
     target = find_target(DRIVE)
-    lines = [INTRODUCTION.replace("DRIVE", f"`{DRIVE}`"), "", "| suite | asks | writes | takes |", "|---|---|---|---|"]
+    head = ["| suite | question | writes | takes |", "|---|---|---|---|"]
+    lines = [INTRODUCTION.replace("DRIVE", f"`{DRIVE}`"), "", *head]
     for name in suites.names():
         found = _cost(name, target, quick=False)
         asks = suites.question(name)

@@ -65,10 +65,10 @@ def sentences(command: str) -> list[str]:
         if word.startswith("--"):
             options.setdefault(word, []).append(words[at + 1] if word != "--quick" else "")
     quick = "--quick" in options
+    if words[1] == "replay":
+        replayed = pslc.run(HOUSE / words[2], on=options["--on"][0], replay=Replay(what_if=True))
+        return [plain(sentence) for sentence in recording_view.of_recording(replayed).sentences[-MOST:]]
     if words[1] == "run":
-        if words[2].endswith(".csv"):
-            replayed = pslc.run(HOUSE / words[2], on=options["--on"][0], how=Replay(what_if=True))
-            return [plain(sentence) for sentence in recording_view.of_recording(replayed).sentences[-MOST:]]
         run = str(HOUSE / words[2]) if words[2].endswith(".fio") else words[2]
         recording = pslc.run(run, on=options["--on"][0], scope=pslc.Scope(quick=quick))
         return [plain(sentence) for sentence in recording_view.of_recording(recording).sentences[:MOST]]

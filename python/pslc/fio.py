@@ -23,7 +23,8 @@ from pslc.recording.store import Recording
 from pslc.report import fio, fio_normal, fio_terse
 from pslc.runner import fio_logs, job_file
 from pslc.runner.job_logs import JobLogs
-from pslc.runner.run import run
+from pslc.runner.options import RunOptions
+from pslc.runner.run import run_with
 
 NULL_DRIVE: Final = "sim:aldrin-pro-2tb"
 """Stands for fio's null engine: the largest drive of the library."""
@@ -224,25 +225,19 @@ def _run(command: Command) -> int:
         writer.write(merged, text)
         place = place_of(text, jobs, names, readonly)
         try:
-            recording = run(
-                merged,
-                on=place.target,
-                seed=seed,
-                options=place.options,
-                real=place.real,
-                layout=place.path is not None and not readonly,
-                logs=logs,
-            )
+            layout = place.path is not None and not readonly
+            options = RunOptions(seed=seed, options=place.options, real=place.real, layout=layout, logs=logs)
+            recording = run_with(merged, place.target, options)
         except BaseException:
             if place.made and place.path is not None:
-                place.path.unlink(missing_ok=True)
+                writer.remove(place.path, writer.Replace.ANY)
             raise
     for failed in logs.write():
         print(f"pslc: {failed}", file=sys.stderr)
     if "bandwidth-log" in command.said:
         fio_logs.write_aggregate(recording, Path())
     if place.path is not None and any(job.get("unlink", "0") not in ("0", "") for job in jobs):
-        place.path.unlink(missing_ok=True)
+        writer.remove(place.path, writer.Replace.ANY)
     _print(command, formats, recording, list(_seeds(seed, jobs)) if "random" in command.said.get("debug", "") else [])
     if recording.error:
         failure.tell(TargetError(recording.error, "what came before is printed"))

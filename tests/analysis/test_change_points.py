@@ -5,7 +5,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from pslc.analysis.change_points import LEAST, change_points
+from pslc.analysis.change_points import change_points
+from pslc.analysis.thresholds import MIN_SEGMENT_SAMPLES
 
 
 def steps(seed: int, size: int) -> np.ndarray:
@@ -21,7 +22,10 @@ def test_they_cost_no_more_than_those_of_ruptures(seed):
 
     signal = steps(seed, 40 + 7 * seed)
     penalty = 10 ** np.random.default_rng(seed).uniform(-2, 1)
-    theirs = [int(b) for b in KernelCPD(kernel="linear", min_size=LEAST).fit(signal[:, None]).predict(pen=penalty)][:-1]
+    theirs = [
+        int(b)
+        for b in KernelCPD(kernel="linear", min_size=MIN_SEGMENT_SAMPLES).fit(signal[:, None]).predict(pen=penalty)
+    ][:-1]
     ours = change_points(signal, penalty)
     assert _cost(signal, ours, penalty) <= _cost(signal, theirs, penalty) * (1 + 1e-12)
 
@@ -33,8 +37,8 @@ def test_no_way_to_cut_costs_less(seed):
     ways = (
         borders
         for count in range(5)
-        for borders in combinations(range(LEAST, signal.size - LEAST + 1), count)
-        if all(b - a >= LEAST for a, b in zip((0, *borders), (*borders, signal.size), strict=True))
+        for borders in combinations(range(MIN_SEGMENT_SAMPLES, signal.size - MIN_SEGMENT_SAMPLES + 1), count)
+        if all(b - a >= MIN_SEGMENT_SAMPLES for a, b in zip((0, *borders), (*borders, signal.size), strict=True))
     )
     least = min(_cost(signal, list(borders), penalty) for borders in ways)
     assert np.isclose(_cost(signal, change_points(signal, penalty), penalty), least)

@@ -4,14 +4,14 @@ import pytest
 from benches import truth
 
 import pslc
-from pslc.analysis import Found
+from pslc.analysis import WriteAnalysis
 from pslc.device.region import Scope
 
 GB = 1e9
 TRUTH = 281 * GB
 
 
-def fill(on: str, scope: Scope | None = None, **options: str) -> Found:
+def fill(on: str, scope: Scope | None = None, **options: str) -> WriteAnalysis:
     return pslc.run("fill", on=on, scope=scope, options=tuple(options.items())).findings  # type: ignore[no-any-return]
 
 

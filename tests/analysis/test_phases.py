@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pslc.analysis import Curve, find_phases, segment
-from pslc.analysis.segment import MAX_PHASES
+from pslc.analysis.thresholds import MAX_PHASES, MIN_PHASE_CELLS, MIN_PHASE_SHARE
 from tests.conftest import search
 
 MB = 1e6
@@ -153,7 +153,7 @@ def test_borders_are_pruned_as_if_each_were_looked_at_anew_whenever_one_goes(see
     kept = list(candidates)
     while kept:
         ends = [0, *kept, level.size]
-        shortest = max(segment.BURST * level.size, segment.FEWEST_CELLS)
+        shortest = max(MIN_PHASE_SHARE * level.size, MIN_PHASE_CELLS)
         strengths = [segment._strength(level, noisy, ends, i + 1, 0.1, shortest) for i in range(len(kept))]
         weakest: int | None = int(np.argmin(strengths))
         if min(strengths) >= 1.0 and (weakest := segment._ripple(level, ends)) is None:

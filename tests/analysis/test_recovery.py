@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pslc.analysis.recovery import Pause, next_pause, recovered
+from pslc.analysis.recovery import Pause, estimate_recovery, next_pause
 
 GRAIN = 1e6
 
@@ -25,43 +25,43 @@ def searched(rounds: int = 15, **drive: float) -> list[Pause]:
 @pytest.mark.parametrize("threshold", [0.05, 1.0, 9.4, 120.0])
 @pytest.mark.parametrize("rate", [2e6, 30e6, 500e6])
 def test_the_search_brackets_the_threshold_and_finds_the_slope(threshold, rate):
-    found = recovered(searched(threshold=threshold, rate=rate, all_of_it=800e6, step=4e6), GRAIN)
+    found = estimate_recovery(searched(threshold=threshold, rate=rate, all_of_it=800e6, step=4e6), GRAIN)
     assert found.threshold_s is not None
     assert found.threshold_s.low <= found.threshold_s.value <= found.threshold_s.high
     assert found.threshold_s.value == pytest.approx(threshold, rel=0.02, abs=8e6 / rate)
     if found.rate_bytes_per_s is not None:
         assert found.rate_bytes_per_s.value == pytest.approx(rate, rel=0.05)
     else:
-        assert found.rate_least is not None
-        assert found.rate_least < rate
+        assert found.min_rate_bytes_per_s is not None
+        assert found.min_rate_bytes_per_s < rate
 
 
 def test_a_drive_that_gives_nothing_back_has_no_threshold_but_a_least_one():
-    found = recovered([Pause(0.01, 20e6), Pause(0.01, 21e6), Pause(300.0, 20.5e6)], GRAIN)
+    found = estimate_recovery([Pause(0.01, 20e6), Pause(0.01, 21e6), Pause(300.0, 20.5e6)], GRAIN)
     assert found.threshold_s is None
-    assert found.lost_s == 300.0
+    assert found.longest_without_s == 300.0
 
 
 def test_one_pause_that_was_unlike_the_others_does_not_move_the_threshold():
     pauses = searched(threshold=5.0, rate=30e6, all_of_it=800e6, step=4e6)
     pauses.append(Pause(0.5, 120e6))
-    found = recovered(pauses, GRAIN)
+    found = estimate_recovery(pauses, GRAIN)
     assert found.threshold_s is not None
     assert found.threshold_s.value == pytest.approx(5.0, rel=0.05)
 
 
 def test_pauses_of_one_length_on_the_slope_tell_no_rate_but_a_least_one():
     pauses = [Pause(0.01, 20e6), Pause(0.01, 20e6), Pause(2.0, 120e6), Pause(2.0, 420e6), Pause(2.0, 300e6)]
-    found = recovered([*pauses, Pause(300.0, 820e6)], GRAIN)
+    found = estimate_recovery([*pauses, Pause(300.0, 820e6)], GRAIN)
     assert found.rate_bytes_per_s is None
-    assert found.rate_least is not None
-    assert found.rate_least > 0
+    assert found.min_rate_bytes_per_s is not None
+    assert found.min_rate_bytes_per_s > 0
 
 
 def test_a_threshold_that_nothing_tells_from_none_may_be_none():
     # 802 MB/s from 1 s on, as a T500 in five minutes; after its pauses the cache was not written to its end.
     given = [Pause(at, max(at - 1.0, 0.0) * 802e6, cut=at > 30) for at in (0.01, 0.01, 0.01, 1.7, 22.8, 52.75, 300.0)]
-    found = recovered(given, 16e6)
+    found = estimate_recovery(given, 16e6)
     assert found.rate_bytes_per_s is None
     assert found.threshold_s is not None
     assert found.threshold_s.low <= 1.0 <= found.threshold_s.high
@@ -78,7 +78,7 @@ def test_a_little_more_after_a_much_longer_pause_is_no_slope():
     fast = [68.2, 78.6, 68.2, 84.9, 86.0, 82.8, 110.1, 107.0, 101.7, 108.0, 105.9, 95.4, 108.0, 124.8, 125.8, 137.4,
             137.4, 137.4, 152.0, 158.3, 162.5, 156.2]  # fmt: skip
     pauses = [Pause(seconds, 1e6 * bytes_fast) for seconds, bytes_fast in zip(idle, fast, strict=True)]
-    found = recovered(pauses, 0.8e6, 7.7e6)
+    found = estimate_recovery(pauses, 0.8e6, 7.7e6)
     assert found.rate_bytes_per_s is not None
     assert found.rate_bytes_per_s.low < 54.5e6 < found.rate_bytes_per_s.high
     assert found.threshold_s is not None

@@ -8,7 +8,7 @@ from benches.shapes import found as said_of
 from benches.shapes import judged, right, verdicts
 
 import pslc
-from pslc.analysis import Found
+from pslc.analysis import WriteAnalysis
 
 SEEDS = range(5000, 5015)
 
@@ -37,7 +37,7 @@ def test_an_answer_of_another_kind_is_judged_wrong() -> None:
 
 def said(
     stretches: list[tuple[float, float]], capacity: float, *, samples: int = 0, period: float = 0.0, **known: object
-) -> Found:
+) -> WriteAnalysis:
     """What is said of (end in GB, MB/s), in so many equal samples, or one every `period` seconds, with 2 % of noise.
     A capacity of 0 is not told."""
     ends = np.array([0.0, *(end * GB for end, _ in stretches)])
@@ -54,7 +54,7 @@ def said(
     return pslc.analyze(x, speed, by=by, capacity_bytes=capacity * GB or None, **known)  # type: ignore[arg-type]
 
 
-def ends_at(found: Found) -> float:
+def ends_at(found: WriteAnalysis) -> float:
     assert found.cache is not None
     assert found.cache.seen_end
     return found.cache.bytes / GB

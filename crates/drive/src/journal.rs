@@ -12,7 +12,7 @@
 //! protect it (`controller.plp`); what a flush had waited for is in the cells.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, BufReader, Read};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
@@ -157,10 +157,10 @@ pub fn recovered(
     again: impl FnOnce() -> Result<Kept, StateError>,
 ) -> Result<bool, OpenError> {
     let path = path(drive);
-    let Some(mut file) = files::open(&path, false)? else { return Ok(false) };
-    let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes).map_err(|error| failed("read the journal", &path, error))?;
-    let Some(mut entries) = since(&bytes, kept.about.identity, kept.now) else {
+    let Some(file) = files::open(&path, false)? else { return Ok(false) };
+    let since = since(BufReader::with_capacity(HELD, file), kept.about.identity, kept.now)
+        .map_err(|error| failed("read the journal", &path, error))?;
+    let Some(mut entries) = since else {
         return Err(OpenError::new(
             format!("{} is no journal of this drive: it is of another one, or damaged", path.display()),
             "move it to another place; what the drive was asked since it was saved is lost if it is its own",
@@ -288,27 +288,43 @@ fn decoded(bytes: &[u8; SIZE]) -> Option<Entry> {
 }
 
 /// The entries after the moment at which the drive was saved with its clock at `now`; the first that is damaged ends
-/// them. None where the journal is not of that drive; of one that was cut in its header nobody knows, and it has none.
-fn since(bytes: &[u8], identity: u64, now: Nanos) -> Option<Vec<Entry>> {
-    let mut pieces =
-        bytes.chunks_exact(SIZE).map(|piece| <&[u8; SIZE]>::try_from(piece).expect("of that size"));
-    let Some(first) = pieces.next() else {
-        let begun = &bytes[..bytes.len().min(MAGIC.len())];
-        return MAGIC.starts_with(begun).then(Vec::new);
-    };
-    let began = Nanos(u64::from_le_bytes(first[12..20].try_into().expect("eight bytes")));
-    if *first != header(identity, began) {
-        return None;
+/// them, however long the file is. None where the journal is not of that drive; of one that was cut in its header nobody
+/// knows, and it has none.
+fn since(mut journal: impl Read, identity: u64, now: Nanos) -> io::Result<Option<Vec<Entry>>> {
+    let mut piece = [0; SIZE];
+    let count = fill(&mut journal, &mut piece)?;
+    if count < SIZE {
+        let begun = &piece[..count.min(MAGIC.len())];
+        return Ok(MAGIC.starts_with(begun).then(Vec::new));
+    }
+    let began = Nanos(u64::from_le_bytes(piece[12..20].try_into().expect("eight bytes")));
+    if piece != header(identity, began) {
+        return Ok(None);
     }
     let mut found = (began == now).then(Vec::new);
-    for entry in pieces.map_while(decoded) {
+    while fill(&mut journal, &mut piece)? == SIZE {
+        let Some(entry) = decoded(&piece) else { break };
         if entry == (Entry { at: now, call: Call::Saved }) {
             found = Some(Vec::new());
         } else if let Some(found) = &mut found {
             found.push(entry);
         }
     }
-    Some(found.unwrap_or_default())
+    Ok(Some(found.unwrap_or_default()))
+}
+
+/// Read until the piece is full or there is no more; returns how much of it is read.
+fn fill(from: &mut impl Read, piece: &mut [u8; SIZE]) -> io::Result<usize> {
+    let mut count = 0;
+    while count < SIZE {
+        match from.read(&mut piece[count..]) {
+            Ok(0) => break,
+            Ok(more) => count += more,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(count)
 }
 
 #[cfg(test)]
@@ -462,6 +478,14 @@ mod tests {
 
     /// A journal that a kill could find: the path holds one of the two, whole, whenever it is looked at.
     #[test]
+    fn zeros_behind_it_are_not_read_however_many_there_are() {
+        let entry = Entry { at: Nanos(5), call: Call::Advance };
+        let begun = [header(7, Nanos::ZERO), encoded(&entry)].concat();
+        let entries = since(begun.chain(io::repeat(0)), 7, Nanos::ZERO).unwrap();
+        assert_eq!(entries, Some(vec![entry]));
+    }
+
+    #[test]
     fn while_it_begins_anew_there_is_always_a_whole_one() {
         let folder = folder("anew");
         let drive = folder.join("disk.pslc");
@@ -489,7 +513,7 @@ mod tests {
         });
         assert!(at > 20_000 * SIZE as u64);
         assert_eq!(least, 20_001 * SIZE as u64);
-        assert_eq!(since(&fs::read(&path).unwrap(), 7, Nanos::from_secs(9000)), Some(rest));
+        assert_eq!(since(&*fs::read(&path).unwrap(), 7, Nanos::from_secs(9000)).unwrap(), Some(rest));
         fs::remove_dir_all(folder).unwrap();
     }
 
@@ -574,7 +598,7 @@ mod tests {
             assert!(about.blocks() * 512 >= about.len() + RESERVE_BYTES - HELD as u64);
             assert!(about.blocks() * 512 < about.len() + RESERVE_BYTES + 2 * CHUNK_BYTES);
         }
-        assert_eq!(since(&fs::read(path(&drive)).unwrap(), 7, Nanos::ZERO), Some(entries));
+        assert_eq!(since(&*fs::read(path(&drive)).unwrap(), 7, Nanos::ZERO).unwrap(), Some(entries));
         fs::remove_dir_all(folder).unwrap();
     }
 

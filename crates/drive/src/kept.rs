@@ -7,9 +7,9 @@
 //!   disk.pslc.data      what was written to it, while it is served
 //! ```
 
-use std::fs::{self, File};
+use std::fs::{self, File, FileType, OpenOptions};
 use std::io::{self, BufWriter, Write};
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use memmap2::{Advice, Mmap};
@@ -19,6 +19,7 @@ use rustix::fs::{flock, FlockOperation};
 
 use crate::error::OpenError;
 use crate::files::{self, NewFile, Replace};
+use crate::guard::facts;
 use crate::guard::scratch::failed;
 use crate::journal;
 
@@ -44,6 +45,7 @@ impl KeptDrive {
         let bytes = unsafe { Mmap::map(&file) };
         let (kept, recovered) = match bytes {
             Ok(bytes) => {
+                state::check_length(&bytes).map_err(|error| refused(&path, error))?;
                 // From a disk that is read ahead twice as fast; where the kernel does not want to know, it is read all the same.
                 let _ = bytes.advise(Advice::Sequential);
                 // All pages at once, rather than a fault for every few of them.
@@ -112,8 +114,8 @@ impl KeptDrive {
 /// Whether a file begins as that of a drive does.
 pub fn is_kept(path: &Path) -> bool {
     let mut start = [0; 16];
-    let read = File::open(path).and_then(|mut file| io::Read::read(&mut file, &mut start));
-    read.is_ok_and(|count| state::begins(&start[..count]))
+    let read = regular(path).ok().and_then(|mut file| io::Read::read(&mut file, &mut start).ok());
+    read.is_some_and(|count| state::begins(&start[..count]))
 }
 
 /// The file with what was written to a drive that is served.
@@ -146,10 +148,29 @@ fn written(
     Ok(file)
 }
 
+/// Open a regular file to read it. Nothing else is opened: a pipe would wait for who writes to it, and a device may begin
+/// something.
+fn regular(path: &Path) -> Result<File, OpenError> {
+    let failed = |error| failed("open the drive", path, error);
+    let plain = |of: FileType| match of.is_file() {
+        true => Ok(()),
+        false => Err(OpenError::new(
+            format!("{} is {}, not a regular file", path.display(), facts::kind(&of)),
+            "pslc drives create FILE --like NAME makes the file of a drive",
+        )),
+    };
+    plain(fs::metadata(path).map_err(failed)?.file_type())?;
+    let open = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path);
+    let file = open.map_err(failed)?;
+    // It may be another one by now.
+    plain(file.metadata().map_err(failed)?.file_type())?;
+    Ok(file)
+}
+
 /// Open and lock the file of a drive, which still has its name then.
 fn locked(drive: &Path) -> Result<File, OpenError> {
     loop {
-        let file = File::open(drive).map_err(|error| failed("open the drive", drive, error))?;
+        let file = regular(drive)?;
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => {}
             Err(rustix::io::Errno::WOULDBLOCK) => return Err(held(drive, &file)),

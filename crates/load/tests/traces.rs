@@ -261,7 +261,7 @@ fn a_broken_line_is_an_error_with_its_number_or_is_counted() {
         let file = Temporary::new(text.as_bytes());
         let error = read(&file.0, &Reading::default()).err().expect(name).to_string();
         assert!(error.contains(&format!(":{number}: \"what is this, then\"")), "{name}: {error}");
-        assert!(error.contains("expected") && error.contains("--skip-broken"), "{error}");
+        assert!(error.contains("expected") && error.contains("--skip-bad"), "{error}");
         let (trace, entries) = read(&file.0, &Reading { skip_broken: true, ..Reading::default() }).unwrap();
         assert_eq!(trace.skipped(), 1, "{name}");
         assert_eq!(entries[0].request.op, expected[0].1);
@@ -488,7 +488,7 @@ fn what_lies_past_the_end_is_an_error_or_is_fitted() {
     let text = format!("0,W,{},65536,0\n0,W,{},65536,10\n0,R,0,4096,20\n", 3 * end, 3 * end + 65536);
     let pace = Pace::Original { speed: 1.0 };
     let error = replayed(&text, pace, Fit::Exact, 8).err().unwrap().to_string();
-    assert!(error.contains("--fit wrap") && error.contains(&end.to_string()), "{error}");
+    assert!(error.contains("--addresses wrap") && error.contains(&end.to_string()), "{error}");
     for fit in [Fit::Wrap, Fit::Compact, Fit::Scale(3 * end + 131072)] {
         let (_, found) = replayed(&text, pace, fit, 8).unwrap();
         assert_eq!(found.requests, 3, "{fit:?}");

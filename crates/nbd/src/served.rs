@@ -6,7 +6,7 @@
 //!                                                              `--> after GRACE, or a word: the ticker does, and ends nbdkit
 //! ```
 
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::sync::Mutex;
@@ -360,5 +360,7 @@ fn line(error: OpenError) -> String {
 
 /// What was recorded before nbdkit was started again.
 fn begun(path: &Path) -> Option<Recording> {
-    postcard::from_bytes(&std::fs::read(path).ok()?).ok()
+    let mut bytes = Vec::new();
+    files::open(path, false).ok()??.read_to_end(&mut bytes).ok()?;
+    postcard::from_bytes(&bytes).ok()
 }

@@ -1,5 +1,6 @@
 //! What was recorded while a drive was served by another process.
 
+use std::io::Read;
 use std::path::PathBuf;
 
 use pslc_load::job::Ground;
@@ -16,7 +17,10 @@ use crate::{parse, recording};
 pub fn served_recording(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, PyDict>> {
     let hint = "pslc serve makes one";
     let refused = |why: String| RecordingError::new_err((format!("{}: {why}", path.display()), hint));
-    let bytes = std::fs::read(&path).map_err(|error| refused(error.to_string()))?;
+    let file = pslc_drive::files::open(&path, false).map_err(|error| refused(error.to_string()))?;
+    let mut bytes = Vec::new();
+    let read = file.ok_or_else(|| refused("there is no such file".into()))?.read_to_end(&mut bytes);
+    read.map_err(|error| refused(error.to_string()))?;
     let found: Recording = postcard::from_bytes(&bytes).map_err(|error| refused(error.to_string()))?;
     let depths = &found.stats[0].depths;
     let deepest = 1u64 << depths.iter().rposition(|&count| count > 0).unwrap_or(0);

@@ -96,9 +96,13 @@ pub struct Controller {
     pub power_loss_protection: bool,
     /// What a flush takes beyond the programs that it waits for: the changes of the map are written.
     pub flush: Nanos,
-    /// What the data path (scrambling, parity, buffers for the passes of a program) moves into native cells, bytes a second,
-    /// for the host and for relocation together; `None`: more than the dies take.
+    /// What the data path (scrambling, parity, buffers for the passes of a program) moves into pSLC and into native cells,
+    /// bytes a second, for the host and for relocation together; `None`: more than the dies take.
+    pub slc_write_bytes_per_s: Option<u64>,
     pub native_write_bytes_per_s: Option<u64>,
+    /// How fast the data of one write pass from the link into the write buffer before it is answered, bytes a second; writes
+    /// pass beside each other. `None`: as they come.
+    pub copy_in_bytes_per_s: Option<u64>,
     /// How far sequential reads are read ahead of the host.
     pub read_ahead_bytes: u64,
     /// `None`: the whole map is in DRAM.
@@ -117,10 +121,27 @@ impl Controller {
             command,
             power_loss_protection: false,
             flush: Nanos::ZERO,
+            slc_write_bytes_per_s: None,
             native_write_bytes_per_s: None,
+            copy_in_bytes_per_s: None,
             read_ahead_bytes: 0,
             map: None,
         }
+    }
+
+    /// What the data path moves into cells of a mode, bytes a second.
+    pub fn data_path(&self, mode: CellMode) -> Option<u64> {
+        match mode {
+            CellMode::Slc => self.slc_write_bytes_per_s,
+            CellMode::Native => self.native_write_bytes_per_s,
+        }
+    }
+
+    /// Time from when a write of so many bytes is here until it is answered.
+    #[inline]
+    pub fn copy_in(&self, len: u32) -> Nanos {
+        let copy = |rate| Nanos((len as u64 * 1_000_000_000).div_ceil(rate));
+        self.copy_in_bytes_per_s.map_or(Nanos::ZERO, copy)
     }
 }
 
@@ -361,7 +382,7 @@ words! {
         Dies = "dies",
         /// What the channels carry.
         Bus = "bus",
-        /// The controller's data path into native cells.
+        /// The controller's data path into those cells.
         DataPath = "data-path",
         /// A write buffer that holds less than a program for each die.
         Buffer = "buffer",
@@ -377,10 +398,7 @@ impl Config {
         // One more is being filled; each stays until it is programmed.
         let held = (self.controller.write_buffer_bytes / unit).saturating_sub(1);
         let buffer = (held * unit) as f64 / (transfer + nand.timing(mode).program.as_secs_f64());
-        let path = match mode {
-            CellMode::Slc => None,
-            CellMode::Native => self.controller.native_write_bytes_per_s,
-        };
+        let path = self.controller.data_path(mode);
         [
             (nand.array_bytes_per_s(mode), ProgramLimit::Dies),
             (nand.bus_bytes_per_s(), ProgramLimit::Bus),
@@ -390,6 +408,39 @@ impl Config {
         .into_iter()
         .min_by_key(|(speed, _)| *speed)
         .expect("there are four")
+    }
+
+    /// A drive `denominator` times smaller that behaves like this one: fewer pages a block, and every size smaller in
+    /// proportion, as `pslc.device.scaling` says it. `None` where a block would not have whole word lines.
+    pub fn scaled(&self, denominator: u32) -> Option<Config> {
+        let word_line_pages = self.nand.bits_per_cell * denominator;
+        if denominator == 0 || !self.nand.pages_per_block.is_multiple_of(word_line_pages) {
+            return None;
+        }
+        let by = denominator as u64;
+        let mut scaled = self.clone();
+        scaled.nand.pages_per_block /= denominator;
+        scaled.capacity_bytes /= by;
+        if let Some(map) = &mut scaled.controller.map {
+            map.bytes /= by;
+        }
+        let cache = &mut scaled.cache;
+        for size in [
+            &mut cache.static_bytes,
+            &mut cache.dynamic_bytes,
+            &mut cache.dynamic_least_bytes,
+            &mut cache.fold_below_bytes,
+            &mut cache.fold_batch_bytes,
+        ] {
+            *size /= by;
+        }
+        if let Some(idle) = &mut cache.idle {
+            idle.residue_bytes /= by;
+        }
+        for timing in [&mut scaled.nand.slc, &mut scaled.nand.native] {
+            timing.erase = Nanos(((timing.erase.0 + by / 2) / by).max(1));
+        }
+        Some(scaled)
     }
 
     /// What the profile says that its reader may not have meant, a sentence each.

@@ -81,6 +81,20 @@ fn recycling_obeys_its_law() {
 }
 
 #[test]
+fn recycling_folds_half_as_much_again_once_native_data_fill_the_drive() {
+    let mut c = small();
+    c.cache.when_full = WhenFull::Fold;
+    c.cache.reuse = Reuse::AsFreed;
+    let speeds = Load::new(&c).fill(0, c.capacity_bytes, BIN);
+    let recycling = mean(&speeds[500..630]);
+    let folded = 1.5;
+    let erases = erase_cost(&c, CellMode::Slc, CellMode::Slc)
+        + folded * erase_cost(&c, CellMode::Slc, CellMode::Native);
+    let law = 1.0 / (1.0 / slc_speed(&c) + folded * fold_cost(&c) / native_speed(&c) + erases);
+    assert_near("1/R3 = 1/Rs + k n/(n-1)/Rx", recycling, law, 0.05);
+}
+
+#[test]
 fn idle_time_gives_back_cache_at_the_fold_rate_after_the_threshold() {
     let mut c = small();
     let threshold = Nanos::from_millis(300);

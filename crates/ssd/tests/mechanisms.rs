@@ -4,9 +4,10 @@ mod common;
 
 use common::*;
 use pslc_ssd::config::*;
-use pslc_ssd::{CellMode, Nanos, Request};
+use pslc_ssd::{CellMode, Drive, Nanos, Request};
 
 const MB: u64 = 1_000_000;
+const MIB: u64 = 1 << 20;
 const BIN: u64 = 4 << 20;
 
 fn curve(c: &Config) -> Vec<f64> {
@@ -35,14 +36,56 @@ fn the_data_path_into_native_cells_is_a_ceiling_that_the_dies_do_not_lift() {
 }
 
 #[test]
-fn folded_data_share_the_data_path_with_the_host() {
-    let mut c = small();
-    c.controller.native_write_bytes_per_s = Some(200 * MB);
-    let speeds = curve(&c);
-    let folding = mean(&speeds[speeds.len() - 60..]);
-    // Half a byte is folded for each of the host's: nothing but the path is busy.
-    assert_near("R3 = path / (1 + 1/(n-1))", folding, 200e6 / 1.5, 0.03);
-    assert!(speeds[10] > 1000e6, "pSLC does not go that way: {}", speeds[10]);
+fn the_data_path_into_pslc_is_a_ceiling_that_the_dies_do_not_lift() {
+    for program in [150, 80] {
+        let mut c = small();
+        c.nand.slc.program = Nanos::from_micros(program);
+        c.controller.slc_write_bytes_per_s = Some(400 * MB);
+        assert!(c.nand.program_bytes_per_s(CellMode::Slc) > 800 * MB);
+        assert_eq!(c.program_limit(CellMode::Slc), (400 * MB, ProgramLimit::DataPath));
+        let speeds = curve(&c);
+        assert_near("pSLC", mean(&speeds[10..60]), 400e6, 0.01);
+        let direct = speeds[speeds.len() / 2];
+        assert!(direct > 1.2 * 400e6, "native cells do not go that way: {direct}");
+    }
+}
+
+#[test]
+fn each_folded_byte_takes_its_overhead_of_the_data_path_that_the_host_shares() {
+    for overhead in [1000, 2500, 4000] {
+        let mut c = small();
+        c.cache.fold_overhead_permille = overhead;
+        c.controller.native_write_bytes_per_s = Some(120 * MB);
+        let speeds = curve(&c);
+        let folding = mean(&speeds[speeds.len() - 60..]);
+        // Half a byte is folded for each of the host's: nothing but the path is busy.
+        let law = 120e6 / (1.0 + overhead as f64 / 1000.0 / 2.0);
+        assert_near("R3 = path / (1 + k/(n-1))", folding, law, 0.03);
+        assert!(speeds[10] > 1000e6, "pSLC does not go that way: {}", speeds[10]);
+    }
+}
+
+#[test]
+fn a_write_alone_waits_for_its_copy_and_many_pass_beside_each_other() {
+    let speed = |copy_in: Option<u64>, depth: usize| {
+        let mut c = small();
+        c.link = Link::Pcie { generation: 3, lanes: 4 };
+        c.nand.slc.program = Nanos::from_micros(25);
+        c.controller.copy_in_bytes_per_s = copy_in;
+        let mut drive = Drive::new(&c);
+        let mut free = vec![Nanos::ZERO; depth];
+        const COUNT: u64 = 200;
+        for n in 0..COUNT {
+            let at = *free.iter().min().expect("one at least");
+            let slot = free.iter().position(|free| *free == at).expect("the first of them");
+            free[slot] = drive.submit(at, &Request::write(n * MIB, MIB as u32));
+        }
+        (COUNT * MIB) as f64 / free.iter().max().expect("one at least").as_secs_f64()
+    };
+    let (alone, many) = (speed(None, 1), speed(None, 8));
+    let copied = speed(Some(1000 * MB), 1);
+    assert_near("1/p1 + 1/copy_in", copied, 1.0 / (1.0 / alone + 1.0 / 1000e6), 0.02);
+    assert_near("eight at once", speed(Some(1000 * MB), 8), many, 0.02);
 }
 
 #[test]

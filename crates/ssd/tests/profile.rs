@@ -197,7 +197,7 @@ fn each_mistake_is_told_with_its_key_and_a_hint() {
         let error = replaced(from, to);
         assert!(error.place.starts_with("mine.toml"), "{error}");
         assert!(error.message.contains(message), "{to}: {error}");
-        assert!(error.hint.contains(hint), "{to}: {error}");
+        assert!(error.to_string().contains(hint), "{to}: {error}");
     }
 }
 
@@ -305,4 +305,36 @@ fn parts_take_the_place_of_their_tables_and_are_filled_in_below_all_that_is_said
         [("nand", "a-die"), ("controller", "a-chip")].map(|(k, v)| (k.to_string(), v.to_string()));
     let mine = load("aldrin-pro-2tb.toml", &aldrin(), &library, &overrides).unwrap();
     assert_eq!((mine.config.nand.dies, mine.config.cache.dynamic_bytes), (64, 691_000_000_000));
+}
+
+#[test]
+fn all_faults_of_a_profile_are_one_error_with_a_line_each() {
+    let text = aldrin()
+        .replace("channels = ", "chanels = ")
+        .replace("\"16KiB\"", "16")
+        .replace("when_full = \"", "when_full = \"x");
+    let error = load("mine.toml", &text, &|_| None, &[("cache.idle.rate".into(), "1".into())]).unwrap_err();
+    let (first, lines) = error.message.split_once('\n').unwrap();
+    let lines: Vec<&str> = lines.lines().collect();
+    assert_eq!(first, format!("{} faults", lines.len()), "{error}");
+    assert_eq!(error.place, "mine.toml");
+    for words in [
+        "unknown key nand.chanels (hint: did you mean nand.channels?)",
+        "mine.toml: nand.channels is missing (hint: ",
+        "nand.page is 16, a bare number",
+        "cache.when_full is \"x",
+        "cache.idle.rate=1: cache.idle.rate",
+    ] {
+        assert_eq!(lines.iter().filter(|line| line.contains(words)).count(), 1, "{words}: {error}");
+    }
+}
+
+#[test]
+fn faults_between_keys_are_one_error_too() {
+    let error =
+        with(&[("nand.dies", "33"), ("cache.host_share", "0%"), ("controller.flush", "2min")]).unwrap_err();
+    for key in ["nand.dies", "cache.host_share", "controller.flush"] {
+        assert!(error.message.contains(&format!(": {key} is")), "{error}");
+    }
+    assert!(error.message.starts_with("3 faults\n"), "{error}");
 }

@@ -1,34 +1,35 @@
-"""What a write curve says: its phases, where the cache ended, why, and what to doubt. Pure functions, no I/O."""
+"""Analysis of write curves: phases, the end of the cache, causes and warnings. Pure functions, no I/O."""
 
+from pslc.analysis.blackbox import blackbox_causes
 from pslc.analysis.cache import CacheEnd, cache_end
-from pslc.analysis.causes import CAUSES, Evidence, PhaseFacts, phase_cause
-from pslc.analysis.doubts import WRITE_ALL, AnalysisWarning, doubts
-from pslc.analysis.found import Explain, ExplainedPhase, Found, PhaseRow, Writes, find
-from pslc.analysis.outside import causes_from_outside
+from pslc.analysis.context import WRITE_ALL, AccessPattern, AnalysisOptions, MeasurementContext
+from pslc.analysis.counter_causes import CAUSES, CauseEstimate, PhaseFacts, phase_cause
 from pslc.analysis.phases import Phase, find_phases
-from pslc.analysis.seen import Place, Seen
 from pslc.analysis.series import Curve
+from pslc.analysis.warnings import AnalysisWarning, analysis_warnings
+from pslc.analysis.write_analysis import Explain, ExplainedPhase, PhaseRow, WriteAnalysis, Writes, analyze_curve
 
 __all__ = [
     "CAUSES",
     "WRITE_ALL",
+    "AccessPattern",
+    "AnalysisOptions",
     "AnalysisWarning",
     "CacheEnd",
+    "CauseEstimate",
     "Curve",
-    "Evidence",
     "Explain",
     "ExplainedPhase",
-    "Found",
+    "MeasurementContext",
     "Phase",
     "PhaseFacts",
     "PhaseRow",
-    "Place",
-    "Seen",
+    "WriteAnalysis",
     "Writes",
+    "analysis_warnings",
+    "analyze_curve",
+    "blackbox_causes",
     "cache_end",
-    "causes_from_outside",
-    "doubts",
-    "find",
     "find_phases",
     "phase_cause",
 ]

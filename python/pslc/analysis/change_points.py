@@ -1,15 +1,13 @@
-"""Where the mean of a signal changes: the borders that make squared error plus a penalty a border least.
+"""Where the mean of a signal changes: the boundaries that make squared error plus a penalty a boundary least.
 
 Optimal partitioning (Jackson et al. 2005), which PELT (Killick et al. 2012) prunes: exact, and in vectors over all
-possible last borders fast enough, 16 ms for the 2048 cells of a curve.
+possible last boundaries fast enough, 16 ms for the 2048 cells of a curve.
 """
 
 import numpy as np
 
 from pslc.analysis.series import Floats
-
-LEAST = 2
-"""Samples in a segment, at least."""
+from pslc.analysis.thresholds import MIN_SEGMENT_SAMPLES
 
 
 def change_points(signal: Floats, penalty: float) -> list[int]:
@@ -17,10 +15,10 @@ def change_points(signal: Floats, penalty: float) -> list[int]:
 
     Args:
         signal: shape (n,).
-        penalty: what a border must save in squared error, in the signal's units squared.
+        penalty: what a boundary must save in squared error, in the signal's units squared.
     """
     count = signal.size
-    if count < 2 * LEAST:
+    if count < 2 * MIN_SEGMENT_SAMPLES:
         return []
     # Squared error of signal[s:t] about its own mean, from running sums; the mean of all taken off keeps them small.
     centred = signal - signal.mean()
@@ -30,16 +28,16 @@ def change_points(signal: Floats, penalty: float) -> list[int]:
     best[0] = -penalty
     last = np.zeros(count + 1, dtype=np.intp)
     numbers = np.arange(count + 1, dtype=np.float64)
-    for end in range(LEAST, count + 1):
-        starts = slice(0, end - LEAST + 1)
+    for end in range(MIN_SEGMENT_SAMPLES, count + 1):
+        starts = slice(0, end - MIN_SEGMENT_SAMPLES + 1)
         lengths = end - numbers[starts]
         cost = squares[end] - squares[starts] - (sums[end] - sums[starts]) ** 2 / lengths
         cost += best[starts]
-        at = int(np.argmin(cost))
-        best[end], last[end] = cost[at] + penalty, at
-    borders = []
-    at = int(last[count])
-    while at > 0:
-        borders.append(at)
-        at = int(last[at])
-    return borders[::-1]
+        start = int(np.argmin(cost))
+        best[end], last[end] = cost[start] + penalty, start
+    boundaries = []
+    start = int(last[count])
+    while start > 0:
+        boundaries.append(start)
+        start = int(last[start])
+    return boundaries[::-1]

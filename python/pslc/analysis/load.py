@@ -4,19 +4,14 @@ work, not in a test of its own. When it rested, and how much was written since."
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pslc.analysis.series import Floats
+from pslc.analysis.thresholds import MAX_RESTING_BUSY_SHARE, MIN_PAUSE_S
 
 Bools = NDArray[np.bool_]
-
-PAUSE_S: Final = 10.0
-"""A pause: firmware that folds in pauses waits for seconds before it begins."""
-RESTING: Final = 0.05
-"""A drive that is busy for a smaller share of the time rests: background work of the host goes on in any pause."""
 
 
 @dataclass(frozen=True)
@@ -47,16 +42,16 @@ class Load:
     celsius: Floats
 
     @classmethod
-    def of(cls, **known: Floats) -> Load:
+    def of(cls, **columns: Floats) -> Load:
         """A load of which only some columns are known."""
-        count = known["seconds"].size
-        unknown = {of.name: np.full(count, np.nan) for of in fields(cls)}
-        return cls(**(unknown | known))
+        count = columns["seconds"].size
+        unknown = {field.name: np.full(count, np.nan) for field in fields(cls)}
+        return cls(**(unknown | columns))
 
     def largest(self) -> tuple[str, float]:
         """What adds up to most, in bytes, requests or ns, and to how much."""
-        times = {of.name for of in fields(self) if of.name == "seconds" or of.name.endswith("_s")}
-        counted = [of.name for of in fields(self) if of.name != "celsius"]
+        times = {field.name for field in fields(self) if field.name == "seconds" or field.name.endswith("_s")}
+        counted = [field.name for field in fields(self) if field.name != "celsius"]
         sums = {name: float(np.nansum(getattr(self, name))) * (1e9 if name in times else 1) for name in counted}
         return max(sums.items(), key=lambda item: item[1])
 
@@ -68,20 +63,20 @@ class Load:
     @property
     def resting(self) -> Bools:
         """The intervals in which the drive was left alone, nearly."""
-        return self.busy_s < RESTING * self.seconds
+        return self.busy_s < MAX_RESTING_BUSY_SHARE * self.seconds
 
     def pauses(self) -> list[tuple[int, int]]:
         """Where the drive rested for `PAUSE_S` or more: first interval, and the one after the last."""
         edges = np.diff(np.concatenate([[0], self.resting.astype(np.int8), [0]]))
         began, ended = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1)
         since = np.concatenate([[0.0], self.ends_s])
-        return [(int(a), int(b)) for a, b in zip(began, ended, strict=True) if since[b] - since[a] >= PAUSE_S]
+        return [(int(a), int(b)) for a, b in zip(began, ended, strict=True) if since[b] - since[a] >= MIN_PAUSE_S]
 
     def sessions(self) -> list[tuple[int, int]]:
         """What lies between the pauses."""
-        found, at = [], 0
+        spans, start = [], 0
         for began, ended in self.pauses():
-            if began > at:
-                found.append((at, began))
-            at = ended
-        return [*found, (at, self.seconds.size)] if at < self.seconds.size else found
+            if began > start:
+                spans.append((start, began))
+            start = ended
+        return [*spans, (start, self.seconds.size)] if start < self.seconds.size else spans

@@ -6,20 +6,18 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from pslc.analysis.borders import Border, locate
-from pslc.analysis.segment import change_bytes
+from pslc.analysis.boundary import PhaseBoundary, locate
+from pslc.analysis.segment import rough_boundaries
 from pslc.analysis.series import Curve, Floats
-
-STRADDLED = 2
-"""Bins that a border between two speeds may touch."""
-FEWEST_TO_SCATTER, PARTS = 8, 8
-"""Bins to scatter, and in how many parts of a phase, at the most, they do."""
-SAME_SPEED = 0.06
-"""Two phases whose usual speeds differ by less are one: moments that were slower weigh on their means alone."""
-OWN_SPEED = 0.25
-"""A bin's difference of log speed from both sides, above which it is not of one of them."""
-STEEPEST = 20.0
-"""The logarithm of the largest drift that is told; a line through bins of very unequal width may be steeper."""
+from pslc.analysis.thresholds import (
+    MAX_LOG_DRIFT,
+    MAX_SCATTER_PARTS,
+    MAX_STRADDLED_BINS,
+    MERGE_LOG_SPEED,
+    MIN_OWN_LOG_SPEED,
+    MIN_SCATTER_BINS,
+    MIN_SHAPE_BINS,
+)
 
 
 @dataclass(frozen=True)
@@ -49,51 +47,57 @@ class Phase:
 
 
 def find_phases(curve: Curve) -> list[Phase]:
-    """The phases of a curve, in order; they tile it exactly. At least one, at most `segment.MAX_PHASES`.
+    """The phases of a curve, in order; they tile it exactly. At least one, at most `MAX_PHASES`.
 
-    A border needs a change of speed of 12 % or more that stands out of the noise and the ripple, and a phase lasts
-    0.5 % of the trace or more, unless it is the first. After `MAX_PHASES` - 1 phases the rest is one phase.
+    A boundary needs a change of speed of 12 % or more that exceeds the noise and the ripple, and a phase lasts 0.5 % of
+    the curve or more, unless it is the first. After `MAX_PHASES` - 1 phases the rest is one phase.
     """
     start, end = float(curve.edges_bytes[0]), float(curve.edges_bytes[-1])
-    rough = [start, *_without_straddling(curve, change_bytes(curve)), end]
-    borders = [Border(start, start, start)]
-    for i in range(1, len(rough) - 1):
-        found = locate(curve, rough[i], borders[-1].bytes, rough[i + 1], seed=i)
-        if borders[-1].bytes < found.bytes < end:
-            borders.append(found)
-    ends = [border.bytes for border in borders[1:]] + [end]
+    rough = [start, *_without_straddling(curve, rough_boundaries(curve)), end]
+    boundaries = [PhaseBoundary(start, start, start)]
+    for number in range(1, len(rough) - 1):
+        boundary = locate(curve, rough[number], boundaries[-1].bytes, rough[number + 1], seed=number)
+        if boundaries[-1].bytes < boundary.bytes < end:
+            boundaries.append(boundary)
+    ends = [boundary.bytes for boundary in boundaries[1:]] + [end]
     elapsed = _elapsed(curve, [start, *ends])
     phases: list[Phase] = []
-    for border, to in zip(borders, ends, strict=True):
-        phase = _phase(curve, border, to, elapsed)
-        if phases and abs(math.log(phase.usual_bytes_per_s / phases[-1].usual_bytes_per_s)) < SAME_SPEED:
-            before = phases.pop()
-            phase = _phase(curve, Border(before.from_bytes, before.from_low, before.from_high), to, elapsed)
+    for boundary, to_bytes in zip(boundaries, ends, strict=True):
+        phase = _phase(curve, boundary, to_bytes, elapsed)
+        if phases and _same_typical_speed(phase, phases[-1]):
+            joined = phases.pop()
+            phase = _phase(
+                curve, PhaseBoundary(joined.from_bytes, joined.from_low, joined.from_high), to_bytes, elapsed
+            )
         phases.append(phase)
     return phases
 
 
-def _without_straddling(curve: Curve, borders: list[float]) -> list[float]:
+def _same_typical_speed(phase: Phase, other: Phase) -> bool:
+    return abs(math.log(phase.usual_bytes_per_s / other.usual_bytes_per_s)) < MERGE_LOG_SPEED
+
+
+def _without_straddling(curve: Curve, rough: list[float]) -> list[float]:
     """One border for two that enclose hardly more than the bin which lies across it: that is of a speed in between."""
-    found: list[float] = []
-    ends = [*borders, float(curve.edges_bytes[-1])]
-    for i, border in enumerate(borders):
-        before = found[-1] if found else float(curve.edges_bytes[0])
-        bins = np.searchsorted(curve.edges_bytes, [before, border])
-        if found and bins[1] - bins[0] <= STRADDLED:
-            earlier = found[-2] if len(found) > 1 else float(curve.edges_bytes[0])
-            at = curve.seconds_at(np.array([earlier, before, border, ends[i + 1]]))
-            speeds = np.diff([earlier, before, border, ends[i + 1]]) / np.diff(at)
+    boundaries: list[float] = []
+    ends = [*rough, float(curve.edges_bytes[-1])]
+    for i, boundary in enumerate(rough):
+        before = boundaries[-1] if boundaries else float(curve.edges_bytes[0])
+        bins = np.searchsorted(curve.edges_bytes, [before, boundary])
+        if boundaries and bins[1] - bins[0] <= MAX_STRADDLED_BINS:
+            earlier = boundaries[-2] if len(boundaries) > 1 else float(curve.edges_bytes[0])
+            times_s = curve.seconds_at(np.array([earlier, before, boundary, ends[i + 1]]))
+            speeds = np.diff([earlier, before, boundary, ends[i + 1]]) / np.diff(times_s)
             between = curve.bytes_per_s[bins[0] - 1 : bins[1]]
-            own = np.abs(np.log(between[:, None] / speeds[::2])).min(axis=1) > OWN_SPEED
+            own = np.abs(np.log(between[:, None] / speeds[::2])).min(axis=1) > MIN_OWN_LOG_SPEED
             if own.sum() <= 1 and min(speeds[0], speeds[2]) < speeds[1] < max(speeds[0], speeds[2]):
-                found[-1] = 0.5 * (before + border)
+                boundaries[-1] = 0.5 * (before + boundary)
                 continue
-        found.append(border)
-    return found
+        boundaries.append(boundary)
+    return boundaries
 
 
-def _phase(curve: Curve, start: Border, to: float, elapsed: Mapping[float, float]) -> Phase:
+def _phase(curve: Curve, start: PhaseBoundary, to: float, elapsed: Mapping[float, float]) -> Phase:
     mean = (to - start.bytes) / (elapsed[to] - elapsed[start.bytes])
     spread, usual, drift, scatter = _shape(curve, start.bytes, to)
     return Phase(
@@ -131,13 +135,13 @@ def _speed(curve: Curve, first: int, last: int) -> float:
 
 def _shape(curve: Curve, start: float, to: float) -> tuple[float, float, float, float]:
     """Spread, median, drift and scatter over the bins wholly inside the phase; zeros when fewer than 4 are, and no
-    scatter of fewer than `FEWEST_TO_SCATTER`."""
+    scatter of fewer than `MIN_SCATTER_BINS`."""
     inside = slice(
         int(np.searchsorted(curve.edges_bytes, start, side="left")),
         int(np.searchsorted(curve.edges_bytes, to, side="right")) - 1,
     )
     speed, widths = curve.bytes_per_s[inside], curve.widths[inside]
-    if speed.size < 4:
+    if speed.size < MIN_SHAPE_BINS:
         return 0.0, 0.0, 0.0, math.nan
     order = np.argsort(speed)
     share = (np.cumsum(widths[order]) - 0.5 * widths[order]) / widths.sum()
@@ -147,12 +151,12 @@ def _shape(curve: Curve, start: float, to: float) -> tuple[float, float, float, 
     third = max(1, speed.size // 3)
     rise = float(np.median(np.log(speed[-third:])) - np.median(np.log(speed[:third])))
     run = float(np.median(centres[-third:]) - np.median(centres[:third]))
-    change = float(np.clip(rise * (to - start) / run, -STEEPEST, STEEPEST))
+    change = float(np.clip(rise * (to - start) / run, -MAX_LOG_DRIFT, MAX_LOG_DRIFT))
     return float((high - low) / (2.0 * middle)), float(middle), float(np.expm1(change)), _scatter(np.log(speed))
 
 
 def _scatter(level: Floats) -> float:
-    if level.size < FEWEST_TO_SCATTER:
+    if level.size < MIN_SCATTER_BINS:
         return math.nan
-    parts = np.array_split(level, min(PARTS, level.size // FEWEST_TO_SCATTER))
+    parts = np.array_split(level, min(MAX_SCATTER_PARTS, level.size // MIN_SCATTER_BINS))
     return float(np.median(np.concatenate([np.abs(part - np.median(part)) for part in parts])))

@@ -19,6 +19,14 @@ from itertools import combinations, pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from pslc.analysis.thresholds import (
+    MIN_PAUSE_RATIO,
+    MIN_RECOVERED_SHARE,
+    MIN_RISE_SHARE,
+    NEARLY_ALL_SHARE,
+    PAUSE_CLOCK_ERROR_S,
+)
+
 Floats = NDArray[np.float64]
 
 CONFIDENCE = 0.90
@@ -41,12 +49,6 @@ STUDENT = (
     1.746,
 )
 """Student's t of that confidence, two-sided, by degrees of freedom from 1 on; the last for more."""
-LITTLE, NEARLY_ALL = 0.08, 0.93
-"""Shares of all that comes back, between which a pause is on the slope."""
-NARROW = 1.002
-"""Ratio of two pauses between which no other is tried."""
-CLOCK_S = 0.002
-"""How well the beginning of a pause is known: the drive is still programming what is in its write buffer."""
 
 
 @dataclass(frozen=True)
@@ -68,8 +70,8 @@ class Interval:
 
 
 @dataclass(frozen=True)
-class Recovered:
-    """What pauses gave back.
+class RecoveryEstimate:
+    """What pauses give back of a cache.
 
     Attributes:
         base_bytes: fast after no pause at all.
@@ -83,23 +85,23 @@ class Recovered:
     """
 
     base_bytes: float
-    most_bytes: float
-    little_bytes: float
+    max_recovered_bytes: float
+    noise_bytes: float
     step_bytes: float
-    lost_s: float
-    gained_s: float | None
+    longest_without_s: float
+    shortest_with_s: float | None
     threshold_s: Interval | None
     rate_bytes_per_s: Interval | None
-    rate_least: float | None
+    min_rate_bytes_per_s: float | None
 
 
-def recovered(pauses: Sequence[Pause], grain_bytes: float, little: float = 0.0) -> Recovered:
+def estimate_recovery(pauses: Sequence[Pause], resolution_bytes: float, noise_bytes: float = 0.0) -> RecoveryEstimate:
     """Threshold and rate from pauses.
 
     Args:
         pauses: the shortest of them shorter than any threshold; their order does not matter.
-        grain_bytes: to which a count of fast bytes is known.
-        little: bytes that are as good as nothing.
+        resolution_bytes: to which a count of fast bytes is known.
+        noise_bytes: what is as good as nothing.
 
     A straight line through the pauses on the slope gives the rate. Its residuals, which are the steps of whole
     superblocks, give Student's interval of it, and where it meets the base the threshold. The threshold also lies
@@ -111,102 +113,118 @@ def recovered(pauses: Sequence[Pause], grain_bytes: float, little: float = 0.0) 
     # One after which more was fast than after longer ones, by a superblock begun before, is no measure of them.
     end = _end_of_slope(pauses)
     top = float(np.median([pause.fast_bytes for pause in pauses if pause.idle_s >= end]))
-    least = max(little, LITTLE * (top - base), 2 * grain_bytes, 4 * float(np.median(np.abs(np.array(bases) - base))))
-    found = Recovered(base, top - base, least, grain_bytes, shortest, None, None, None, None)
+    noise = max(
+        noise_bytes,
+        MIN_RECOVERED_SHARE * (top - base),
+        2 * resolution_bytes,
+        4 * float(np.median(np.abs(np.array(bases) - base))),
+    )
+    estimate = RecoveryEstimate(base, top - base, noise, resolution_bytes, shortest, None, None, None, None)
     # What is known of the threshold tells which pauses gave nothing, and they tell the base.
     for _ in range(3):
-        lost, gained = _split(pauses, base + least)
+        lost, gained = _split(pauses, base + noise)
         if gained is None:
-            return replace(found, lost_s=lost)
-        found = replace(found, base_bytes=base, most_bytes=top - base, lost_s=lost, gained_s=gained)
-        found = _fitted(found, pauses, grain_bytes)
-        assert found.threshold_s is not None
-        before = found.threshold_s.low if found.rate_bytes_per_s else lost
+            return replace(estimate, longest_without_s=lost)
+        estimate = replace(
+            estimate, base_bytes=base, max_recovered_bytes=top - base, longest_without_s=lost, shortest_with_s=gained
+        )
+        estimate = _fitted(estimate, pauses, resolution_bytes)
+        assert estimate.threshold_s is not None
+        before = estimate.threshold_s.low if estimate.rate_bytes_per_s else lost
         base = float(np.median([pause.fast_bytes for pause in pauses if pause.idle_s <= max(before, shortest)]))
-    return found
+    return estimate
 
 
 def _split(pauses: Sequence[Pause], level: float) -> tuple[float, float | None]:
     """The pause up to which less than `level` was fast, and the one from which on more was, None if never: where the
     fewest contradict it."""
-    known = sorted(pauses, key=lambda pause: pause.idle_s)
-    more = np.array([pause.fast_bytes > level for pause in known])
+    by_length = sorted(pauses, key=lambda pause: pause.idle_s)
+    more = np.array([pause.fast_bytes > level for pause in by_length])
     wrong = np.r_[0, np.cumsum(more)] + np.r_[np.cumsum(~more[::-1])[::-1], 0]
-    at = max(int(np.argmin(wrong)), 1)
-    return known[at - 1].idle_s, known[at].idle_s if at < len(known) else None
+    index = max(int(np.argmin(wrong)), 1)
+    return by_length[index - 1].idle_s, by_length[index].idle_s if index < len(by_length) else None
 
 
-def _fitted(found: Recovered, pauses: Sequence[Pause], grain: float) -> Recovered:
-    least, lost, gained, base = found.little_bytes, found.lost_s, found.gained_s, found.base_bytes
-    assert gained is not None
-    nearly_all = base + NEARLY_ALL * found.most_bytes
+def _fitted(estimate: RecoveryEstimate, pauses: Sequence[Pause], grain: float) -> RecoveryEstimate:
+    noise, without_s, with_s, base = (
+        estimate.noise_bytes,
+        estimate.longest_without_s,
+        estimate.shortest_with_s,
+        estimate.base_bytes,
+    )
+    assert with_s is not None
+    nearly_all = base + NEARLY_ALL_SHARE * estimate.max_recovered_bytes
     last, whole = _split(pauses, nearly_all)
     last = min(last, _end_of_slope(pauses))
-    slope = [p for p in pauses if gained <= p.idle_s <= last and not p.cut]
+    slope = [p for p in pauses if with_s <= p.idle_s <= last and not p.cut]
     seconds = np.array([pause.idle_s for pause in slope])
-    given = np.array([pause.fast_bytes for pause in slope]) - base
-    rises = len(slope) > 2 and float((seconds - seconds.mean()) @ given) > 0
-    if not rises or np.ptp(given) < 0.1 * found.most_bytes:
-        rate = (NEARLY_ALL * found.most_bytes - least) / (max(whole or last, gained) - lost)
-        low = max(lost - least / rate, 0.0)
+    recovered_bytes = np.array([pause.fast_bytes for pause in slope]) - base
+    rises = len(slope) > 2 and float((seconds - seconds.mean()) @ recovered_bytes) > 0
+    if not rises or np.ptp(recovered_bytes) < MIN_RISE_SHARE * estimate.max_recovered_bytes:
+        rate = (NEARLY_ALL_SHARE * estimate.max_recovered_bytes - noise) / (max(whole or last, with_s) - without_s)
+        low = max(without_s - noise / rate, 0.0)
         # Where nothing tells it from none, most drives have next to none: nothing is left out at that end.
-        wide, out = gained - low, 1 - CONFIDENCE
+        wide, out = with_s - low, 1 - CONFIDENCE
         under = 0.5 * out if low else 0.0
-        interval = Interval(low + 0.5 * wide, low + under * wide, gained - (out - under) * wide)
-        return replace(found, threshold_s=interval, rate_least=rate, rate_bytes_per_s=None)
-    nothing = np.array([p.fast_bytes for p in pauses if p.idle_s <= lost and p.fast_bytes - base < least]) - base
-    return _line(found, seconds, given, nothing, grain)
+        interval = Interval(low + 0.5 * wide, low + under * wide, with_s - (out - under) * wide)
+        return replace(estimate, threshold_s=interval, min_rate_bytes_per_s=rate, rate_bytes_per_s=None)
+    nothing = np.array([p.fast_bytes for p in pauses if p.idle_s <= without_s and p.fast_bytes - base < noise]) - base
+    return _line(estimate, seconds, recovered_bytes, nothing, grain)
 
 
 def _end_of_slope(pauses: Sequence[Pause]) -> float:
     """The pause from which on no more comes back: of all lines from nothing to all between two pauses, level before and
     after, the one nearest to what was seen. Where what comes back scatters, a little more of it after a much longer
     pause is no slope."""
-    known = [pause for pause in pauses if not pause.cut]
-    seconds = np.array([pause.idle_s for pause in known])
-    fast = np.array([pause.fast_bytes for pause in known])
+    measured = [pause for pause in pauses if not pause.cut]
+    seconds = np.array([pause.idle_s for pause in measured])
+    fast = np.array([pause.fast_bytes for pause in measured])
     nearest, end = np.inf, float(seconds.max())
     for since, until in combinations(np.unique(seconds), 2):
         share = np.clip((seconds - since) / (until - since), 0.0, 1.0)
-        off, given = share - share.mean(), fast - fast.mean()
-        left = given - off * max(float(off @ given) / float(off @ off), 0.0)
-        if left @ left < nearest:
-            nearest, end = float(left @ left), float(until)
+        shape, recovered_bytes = share - share.mean(), fast - fast.mean()
+        residuals = recovered_bytes - shape * max(float(shape @ recovered_bytes) / float(shape @ shape), 0.0)
+        if residuals @ residuals < nearest:
+            nearest, end = float(residuals @ residuals), float(until)
     return end
 
 
-def _line(found: Recovered, seconds: Floats, given: Floats, nothing: Floats, grain: float) -> Recovered:
+def _line(
+    estimate: RecoveryEstimate, seconds: Floats, recovered_bytes: Floats, unrecovered_bytes: Floats, resolution: float
+) -> RecoveryEstimate:
     """Rate and threshold by least squares."""
     count, middle = len(seconds), float(seconds.mean())
     spread = float(((seconds - middle) ** 2).sum())
-    rate = float(((seconds - middle) * given).sum() / spread)
-    residuals = given - given.mean() - rate * (seconds - middle)
+    rate = float(((seconds - middle) * recovered_bytes).sum() / spread)
+    residuals = recovered_bytes - recovered_bytes.mean() - rate * (seconds - middle)
     freedom = count - 2
     scatter = float(np.sqrt((residuals**2).sum() / freedom))
-    scatter = float(np.hypot(scatter, grain / np.sqrt(12)))
+    scatter = float(np.hypot(scatter, resolution / np.sqrt(12)))
     step = scatter * np.sqrt(12)
     student = STUDENT[min(freedom, len(STUDENT)) - 1]
     # Where on its step the staircase is at either end is not known.
     unknown = step / 4
-    off = float(np.hypot(student * scatter / np.sqrt(spread), rate * unknown / np.ptp(given)))
-    lost = found.lost_s
+    off = float(np.hypot(student * scatter / np.sqrt(spread), rate * unknown / np.ptp(recovered_bytes)))
+    without_s = estimate.longest_without_s
     # The shortest that gave more than what comes back scatters by: less may have been there before it.
-    gained = float(np.min(seconds[given > student * scatter], initial=np.inf))
-    start = middle - float(given.mean()) / rate
+    with_s = float(np.min(seconds[recovered_bytes > student * scatter], initial=np.inf))
+    start = middle - float(recovered_bytes.mean()) / rate
     # The staircase is below the line by up to a step, and what was on its way into the cache above it.
-    variance = scatter**2 * (1 / count + 1 / max(len(nothing), 1) + (middle - start) ** 2 / spread) + step**2 / 12
-    error = float(np.hypot(student * np.sqrt(variance) / rate, CLOCK_S))
-    least, most = max(lost - (found.little_bytes + step) / rate, 0.0), gained
-    low, high = max(start - error, least), min(start + error, most)
+    variance = (
+        scatter**2 * (1 / count + 1 / max(len(unrecovered_bytes), 1) + (middle - start) ** 2 / spread) + step**2 / 12
+    )
+    error = float(np.hypot(student * np.sqrt(variance) / rate, PAUSE_CLOCK_ERROR_S))
+    earliest, latest = max(without_s - (estimate.noise_bytes + step) / rate, 0.0), with_s
+    low, high = max(start - error, earliest), min(start + error, latest)
     if low > high:
-        low, high = least, most
+        low, high = earliest, latest
     start = min(max(start, low), high)
     return replace(
-        found,
+        estimate,
         step_bytes=step,
         threshold_s=Interval(start, low, high),
         rate_bytes_per_s=Interval(rate, max(rate - off, 0.0), rate + off),
-        rate_least=None,
+        min_rate_bytes_per_s=None,
     )
 
 
@@ -215,14 +233,14 @@ def next_pause(pauses: Sequence[Pause]) -> float | None:
 
     The first ones halve the range on a scale of ratios until one is on the slope, later ones spread along it.
     """
-    known = sorted((pause for pause in pauses if not pause.cut), key=lambda pause: pause.idle_s)
+    by_length = sorted((pause for pause in pauses if not pause.cut), key=lambda pause: pause.idle_s)
     # More came back after a longer pause, but for the scatter.
-    given = np.maximum.accumulate([pause.fast_bytes for pause in known])
-    seconds = [pause.idle_s for pause in known]
-    apart = [after > NARROW * before for before, after in pairwise(seconds)]
-    steps = np.where(apart, np.diff(given), 0.0)
+    recovered_bytes = np.maximum.accumulate([pause.fast_bytes for pause in by_length])
+    seconds = [pause.idle_s for pause in by_length]
+    apart = [after > MIN_PAUSE_RATIO * before for before, after in pairwise(seconds)]
+    steps = np.where(apart, np.diff(recovered_bytes), 0.0)
     if not steps.any():
         return None
-    at = int(np.argmax(steps))
-    before, after = seconds[at], seconds[at + 1]
+    index = int(np.argmax(steps))
+    before, after = seconds[index], seconds[index + 1]
     return float(np.sqrt(before * after)) if after > 2 * before else 0.5 * (before + after)

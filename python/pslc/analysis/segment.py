@@ -2,58 +2,43 @@
 
     raw log speed -> equal-byte cells -> bursts out -> penalised change points -> prune what is not a phase
 
-Penalised least squares (`change_points`) proposes too many borders rather than too
+Penalised least squares (`change_points`) proposes too many boundaries rather than too
 few; the pruning then keeps those that change the speed materially, beyond the ripple, and for long enough.
 """
 
 import math
 from itertools import pairwise
-from typing import Final
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from pslc.analysis.change_points import change_points
 from pslc.analysis.series import Curve, Floats
-
-MAX_PHASES: Final = 12
-"""More borders than this are a pattern, not phases; what follows is reported as one phase."""
-MATERIAL: Final = math.log(1.12)
-"""The smallest change of log speed that is a phase border."""
-
-MAX_CELLS: Final = 2048
-BURST: Final = 0.005
-"""Shorter than this share of the trace is a burst, not a phase (except the first phase)."""
-FEW_CELLS: Final = 12
-"""A first phase of so many is short, whatever share of the trace it is."""
-FEWEST_CELLS: Final = 4
-"""Nor is anything a phase that a straddled border alone could make."""
-SHORT_CACHE: Final = 0.025
-"""A first phase shorter than this share is looked for on its own."""
-BUFFER: Final = 0.002
-"""A first phase shorter than this share is what the drive's DRAM took in, and no cache."""
-SLOW_START: Final = 0.03
-"""A first phase shorter than this and slower than the next is the drive waking up."""
-ALONE: Final = 10.0
-"""A single sample stands out of those behind it by so many times what their luckiest do."""
-HEAD: Final = math.log(1.5)
-"""The part that a short first phase begins with is so much faster than the rest of it, or it is none."""
-START_COUNTS: Final = 3
-"""A slow start of a third of a short first phase, or more, is a phase of its own."""
-EXCURSION: Final = 0.015
-"""Shorter than this, and back to the speed from before, is a burst as well."""
-FLEETING: Final = 0.04
-"""A phase shorter than this share must stand out of its neighbours' ripple too (except the first phase)."""
-RIPPLE_SCALES: Final = (1, 2, 4, 8, 16)
-NOISE_CAP: Final = 0.5
-"""Noise power (log speed squared, cells) enough to see through ripple of +-40 %; more is a sawtooth, which is real."""
-RIPPLE_RATIO: Final = math.log(2.5)
-"""Speeds that go up and down by less than this, again and again, are ripple and not phases."""
-RIPPLE_LENGTH: Final = 0.06
-"""The longest half-period of ripple, as a share of the trace."""
+from pslc.analysis.thresholds import (
+    FIRST_SAMPLE_OUTLIER_RATIO,
+    MAX_CELLS,
+    MAX_EXCURSION_SHARE,
+    MAX_NOISE_POWER,
+    MAX_PHASES,
+    MAX_RIPPLE_LOG_STEP,
+    MAX_RIPPLE_SHARE,
+    MAX_SHORT_CACHE_SHARE,
+    MAX_SHORT_FIRST_CELLS,
+    MAX_SLOW_START_SHARE,
+    MIN_CACHE_SHARE,
+    MIN_GAP_SHARE,
+    MIN_HEAD_LOG_STEP,
+    MIN_LOG_STEP,
+    MIN_PHASE_CELLS,
+    MIN_PHASE_SHARE,
+    MIN_PHASE_SHARE_IN_RIPPLE,
+    MIN_START_RATIO,
+    RIPPLE_SCALES_CELLS,
+    RIPPLE_STEP_RATIO,
+)
 
 
-def change_bytes(curve: Curve) -> list[float]:
+def rough_boundaries(curve: Curve) -> list[float]:
     """Byte positions, ascending and strictly inside the trace, where a new phase begins; good to a few bins."""
     cells = _cell_count(curve)
     if cells < 8:
@@ -62,27 +47,27 @@ def change_bytes(curve: Curve) -> list[float]:
     # A cell within one absurdly fast bin may take no time that a float can tell.
     seconds = np.maximum(np.diff(curve.seconds_at(edges)), 1e-15 * curve.total_seconds)
     level = np.log(np.diff(edges) / seconds)
-    calm = _without_bursts(level, max(1, math.ceil(BURST * cells)))
+    calm = _without_bursts(level, max(1, math.ceil(MIN_PHASE_SHARE * cells)))
     noise = _noise_power(calm, level)
-    penalty = 3.0 * math.log(cells) * noise + 0.5 * MATERIAL**2
-    borders = _pruned(calm, level, change_points(calm, penalty), penalty)
-    ready = _without_slow_start(calm, borders)
+    penalty = 3.0 * math.log(cells) * noise + 0.5 * MIN_LOG_STEP**2
+    boundaries = _pruned(calm, level, change_points(calm, penalty), penalty)
+    ready = _without_slow_start(calm, boundaries)
     start, ends = _short_first_phase(level, ready[0] if ready else cells)
     if not ends:
         start, ends = _short_after_start(level)
-    if START_COUNTS * start < ends:
+    if MIN_START_RATIO * start < ends:
         start = 0
     if ends:
-        borders = [ends, *(b for b in borders if b > max(1.5 * ends, ends + BURST * cells))]
-    borders = [start, *borders] if start else _without_slow_start(calm, borders)
-    if borders and borders[0] <= max(FLEETING * cells, FEW_CELLS):
-        first = borders[0]
+        boundaries = [ends, *(b for b in boundaries if b > max(1.5 * ends, ends + MIN_PHASE_SHARE * cells))]
+    boundaries = [start, *boundaries] if start else _without_slow_start(calm, boundaries)
+    if boundaries and boundaries[0] <= max(MIN_PHASE_SHARE_IN_RIPPLE * cells, MAX_SHORT_FIRST_CELLS):
+        first = boundaries[0]
         further = 0 if start else _short_behind(level, first)
-        if further and not any(first < b <= max(1.5 * further, further + BURST * cells) for b in borders):
-            borders = [first, further, *borders[1:]]
+        if further and not any(first < b <= max(1.5 * further, further + MIN_PHASE_SHARE * cells) for b in boundaries):
+            boundaries = [first, further, *boundaries[1:]]
         if head := _short_head(level[:first]):
-            borders = [head, *borders]
-    return [float(edges[b]) for b in borders[: MAX_PHASES - 1]]
+            boundaries = [head, *boundaries]
+    return [float(edges[b]) for b in boundaries[: MAX_PHASES - 1]]
 
 
 def _cell_count(curve: Curve) -> int:
@@ -102,11 +87,11 @@ def _without_bursts(level: Floats, half: int) -> Floats:
 def _noise_power(calm: Floats, level: Floats) -> float:
     """Variance a cell of the noise would have if it were white: the worst over block lengths, so that ripple counts.
 
-    Medians of the differences between neighbouring blocks ignore the few that straddle a border.
+    Medians of the differences between neighbouring blocks ignore the few that straddle a boundary.
     """
     worst = 0.0
-    for scale in RIPPLE_SCALES:
-        if 2 * scale > max(2.0, RIPPLE_LENGTH * level.size):
+    for scale in RIPPLE_SCALES_CELLS:
+        if 2 * scale > max(2.0, MAX_RIPPLE_SHARE * level.size):
             break  # what comes and goes so slowly are phases
         for series in (calm, level) if scale == 1 else (calm,):
             count = series.size // scale
@@ -115,17 +100,17 @@ def _noise_power(calm: Floats, level: Floats) -> float:
             means = series[: count * scale].reshape(count, scale).mean(axis=1)
             sigma = 1.4826 * float(np.median(np.abs(np.diff(means))))
             worst = max(worst, scale * sigma**2 / 2.0)
-    return min(worst, NOISE_CAP)
+    return min(worst, MAX_NOISE_POWER)
 
 
-def _pruned(calm: Floats, level: Floats, borders: list[int], penalty: float) -> list[int]:
-    """Drop borders, the weakest first, until each that is left separates two phases."""
-    borders = list(borders)
-    shortest = max(BURST * calm.size, FEWEST_CELLS)
+def _pruned(calm: Floats, level: Floats, boundaries: list[int], penalty: float) -> list[int]:
+    """Drop boundaries, the weakest first, until each that is left separates two phases."""
+    boundaries = list(boundaries)
+    shortest = max(MIN_PHASE_SHARE * calm.size, MIN_PHASE_CELLS)
     strengths: list[float] = []
-    changed = range(len(borders))
-    while borders:
-        ends = [0, *borders, calm.size]
+    changed = range(len(boundaries))
+    while boundaries:
+        ends = [0, *boundaries, calm.size]
         strengths[changed.start : changed.stop] = [
             _strength(calm, level, ends, i + 1, penalty, shortest) for i in changed
         ]
@@ -135,59 +120,59 @@ def _pruned(calm: Floats, level: Floats, borders: list[int], penalty: float) -> 
             if rippling is None:
                 break
             weakest = rippling
-        del borders[weakest], strengths[weakest]
-        # A border is as strong as the two stretches on either side make it.
-        changed = range(max(0, weakest - 2), min(weakest + 2, len(borders)))
-    return borders
+        del boundaries[weakest], strengths[weakest]
+        # A boundary is as strong as the two stretches on either side make it.
+        changed = range(max(0, weakest - 2), min(weakest + 2, len(boundaries)))
+    return boundaries
 
 
 def _strength(calm: Floats, level: Floats, ends: list[int], i: int, penalty: float, shortest: float) -> float:
     """How far border i is above the weakest border worth reporting (1.0)."""
-    start, border, end = ends[i - 1], ends[i], ends[i + 1]
-    left, right = border - start, end - border
-    whole = abs(float(calm[start:border].mean() - calm[border:end].mean()))
+    start, boundary, end = ends[i - 1], ends[i], ends[i + 1]
+    left, right = boundary - start, end - boundary
+    whole = abs(float(calm[start:boundary].mean() - calm[boundary:end].mean()))
     brief = right < shortest or (left < shortest and start > 0)
     if brief or _excursion(calm, ends, i - 1) or _excursion(calm, ends, i):
         return 0.1 * whole / (1.0 + whole)  # a burst goes first, into the neighbour it resembles
     gain = left * right / (left + right) * whole**2
-    # A slow drift differs between the means of two long phases, but not between the two sides of the border.
+    # A slow drift differs between the means of two long phases, but not between the two sides of the boundary.
     reach = max(8, round(0.04 * calm.size))
-    before, after = calm[max(start, border - reach) : border], calm[border : min(end, border + reach)]
+    before, after = calm[max(start, boundary - reach) : boundary], calm[boundary : min(end, boundary + reach)]
     near = abs(float(np.median(before) - np.median(after)))
-    needed = MATERIAL
-    short = FLEETING * calm.size
+    needed = MIN_LOG_STEP
+    short = MIN_PHASE_SHARE_IN_RIPPLE * calm.size
     if left < short and start > 0:
-        needed = max(needed, _swing(level[border : min(end, border + reach)]))
+        needed = max(needed, _swing(level[boundary : min(end, boundary + reach)]))
     if right < short:
-        needed = max(needed, _swing(level[max(start, border - reach) : border]))
+        needed = max(needed, _swing(level[max(start, boundary - reach) : boundary]))
     return min(whole / needed, near / needed, gain / penalty)
 
 
 def _excursion(calm: Floats, ends: list[int], k: int) -> bool:
     """Whether stretch k leaves the speed of its neighbours for a moment only."""
-    if k < 1 or k + 2 >= len(ends) or ends[k + 1] - ends[k] >= EXCURSION * calm.size:
+    if k < 1 or k + 2 >= len(ends) or ends[k + 1] - ends[k] >= MAX_EXCURSION_SHARE * calm.size:
         return False
     before, after = calm[ends[k - 1] : ends[k]].mean(), calm[ends[k + 1] : ends[k + 2]].mean()
-    return bool(abs(before - after) < MATERIAL)
+    return bool(abs(before - after) < MIN_LOG_STEP)
 
 
 def _swing(level: Floats) -> float:
     """The change of log speed that stands out of what is usual here, for a stretch too short to average it out."""
     low, high = np.quantile(level, (0.05, 0.95))
-    return MATERIAL + 0.625 * float(high - low)
+    return MIN_LOG_STEP + RIPPLE_STEP_RATIO * float(high - low)
 
 
 def _ripple(calm: Floats, ends: list[int]) -> int | None:
-    """The index of a border inside a ripple: three or more short stretches in a row that go up and down mildly."""
+    """The index of a boundary inside a ripple: three or more short stretches in a row that go up and down mildly."""
     means = [float(calm[a:b].mean()) for a, b in pairwise(ends)]
     steps = np.diff(means)
     lengths = np.diff(ends)
-    longest = RIPPLE_LENGTH * calm.size
+    longest = MAX_RIPPLE_SHARE * calm.size
     for k in range(1, len(steps) - 1):
         three = steps[k - 1 : k + 2]
         alternating = three[0] * three[1] < 0 and three[1] * three[2] < 0
         short = lengths[k] < longest and lengths[k + 1] < longest
-        if alternating and short and float(np.abs(three).max()) < RIPPLE_RATIO:
+        if alternating and short and float(np.abs(three).max()) < MAX_RIPPLE_LOG_STEP:
             return k
     return None
 
@@ -198,9 +183,9 @@ def _short_first_phase(level: Floats, until: int) -> tuple[int, int]:
 
     Zeros when there is none. More than a buffer, and one cell only where what follows has no lucky samples.
     """
-    shortest = math.ceil(BUFFER * level.size)
-    longest = min(math.ceil(SHORT_CACHE * level.size), until - 4)
-    best, found = 2 * MATERIAL, (0, 0)
+    shortest = math.ceil(MIN_CACHE_SHARE * level.size)
+    longest = min(math.ceil(MAX_SHORT_CACHE_SHARE * level.size), until - 4)
+    best, phase = 2 * MIN_LOG_STEP, (0, 0)
     started = _begin(level[: max(longest, 0)])
     # The cell across which it begins is of a speed in between.
     for begin in sorted({0, started, started + 1} if started else {0}):
@@ -210,9 +195,9 @@ def _short_first_phase(level: Floats, until: int) -> tuple[int, int]:
                 break
             usual, high = np.quantile(after, (0.5, 0.95))
             gap = float(level[begin:count].min() - high)
-            if gap > best and (count > begin + 1 or gap > ALONE * (high - usual)):
-                best, found = gap, (begin, count)
-    return found
+            if gap > best and (count > begin + 1 or gap > FIRST_SAMPLE_OUTLIER_RATIO * (high - usual)):
+                best, phase = gap, (begin, count)
+    return phase
 
 
 def _short_behind(level: Floats, first: int) -> int:
@@ -230,13 +215,13 @@ def _short_head(level: Floats) -> int:
         float(level[:end].min() - (level[end + 1 :] if end + 1 < level.size else level[end:]).max())
         for end in range(1, level.size)
     ]
-    return int(np.argmax(gaps)) + 1 if gaps and max(gaps) > HEAD else 0
+    return int(np.argmax(gaps)) + 1 if gaps and max(gaps) > MIN_HEAD_LOG_STEP else 0
 
 
 def _short_after_start(level: Floats) -> tuple[int, int]:
     """Where a slow start ends, and where a fast stretch does that follows it and is as short; zeros when there is none.
     All of the stretch is above all of the start, and above nearly all of what follows."""
-    longest = math.ceil(SHORT_CACHE * level.size)
+    longest = math.ceil(MAX_SHORT_CACHE_SHARE * level.size)
     begin = _begin(level[:longest])
     gaps = {}
     # The bin across which it begins is of a speed in between.
@@ -247,14 +232,11 @@ def _short_after_start(level: Floats) -> tuple[int, int]:
                 break
             fast = float(level[start:count].min())
             gaps[start, count] = fast - max(float(np.quantile(after, 0.95)), float(level[:begin].max()))
-    most = max(gaps.values(), default=0.0)
-    if most <= 2 * MATERIAL:
+    best_gap = max(gaps.values(), default=0.0)
+    if best_gap <= 2 * MIN_LOG_STEP:
         return 0, 0
     # A part of it stands out as well as all of it.
-    return max((at for at, gap in gaps.items() if gap > NEARLY * most), key=lambda at: at[1])
-
-
-NEARLY: Final = 0.7
+    return max((span for span, gap in gaps.items() if gap > MIN_GAP_SHARE * best_gap), key=lambda span: span[1])
 
 
 def _begin(level: Floats) -> int:
@@ -262,12 +244,12 @@ def _begin(level: Floats) -> int:
     if level.size < 4:
         return 0
     rises = np.diff(level)
-    return int(np.argmax(rises)) + 1 if rises.max() > 2 * MATERIAL else 0
+    return int(np.argmax(rises)) + 1 if rises.max() > 2 * MIN_LOG_STEP else 0
 
 
-def _without_slow_start(calm: Floats, borders: list[int]) -> list[int]:
-    if not borders or borders[0] > SLOW_START * calm.size:
-        return borders
-    after = calm[borders[0] : borders[1] if len(borders) > 1 else None]
-    slower = float(calm[: borders[0]].mean()) < float(after.mean())
-    return borders[1:] if slower or borders[0] < BUFFER * calm.size else borders
+def _without_slow_start(calm: Floats, boundaries: list[int]) -> list[int]:
+    if not boundaries or boundaries[0] > MAX_SLOW_START_SHARE * calm.size:
+        return boundaries
+    after = calm[boundaries[0] : boundaries[1] if len(boundaries) > 1 else None]
+    slower = float(calm[: boundaries[0]].mean()) < float(after.mean())
+    return boundaries[1:] if slower or boundaries[0] < MIN_CACHE_SHARE * calm.size else boundaries

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from pslc.analysis.thresholds import MAX_FALL_RATIO, MAX_LISTED_PHASES, MIN_SURE_CONFIDENCE, SAME_SIZE_TOLERANCE
 from pslc.base import words
 
 if TYPE_CHECKING:
@@ -41,19 +42,6 @@ NO_PLACE = ("link", "host", "cpu", "flush", "power", "other")
 MEMORY = ("dram", "page-cache")
 """Causes of a phase that tells nothing of the drive's cells."""
 
-FALLEN = 0.8
-"""A phase of this share of the speed of one before it, or less, is a fall."""
-
-SAME = 0.05
-"""Two measurements of a size that differ by no more are told as one: a drive may begin a write with what was left of a
-superblock."""
-
-SURE = 0.9
-"""A cause that is right less often than this is "probably" so."""
-
-IN_A_ROW = 4
-"""Phases that a sentence tells one after the other; of more it tells the fastest and the slowest."""
-
 
 def _why(phase: PhaseRow) -> str:
     return "" if phase["cause"] == "unknown" else f" ({_probably(phase)}{CAUSE[phase['cause']]})"
@@ -69,7 +57,7 @@ def _step(phases: list[PhaseRow]) -> str:
 
 
 def _probably(phase: PhaseRow) -> str:
-    return "" if phase["confidence"] >= SURE else "probably "
+    return "" if phase["confidence"] >= MIN_SURE_CONFIDENCE else "probably "
 
 
 def describe(findings: Writes) -> list[str]:
@@ -77,30 +65,30 @@ def describe(findings: Writes) -> list[str]:
     if findings.get("kind") == "read":
         return _describe_reads(findings)
     phases = findings["phases"]
-    said = _end_of_cache(findings)
-    if 0 < len(phases) <= IN_A_ROW:
+    lines = _end_of_cache(findings)
+    if 0 < len(phases) <= MAX_LISTED_PHASES:
         steps = "; then ".join(_step(list(some)) for _, some in groupby(phases, key=lambda phase: phase["cause"]))
-        said.append(f"{steps[0].upper()}{steps[1:]}.")
+        lines.append(f"{steps[0].upper()}{steps[1:]}.")
     elif phases:
         cells = [phase for phase in phases if phase["cause"] not in MEMORY] or phases
         slowest, fastest = (pick(cells, key=lambda phase: phase["bytes_per_s"]) for pick in (min, max))
-        said.append(f"Fastest: {words.speed(fastest['bytes_per_s'])}{_why(fastest)}.")
+        lines.append(f"Fastest: {words.speed(fastest['bytes_per_s'])}{_why(fastest)}.")
         if slowest is not fastest:
             times = fastest["bytes_per_s"] / slowest["bytes_per_s"]
-            said.append(f"Slowest: {words.speed(slowest['bytes_per_s'])}{_why(slowest)}, {times:.1f} times slower.")
+            lines.append(f"Slowest: {words.speed(slowest['bytes_per_s'])}{_why(slowest)}, {times:.1f} times slower.")
     throttled = findings.get("throttled_s")
     if throttled is not None:
         free = phases and not any(phase["cause"] == "thermal" for phase in phases)
         at_no_cost = ", though no phase was slower for it" if free else ""
-        said.append(
+        lines.append(
             f"Thermal throttling: {words.span(throttled)}{at_no_cost}." if throttled else "No thermal throttling."
         )
     if findings["fill_mean_bytes_per_s"]:
-        said.append(f"Average: {words.speed(findings['fill_mean_bytes_per_s'])}.")
+        lines.append(f"Average: {words.speed(findings['fill_mean_bytes_per_s'])}.")
     waf, lasts = findings.get("waf"), findings.get("life_years")
     if waf is not None and lasts is not None:
-        said.append(f"Write amplification is {waf:.2f}; at this load, day and night, it lasts {words.years(lasts)}.")
-    return said
+        lines.append(f"Write amplification is {waf:.2f}; at this load, day and night, it lasts {words.years(lasts)}.")
+    return lines
 
 
 def _end_of_cache(findings: Writes) -> list[str]:
@@ -124,7 +112,7 @@ def _end_of_cache(findings: Writes) -> list[str]:
 def _no_cliff(phases: Sequence[PhaseRow]) -> str:
     """That there is none, or where the speed within a phase varies, that none was found."""
     spread = max(max(phase["spread"], abs(phase["drift"]) / 2) for phase in phases)
-    if spread > (1 - FALLEN) / 2:
+    if spread > (1 - MAX_FALL_RATIO) / 2:
         return f"No cliff was found, but the speed varies by {100 * spread:.0f} % to each side within a phase."
     return "No cliff: the speed never fell by more than a fifth."
 
@@ -132,16 +120,16 @@ def _no_cliff(phases: Sequence[PhaseRow]) -> str:
 def _describe_reads(findings: Writes) -> list[str]:
     """Speeds of reads, in order; of many phases the fastest and the slowest."""
     speeds = [phase["bytes_per_s"] for phase in findings["phases"]]
-    if len(speeds) > IN_A_ROW:
-        said = [f"Reads: {words.speed(min(speeds))} to {words.speed(max(speeds))} in {len(speeds)} phases."]
+    if len(speeds) > MAX_LISTED_PHASES:
+        sentences = [f"Reads: {words.speed(min(speeds))} to {words.speed(max(speeds))} in {len(speeds)} phases."]
     else:
         parts = [
             f"{words.speed(speed)} from {words.size(phase['from_bytes'])}"
             for speed, phase in zip(speeds, findings["phases"], strict=True)
         ]
-        said = [f"Reads: {'; then '.join(parts)}."] if parts else []
+        sentences = [f"Reads: {'; then '.join(parts)}."] if parts else []
     mean = findings["fill_mean_bytes_per_s"]
-    return said + ([f"Average: {words.speed(mean)}."] if mean else [])
+    return sentences + ([f"Average: {words.speed(mean)}."] if mean else [])
 
 
 def verified(jobs: Sequence[Job]) -> list[str]:
@@ -149,20 +137,22 @@ def verified(jobs: Sequence[Job]) -> list[str]:
     return [f"{job['name']}: {_verified(job['verified'])}." for job in jobs if "verified" in job]
 
 
-def _verified(found: Verified) -> str:
-    count, by = found["blocks"], found["by"]
-    wrong = found.get("wrong_reads", 0)
-    said = [f"{wrong:,} read{'s' * (wrong > 1)} found a block that is not what was written ({by})"] if wrong else []
+def _verified(result: Verified) -> str:
+    count, by = result["blocks"], result["by"]
+    wrong = result.get("wrong_reads", 0)
+    clauses = [f"{wrong:,} read{'s' * (wrong > 1)} found a block that is not what was written ({by})"] if wrong else []
     if count:
-        said.append(f"{count:,} blocks are as they were written ({by}, {words.size(found['bytes'])})")
+        clauses.append(f"{count:,} blocks are as they were written ({by}, {words.size(result['bytes'])})")
     elif not wrong:
-        said.append("nothing was verified")
-    if found["unseen_bytes"]:
+        clauses.append("nothing was verified")
+    if result["unseen_bytes"]:
         why = "verify=null compares nothing" if by == "null" else "the drive keeps no data"
-        said.append(f"{words.size(found['unseen_bytes'])} were read again, but {why}")
-    if found["unjudged_bytes"]:
-        said.append(f"{words.size(found['unjudged_bytes'])} were not judged, for other writes changed them meanwhile")
-    return "; ".join(said)
+        clauses.append(f"{words.size(result['unseen_bytes'])} were read again, but {why}")
+    if result["unjudged_bytes"]:
+        clauses.append(
+            f"{words.size(result['unjudged_bytes'])} were not judged, for other writes changed them meanwhile"
+        )
+    return "; ".join(clauses)
 
 
 def began_full(phases: list[PhaseRow]) -> bool:
@@ -174,9 +164,9 @@ def began_full(phases: list[PhaseRow]) -> bool:
 def _falls(phases: list[PhaseRow]) -> bool:
     """Whether a phase is slower than one before it by more than a fifth."""
     speeds = [phase["bytes_per_s"] for phase in phases]
-    return any(later < FALLEN * max(speeds[:at]) for at, later in enumerate(speeds) if at)
+    return any(later < MAX_FALL_RATIO * max(speeds[:index]) for index, later in enumerate(speeds) if index)
 
 
 def alike(size: float, other: float) -> bool:
     """Whether two measurements of a size are told as one."""
-    return abs(size - other) <= SAME * max(size, other)
+    return abs(size - other) <= SAME_SIZE_TOLERANCE * max(size, other)

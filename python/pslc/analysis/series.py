@@ -48,23 +48,24 @@ class Curve:
             )
 
     @classmethod
-    def of_samples(cls, at: Floats, bytes_per_s: Floats, by: Literal["bytes", "time"]) -> "Curve":
+    def of_samples(cls, positions: Floats, bytes_per_s: Floats, by: Literal["bytes", "time"]) -> "Curve":
         """A curve of speeds, each of which holds from the sample before it to itself.
 
         Samples in which nothing was written, or that took no time, are left out.
 
         Args:
-            at: bytes written so far, or seconds, at the end of each sample, ascending, shape (n,).
+            positions: bytes written so far, or seconds, at the end of each sample, ascending, shape (n,).
             bytes_per_s: shape (n,).
 
         Raises:
             ValueError: the shapes differ, or no sample is left.
         """
-        if at.ndim != 1 or at.shape != bytes_per_s.shape:
+        if positions.ndim != 1 or positions.shape != bytes_per_s.shape:
             raise ValueError(
-                f"samples of shapes {at.shape} and {bytes_per_s.shape} do not pair\n\nhint: two rows of the same length"
+                f"samples of shapes {positions.shape} and {bytes_per_s.shape} do not pair\n\n"
+                "hint: two rows of the same length"
             )
-        steps = np.diff(at, prepend=0.0)
+        steps = np.diff(positions, prepend=0.0)
         with np.errstate(divide="ignore", invalid="ignore"):
             widths, seconds = (steps, steps / bytes_per_s) if by == "bytes" else (steps * bytes_per_s, steps)
         good = np.isfinite(seconds) & np.isfinite(widths) & (seconds > 0) & (widths > 0)

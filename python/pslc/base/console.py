@@ -42,6 +42,11 @@ def _escape(found: re.Match[str]) -> str:
     return f"\\u{ord(found[0]):04x}"
 
 
+def say(text: str, *, err: bool = False) -> None:
+    """Print a line to stdout, or to stderr if `err`: a new line in a name becomes an escape, and begins none."""
+    print(line(text), file=sys.stderr if err else sys.stdout, flush=True)
+
+
 class Screen(io.TextIOWrapper):
     """A stream of text for people: whatever is written to it is escaped.
 

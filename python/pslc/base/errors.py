@@ -3,9 +3,11 @@
 The native part raises them as well, so this module must not import it before it is there itself.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 __all__ = [
+    "Faults",
     "GuardError",
     "JobError",
     "ProfileError",
@@ -57,6 +59,43 @@ class TargetError(PslcError):
 def user_error(what: str, hint: str) -> PslcError:
     """An error of none of these kinds, such as an option of the command line."""
     return PslcError(what, hint)
+
+
+class Faults:
+    """The faults of one file or study, which are raised together."""
+
+    def __init__(self, error: type[PslcError], place: str) -> None:
+        """Faults of `place`, to be raised as `error`."""
+        self._error = error
+        self._place = place
+        self._faults: list[tuple[str, str]] = []
+
+    def add(self, what: str, hint: str) -> None:
+        """Note a fault, with the path of its key, and what to write instead."""
+        if (what, hint) not in self._faults:
+            self._faults.append((what, hint))
+
+    @contextmanager
+    def noted(self) -> Iterator[None]:
+        """Note what the block raises as a PslcError, and go on behind it."""
+        try:
+            yield
+        except PslcError as error:
+            self.add(error.message, error.hint)
+
+    def raise_if_any(self) -> None:
+        """Raise them.
+
+        Raises:
+            PslcError: there are faults: a single one as it is, several in one message with a line for each.
+        """
+        if len(self._faults) == 1:
+            raise self._error(*self._faults[0])
+        if self._faults:
+            lines = [f"  {what} (hint: {hint})" for what, hint in self._faults]
+            raise self._error(
+                "\n".join([f"{self._place} has {len(lines)} faults", *lines]), "each line says what to write instead"
+            )
 
 
 def closest_match(word: str, known: Iterable[str]) -> str | None:

@@ -21,7 +21,7 @@ def tell(error: BaseException) -> int:
     """Say on stderr what went wrong, and return the exit code."""
     # Where it cannot be said there is nobody to tell.
     with suppress(OSError):
-        _say(str(in_words(error)))
+        _say(in_words(error))
     return EXIT
 
 
@@ -36,15 +36,20 @@ def in_words(error: BaseException) -> PslcError:
             "there is not enough memory", "less at once: a smaller drive, iodepth or numjobs, or ulimit -v"
         )
     what = f"{type(error).__name__}: {error}".partition("\n")[0]
-    return PslcError(f"{what}; this is a bug in pslc", _where(_report(error)))
+    return _BugError(f"{what}; this is a bug in pslc", _where(_report(error)))
 
 
-def _say(text: str) -> None:
-    from pslc.base.console import Console
+class _BugError(PslcError):
+    """A bug of ours; its hint may be a whole report."""
+
+
+def _say(error: PslcError) -> None:
+    from pslc.base.console import Console, line
 
     console = Console(stderr=True, soft_wrap=True)
     console.print("error: ", style="bold red", end="")
-    console.print(text)
+    # A name with a new line in it could go on as what looks like another error.
+    console.print(f"{line(error.message)}\n\nhint: {error.hint if isinstance(error, _BugError) else line(error.hint)}")
 
 
 def _of_the_system(error: OSError) -> PslcError:

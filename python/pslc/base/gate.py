@@ -1,8 +1,9 @@
 """The gate: every file that pslc did not just write itself is read through here.
 
 A regular file of limited size is opened without waiting, so that neither a pipe nor a device can hang a command or
-fill the memory. Text is decoded, JSON is held against a schema, and a Parquet table is judged by its footer and then
-read in a process of its own (`pslc.base.unpacker`). What is refused is a `PslcError` of the kind that the reader names.
+fill the memory. Text is decoded, JSON is held against a schema, and a Parquet table is judged by its footer. Tables and
+pictures are then decoded in a process of its own (`pslc.base.unpacker`). What is refused is a `PslcError` of the kind
+that the reader names.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, NoReturn, TypeVar, cast
 
@@ -24,7 +25,9 @@ from pslc.base.errors import PslcError
 from pslc.base.footer import Footer
 
 if TYPE_CHECKING:
+    import numpy as np
     from arro3.core import RecordBatch, Table
+    from numpy.typing import NDArray
     from pydantic import TypeAdapter
 
 T = TypeVar("T")
@@ -55,6 +58,11 @@ BATCH_BYTES: Final = 16_000_000
 MAX_BATCH_ROWS: Final = 1 << 16
 MAX_UNPACKER_BYTES: Final = 400_000_000
 """Memory of the process that reads a Parquet file."""
+MAX_PICTURE_BYTES: Final = 32_000_000
+"""Of a picture's file."""
+MAX_PICTURE_PIXELS: Final = 16_000_000
+"""Of a picture: a screen of 5,120 x 2,880 has 14.7 million. Decoded, they take seven bytes each in the unpacker."""
+MAX_PICTURE_SECONDS: Final = 30
 UNPACKER: Final = Path(__file__).with_name("unpacker.py")
 MAX_FAULTS: Final = 8
 """Faults of a document, and names of a list, that one message spells out."""
@@ -320,8 +328,7 @@ def _received(path: Path, expected: Expected, child: subprocess.Popen[bytes], ro
         child.kill()
         rows = -1
     if child.wait() != 0 or rows != 0:
-        words = child.stderr.read().decode(errors="replace").splitlines()
-        why = next((line[7:] for line in reversed(words) if line.startswith("error: ")), "its data are not as it says")
+        why = _last_words(child.stderr.read()) or "its data are not as it says"
         raise expected.refused(f"{path} is a damaged table of Parquet: {why[:200]}") from None
 
 
@@ -346,6 +353,35 @@ def table(path: Path, expected: Expected) -> Table:
                 f"{path} has more than {MAX_TABLE_BYTES:,} bytes unpacked, which is the limit"
             ) from None
     return Table.from_batches(parts)
+
+
+def picture(path: Path, expected: Expected) -> NDArray[np.uint8]:
+    """Decode a picture (PNG, JPEG, WebP, GIF or BMP) in a process of its own, laid over white.
+
+    Returns:
+        Red, green and blue of each pixel, shape (height, width, 3).
+
+    Raises:
+        PslcError: see `opened`; it is no such picture, has more than `MAX_PICTURE_PIXELS`, or is damaged.
+    """
+    import numpy as np
+
+    asked = {"pixels": MAX_PICTURE_PIXELS, "memory_bytes": MAX_UNPACKER_BYTES, "seconds": MAX_PICTURE_SECONDS}
+    command = [sys.executable, "-I", str(UNPACKER), _json.dumps(asked)]
+    with opened(path, replace(expected, max_bytes=MAX_PICTURE_BYTES)) as file:
+        done = subprocess.run(command, stdin=file, capture_output=True, check=False)
+    first, _, pixels = done.stdout.partition(b"\n")
+    size = [int(word) for word in first.split()]
+    if done.returncode != 0 or len(size) != 2 or len(pixels) != 3 * size[0] * size[1]:
+        why = _last_words(done.stderr) or "it cannot be decoded"
+        raise expected.refused(f"{path} is no picture that can be read: {why[:200]}")
+    return np.frombuffer(pixels, dtype=np.uint8).reshape(size[1], size[0], 3)
+
+
+def _last_words(stderr: bytes) -> str:
+    """Why the unpacker ended, by its own words; empty where it was ended."""
+    words = stderr.decode(errors="replace").splitlines()
+    return next((line.removeprefix("error: ") for line in reversed(words) if line.startswith("error: ")), "")
 
 
 def listed(names: Iterable[str], between: str = ", ") -> str:

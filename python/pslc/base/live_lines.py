@@ -25,7 +25,7 @@ class Live:
         self.draw([])
 
     def draw(self, lines: list[str]) -> None:
-        """These lines in the place of those before; what is wider than the terminal is cut."""
+        """Replace the lines drawn before by these, cut to the width of the terminal."""
         if not self.shown:
             return
         size = shutil.get_terminal_size()

@@ -40,6 +40,6 @@ def new_folder(slug: str = "", within: Path = RUNS) -> Path:
 
 def _give_back(folder: Path, first: bool) -> None:
     with suppress(OSError):
-        folder.rmdir()
+        writer.remove_empty(folder)
         if first:
-            folder.parent.rmdir()
+            writer.remove_empty(folder.parent)

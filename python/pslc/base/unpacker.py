@@ -1,9 +1,11 @@
-"""A program of its own: reads the Parquet file on stdin and writes some of its columns to stdout, as an Arrow stream.
+"""A program of its own: reads the Parquet file or the picture on stdin, and writes what is in it to stdout.
 
     python -I unpacker.py '{"columns": ["time_ns"], "batch": 65536, "memory_bytes": 500000000, "seconds": 60}'
+    python -I unpacker.py '{"pixels": 16000000, "memory_bytes": 500000000, "seconds": 60}'
 
-A damaged file can make the reader abort, or take any amount of memory and time. Here that ends this process alone,
-which has nothing to lose and may take no more than it was told. The last line on stderr says why it ended.
+Columns come as an Arrow stream; a picture as a line with its width and height, then three bytes for each pixel. A
+damaged file can make the reader abort, or take any amount of memory and time. Here that ends this process alone, which
+has nothing to lose and may take no more than it was told. The last line on stderr says why it ended.
 """
 
 import json
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
 
 PLAIN: Final = ("Boolean", "Int", "UInt", "Float", "Utf8", "LargeUtf8", "Timestamp", "Dictionary(Int", "Null")
 """How the types begin that a column may have, in Arrow's words."""
+PICTURES: Final = ("PNG", "JPEG", "WEBP", "GIF", "BMP")
+"""Formats of pictures that are decoded, in Pillow's words; of a moving one the first picture."""
 MAX_BATCH_BYTES: Final = 64_000_000
 """Of a batch of rows: texts that are stored once may come back a million times."""
 
@@ -28,6 +32,31 @@ def main(asked: dict[str, object]) -> None:
         _limit(name, int(str(asked["memory_bytes"])) * (1 if name == "RLIMIT_DATA" else 4))
     _limit("RLIMIT_CPU", int(str(asked["seconds"])))
     _limit("RLIMIT_CORE", 0)
+    if "pixels" in asked:
+        _picture(int(str(asked["pixels"])))
+    else:
+        _table(asked)
+
+
+def _picture(max_pixels: int) -> None:
+    """Write the pixels of a picture over white. Its header says how many there are before one of them is decoded."""
+    from PIL import Image
+
+    Image.MAX_IMAGE_PIXELS = None  # The limit is below, and an error rather than a warning.
+    with Image.open("/dev/fd/0", formats=PICTURES) as picture:
+        width, height = picture.size
+        if width * height > max_pixels:
+            raise ValueError(f"it has {width:,} x {height:,} pixels; the limit is {max_pixels:,}")
+        if picture.mode in ("I", "F") or picture.mode.startswith("I;"):
+            raise ValueError(f"its pixels are of mode {picture.mode}; 8 bits for each colour are read")
+        pixels = picture.convert("RGBA")
+    white = Image.new("RGBA", pixels.size, "white")
+    white.alpha_composite(pixels)
+    sys.stdout.buffer.write(f"{width} {height}\n".encode() + white.convert("RGB").tobytes())
+
+
+def _table(asked: dict[str, object]) -> None:
+    """Write the wanted columns of a Parquet file."""
     from arro3.core import RecordBatchReader
     from arro3.io import read_parquet, write_ipc_stream
 

@@ -89,7 +89,7 @@ def _three(number: float) -> str:
 
 
 def years(number: float) -> str:
-    """How long a drive lasts."""
+    """A lifetime given in years, as text: `12 years`, `40 days`."""
     if number >= 1000:
         return "more than 1000 years"
     days = number * 365.25

@@ -8,6 +8,7 @@ import errno
 import os
 import secrets
 import shutil
+import sys
 import tempfile
 from enum import StrEnum
 from pathlib import Path
@@ -15,6 +16,8 @@ from types import TracebackType
 from typing import Final, Self
 
 from pslc._native import NewFile, check_file, remove_file, write_file
+from pslc.base import gate
+from pslc.base.errors import TargetError
 
 
 class Replace(StrEnum):
@@ -28,6 +31,10 @@ class Replace(StrEnum):
 
 PAGE: Final = "<!doctype html>\n<!-- A page of pslc, which it may replace. -->\n"
 """How each page begins that pslc writes."""
+DRIVE_FILE: Final = gate.Expected(
+    "pslc drives create FILE --like NAME makes the file of a drive", TargetError, sys.maxsize
+)
+"""A drive in a file, whose length the native part has judged before."""
 BEGINNINGS: Final = {".html": PAGE.encode(), ".json": b'{\n "schema": ', ".parquet": b"PAR1"}
 """By the end of a name: how pslc's own begin. Copies are known by it, and what lies where nothing can be marked."""
 
@@ -59,14 +66,29 @@ def check(path: Path, replace: Replace = Replace.OURS) -> None:
     check_file(str(path), replace.value, _beginning(path, replace))
 
 
-def remove(path: Path) -> None:
-    """Remove a file if pslc made it and nobody changed it since, or there is none.
+def remove(path: Path, replace: Replace = Replace.OURS) -> None:
+    """Remove a file that `write` might replace, or nothing where there is none.
 
     Raises:
-        GuardError: it is not pslc's.
+        GuardError: what has the name may not be removed.
         OSError: it cannot be removed.
     """
-    remove_file(str(path), Replace.OURS.value, _beginning(path, Replace.OURS))
+    remove_file(str(path), replace.value, _beginning(path, replace))
+
+
+def remove_folder(path: Path) -> None:
+    """Remove a folder that pslc made for itself alone, and all that is in it; what cannot be removed stays. Links are
+    removed, never followed."""
+    shutil.rmtree(path, ignore_errors=True)
+
+
+def remove_empty(path: Path) -> None:
+    """Remove a folder if nothing is in it.
+
+    Raises:
+        OSError: something is, or it cannot be removed.
+    """
+    path.rmdir()
 
 
 def _beginning(path: Path, replace: Replace) -> bytes | None:
@@ -181,12 +203,13 @@ def lasting(prefix: str = "pslc-") -> Path:
 
 
 def copy(path: Path, to: Path) -> None:
-    """Copy a file to where there is none.
+    """Copy the file of a drive to where there is none.
 
     Raises:
+        TargetError: it is no regular file.
         OSError: it cannot be copied.
     """
-    with path.open("rb") as source, os.fdopen(growing(to), "wb") as out:
+    with gate.opened(path, DRIVE_FILE) as source, os.fdopen(growing(to), "wb") as out:
         shutil.copyfileobj(source, out)
 
 

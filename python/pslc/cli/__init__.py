@@ -19,9 +19,9 @@ from pslc.cli import _groups, _usage_errors
 
 app = typer.Typer(
     cls=_groups.SortedGroup,
-    help="A laboratory for SSD write caching: where is the cliff of a drive, why, and what would move it.",
+    help="A laboratory for SSD write caching: where a drive becomes slow, why, and which settings would change it",
     pretty_exceptions_enable=False,
-    # Nothing is taken out of what is said, stderr shows it as escapes.
+    # Colors are kept in errors; stderr shows other control characters as escapes.
     context_settings={**_groups.HELP_OPTIONS, "color": True},
 )
 
@@ -29,7 +29,7 @@ app = typer.Typer(
 @app.callback(invoke_without_command=True)
 def _options(
     context: typer.Context,
-    version: bool = typer.Option(False, "--version", help="Print the version and exit."),
+    version: bool = typer.Option(False, "--version", help="Print the version and exit"),
 ) -> None:
     if version:
         from pslc._native import version as of
@@ -47,7 +47,11 @@ for _module in sorted(pkgutil.iter_modules(__path__), key=lambda module: module.
     if hasattr(_command, "app"):
         app.add_typer(_command.app, name=_module.name)
     else:
-        app.command(_module.name, context_settings=getattr(_command, "SETTINGS", None))(_command.command)
+        app.command(
+            _module.name,
+            help=_groups.help_text(_command.command),
+            context_settings=getattr(_command, "SETTINGS", None),
+        )(_command.command)
 
 
 def main() -> None:

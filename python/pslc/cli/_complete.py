@@ -1,29 +1,29 @@
-"""What a shell offers for a word that is not yet whole."""
+"""Completions of a word in a shell."""
 
 from pslc.cli._output_format import OutputFormat
 
 
-def what(begun: str) -> list[str]:
-    """What `pslc run` can run; for anything else the shell offers files."""
+def subject(prefix: str) -> list[str]:
+    """Subjects of `pslc run`; the shell offers files itself."""
     from pslc import suites
 
-    return [name for name in [*suites.names(), *suites.OF_FILES, "all"] if name.startswith(begun)]
+    return [name for name in [*suites.names(), "all"] if name.startswith(prefix)]
 
 
-def suite(begun: str) -> list[str]:
+def suite(prefix: str) -> list[str]:
     """Names of suites."""
     from pslc import suites
 
-    return [name for name in [*suites.names(), *suites.OF_FILES] if name.startswith(begun)]
+    return [name for name in [*suites.names(), *suites.OF_FILES] if name.startswith(prefix)]
 
 
-def drive(begun: str) -> list[str]:
-    """Names of profiles that pslc brings along."""
+def drive(prefix: str) -> list[str]:
+    """Names of built-in drives."""
     from pslc.device.profiles import library
 
-    return [name for name in library() if name.startswith(begun)]
+    return [name for name in library() if name.startswith(prefix)]
 
 
-def output_format(begun: str) -> list[str]:
-    """What `pslc run --output-format` takes."""
-    return [one.value for one in OutputFormat if one.value.startswith(begun)]
+def output_format(prefix: str) -> list[str]:
+    """Values of `--output-format`."""
+    return [choice.value for choice in OutputFormat if choice.value.startswith(prefix)]

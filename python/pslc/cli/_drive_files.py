@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pslc.base.console import say
+
 if TYPE_CHECKING:
     from pslc._native import SimDrive
 
@@ -38,7 +40,7 @@ def format_drive(
     yes: Annotated[bool, typer.Option("--yes", help="Erase the drive's data without asking")] = False,
     as_json: Json = False,
 ) -> None:
-    """Set up the cache of a drive file anew; its data are lost."""
+    """Change the cache of a drive file; its data are lost."""
     from pslc.base import words
     from pslc.base.errors import user_error
     from pslc.device import drive_files
@@ -50,10 +52,10 @@ def format_drive(
     drive_files.format_drive(drive, mode, {name: size for name, size in sizes.items() if size is not None})
     for name, after in _settings(drive).items():
         change = after if before[name] == after else f"{before[name]} -> {after}"
-        typer.echo(f"{name:12} {change}", err=True)
+        say(f"{name:12} {change}", err=True)
     if not yes:
         if sys.stdin is None or not sys.stdin.isatty():
-            raise user_error(f"{words.size(mapped)} of data in {file} would be lost", "--yes, if they may be")
+            raise user_error(f"{words.size(mapped)} of data in {file} would be lost", "add --yes to erase them")
         if not typer.confirm(f"{words.size(mapped)} of data in {file} will be lost. Go on?", err=True):
             raise typer.Exit(2)
     drive.save()
@@ -62,10 +64,10 @@ def format_drive(
 
 def age(
     file: File,
-    idle: Annotated[str, typer.Option(metavar="TIME", help="How long the drive is left alone, such as 8h")],
+    idle: Annotated[str, typer.Option(metavar="TIME", help="Time that passes, such as 8h")],
     as_json: Json = False,
 ) -> None:
-    """Let time pass for a drive file, so that it folds its cache as an idle drive does."""
+    """Let time pass for an idle drive file, so that it folds its cache."""
     from pslc.base import units
     from pslc.base.errors import user_error
     from pslc.device import drive_files

@@ -1,5 +1,6 @@
 """Groups of commands: `pslc` itself, and `drives`, `suites` and `trace` below it."""
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -33,6 +34,12 @@ class SortedGroup(CommandGroup):
         return sorted(super().list_commands(ctx))
 
 
+def help_text(function: Callable[..., None]) -> str:
+    """The docstring of a command, each paragraph on one line, so that the terminal wraps it."""
+    paragraphs = inspect.cleandoc(function.__doc__ or "").split("\n\n")
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
+
+
 def group(callback: Callable[..., None]) -> typer.Typer:
     """A group of commands; `callback` runs before each of them, and alone where none is named."""
-    return typer.Typer(cls=CommandGroup, callback=callback, invoke_without_command=True)
+    return typer.Typer(cls=CommandGroup, callback=callback, help=help_text(callback), invoke_without_command=True)

@@ -57,7 +57,7 @@ class Bar:
         if first and not self._begun:
             raise KeyboardInterrupt
 
-    def tell(self, text: str) -> None:
+    def log(self, text: str) -> None:
         """A line above the bar."""
         self._bar.console.print(text, style="dim")
 

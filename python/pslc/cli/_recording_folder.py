@@ -1,4 +1,4 @@
-"""Where `pslc run` puts its recordings, while it runs and at its end."""
+"""Folders of recordings of `pslc run`, `pslc replay` and `pslc serve`, during the run and after it."""
 
 import sys
 import tempfile
@@ -10,13 +10,27 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from pslc.base.console import say
+
 if TYPE_CHECKING:
     from pslc.recording.store import Recording
-    from pslc.runner.campaign import Order
+    from pslc.runner.campaign import CampaignSpec
+
+
+ELSEWHERE = 3
+"""Exit code when the recording, its page, a log or what is printed could not be put where it was wanted."""
+
+
+EXIT_NOT_SAVED = 3
+"""Exit code when the recording, its page, a log or what is printed is not where it was to be."""
 
 
 def check(folder: Path) -> None:
-    """Nothing that is there is written over, and it is said before the run."""
+    """Refuse a folder that holds something, before the run.
+
+    Raises:
+        PslcError: it exists and is not empty, or cannot be made.
+    """
     from pslc.base.errors import user_error
 
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
@@ -29,66 +43,98 @@ def check(folder: Path) -> None:
 
 
 class Keeper:
-    """Keeps recordings that anyone can open, and that can be resumed, even if the run is killed now. Where one cannot
-    be written the run goes on, and the next is tried."""
+    """Saves checkpoints to a folder. If one cannot be saved the run goes on, and the next one is tried."""
 
-    def __init__(self, order: "Order", folder: Path, tell: Callable[[str], None]) -> None:
-        self._order, self._folder, self._tell = order, folder, tell
-        self._finished = 0
-        self._failed = ""
+    def __init__(self, folder: Path, log: Callable[[str], None]) -> None:
+        self.folder, self._log = folder, log
+        self._failure = ""
 
-    def __call__(self, so_far: "list[Recording]") -> None:
+    def keep(self, save: Callable[[], None]) -> None:
+        """Call `save`; report its failure once, and its recovery."""
         from pslc.base.errors import GuardError
 
-        failed = ""
+        failure = ""
         try:
-            self._save(so_far)
+            save()
         except (OSError, GuardError) as error:
-            failed = _reason(self._folder, error)
-        if failed and failed != self._failed:
-            self._tell(f"warning: nothing can be kept in {failed}; the run goes on, and it is tried again")
-        if self._failed and not failed:
-            self._tell(f"what is measured is kept in {self._folder} again")
-        self._failed = failed
+            failure = _reason(self.folder, error)
+        if failure and failure != self._failure:
+            self._log(f"warning: the recording cannot be saved: {failure}; the run goes on, and pslc tries again")
+        if self._failure and not failure:
+            self._log(f"the recording is saved in {self.folder} again")
+        self._failure = failure
+
+
+class RunKeeper(Keeper):
+    """Saves checkpoints of a campaign, which can be opened and resumed even if pslc is killed."""
+
+    def __init__(self, spec: "CampaignSpec", folder: Path, log: Callable[[str], None]) -> None:
+        super().__init__(folder, log)
+        self._spec = spec
+        self._saved = 0
+
+    def __call__(self, so_far: "list[Recording]") -> None:
+        self.keep(lambda: self._save(so_far))
 
     def _save(self, so_far: "list[Recording]") -> None:
         from pslc.runner import campaign
 
-        places = campaign.folders(self._order, so_far, self._folder)
-        *before, last = so_far
-        while self._finished < len(before):
-            before[self._finished].save(places[self._finished])
-            self._finished += 1
-        replace(last, error=last.error or "the run has not ended").save(places[len(before)])
+        folders = campaign.folders(self._spec, so_far, self.folder)
+        *finished, last = so_far
+        while self._saved < len(finished):
+            finished[self._saved].save(folders[self._saved])
+            self._saved += 1
+        replace(last, error=last.error or "the run has not ended").save(folders[len(finished)])
 
 
 @dataclass(frozen=True)
-class Kept:
-    """Where recordings are; whole: their page is there too, if it is wanted."""
+class Saved:
+    """Folder of the recordings, and whether their page is there too, if it is wanted."""
 
     folder: Path
-    whole: bool
+    has_page: bool
 
 
-def saved(order: "Order", recordings: "list[Recording]", folder: Path, report: bool) -> Kept | None:
-    """Put the recordings into `folder`, or where that fails into another, which is asked for at a terminal and is a
-    temporary one otherwise. None where they could be put nowhere."""
+def save_runs(spec: "CampaignSpec", recordings: "list[Recording]", folder: Path, report: bool) -> Saved | None:
+    """Save the recordings of a campaign, and their page if `report`, to `folder` or another; see `save`."""
+    from pslc.report import page, recording_view
+    from pslc.runner import campaign
+
+    def save_recordings(place: Path) -> None:
+        for recording, path in zip(recordings, campaign.folders(spec, recordings, place), strict=True):
+            recording.save(path)
+
+    def write_page(path: Path) -> None:
+        views = [recording_view.of_recording(recording) for recording in recordings]
+        if spec.is_catalogue:
+            page.write_all(views, path)
+        else:
+            page.write(views[0], path)
+
+    return save(folder, save_recordings, write_page if report else None)
+
+
+def save(folder: Path, save_to: Callable[[Path], None], write_page: Callable[[Path], None] | None) -> Saved | None:
+    """Let `save_to` fill `folder`. If that fails, another folder, which is asked for at a terminal, or a temporary one.
+
+    `write_page` then writes the page there. None if all folders fail.
+    """
     from pslc.base import writer
     from pslc.base.errors import GuardError
 
-    for place in (lambda: folder, _asked, writer.lasting):
-        where = None
+    for choose in (lambda: folder, _ask_for_folder, writer.lasting):
+        place = None
         try:
-            where = place()
-            if where is None:
+            place = choose()
+            if place is None:
                 continue
-            _save(order, recordings, where)
+            save_to(place)
         except (OSError, GuardError) as error:
-            why = _reason(where or Path(tempfile.gettempdir()), error)
-            typer.echo(f"warning: the recording cannot be written: {why}", err=True)
+            reason = _reason(place or Path(tempfile.gettempdir()), error)
+            say(f"warning: the recording cannot be written: {reason}", err=True)
             continue
-        return Kept(where, not report or _reported(order, recordings, where))
-    typer.echo("warning: the recording is nowhere; --json prints it", err=True)
+        return Saved(place, write_page is None or _is_written(write_page, place))
+    say("warning: the recording is not saved anywhere; --json prints it", err=True)
     return None
 
 
@@ -100,34 +146,23 @@ def _reason(folder: Path, error: Exception) -> str:
     return f"{folder}: {error.strerror or error}" if isinstance(error, OSError) else f"{folder}: {error}"
 
 
-def _asked() -> Path | None:
-    """Another folder, from who sits at the terminal."""
+def _ask_for_folder() -> Path | None:
+    """Another folder, if somebody sits at the terminal."""
     if sys.stdin is None or not sys.stdin.isatty():
         return None
     with suppress(typer.Abort, KeyboardInterrupt):
-        said = typer.prompt("Another folder for the recording (none: a temporary one)", default="", err=True)
-        return Path(said) if said else None
+        answer = typer.prompt("Another folder for the recording (empty: a temporary one)", default="", err=True)
+        return Path(answer) if answer else None
     return None
 
 
-def _save(order: "Order", recordings: "list[Recording]", folder: Path) -> None:
-    from pslc.runner import campaign
-
-    for recording, where in zip(recordings, campaign.folders(order, recordings, folder), strict=True):
-        recording.save(where)
-
-
-def _reported(order: "Order", recordings: "list[Recording]", folder: Path) -> bool:
-    """Write the page; whether it could be written."""
+def _is_written(write_page: Callable[[Path], None], folder: Path) -> bool:
+    """Write the page; returns whether it could be written."""
     from pslc.base.errors import GuardError
-    from pslc.report import page, recording_view
 
     try:
-        if order.what == "all":
-            page.write_all([recording_view.of_recording(recording) for recording in recordings], folder / "report.html")
-        else:
-            page.write(recording_view.of_recording(recordings[0]), folder / "report.html")
+        write_page(folder / "report.html")
     except (OSError, GuardError) as error:
-        typer.echo(f"warning: the page cannot be written: {_reason(folder, error)}", err=True)
+        say(f"warning: the page cannot be written: {_reason(folder, error)}", err=True)
         return False
     return True

@@ -1,4 +1,4 @@
-"""Slips on the command line, in our words: what was wrong, and what to write instead."""
+"""Errors of the command line's parser, in the words of pslc, each with what to write instead."""
 
 from collections.abc import Sequence
 from enum import Enum
@@ -17,6 +17,7 @@ EXAMPLES: Final = {
     "analyze": "pslc analyze fio_bw.1.log --capacity 1TB",
     "compare": "pslc compare runs/a runs/b",
     "probe": "pslc probe /dev/nvme0n1, or a file on the drive",
+    "replay": "pslc replay work.trace --on sim:sn850-1tb",
     "report": "pslc report runs/a -o page.html",
     "serve": "pslc serve sim:sn850-1tb",
     "drives age": "pslc drives age disk.pslc --idle 8h",
@@ -32,7 +33,7 @@ EXAMPLES: Final = {
 DRIVE: Final = "sim:aldrin-pro-2tb"
 
 
-def unknown_command(group: str, words: Sequence[str], known: Sequence[str]) -> PslcError:
+def unknown_command(group: str, words: Sequence[str], commands: Sequence[str]) -> PslcError:
     """The error for a word that is no command of a group, with the command that was probably meant.
 
     Args:
@@ -40,9 +41,9 @@ def unknown_command(group: str, words: Sequence[str], known: Sequence[str]) -> P
         words: what follows it; the first is the unknown one.
         known: commands of the group.
     """
-    listed = f"the commands are {', '.join(known)}; pslc {group} --help".replace("  ", " ") + " says what they do"
+    listed = f"the commands are {', '.join(commands)}; pslc {group} --help".replace("  ", " ") + " explains them"
     hint = HINTS.get(group, _nothing)(words) or listed
-    meant = closest_match(words[0], known)
+    meant = closest_match(words[0], commands)
     if meant and hint is listed:
         hint = f"did you mean {' '.join(filter(None, ('pslc', group, meant)))}?"
     return user_error(f"{f'pslc {group}'.strip()} has no command {words[0]}", hint)
@@ -82,9 +83,9 @@ HINTS: Final = {"": _suite_or_drive, "drives": _drive_to_show, "suites": _suite_
 
 
 def in_words(error: Any) -> PslcError:
-    """What the parser of the command line found."""
+    """An error of the parser of the command line in the words of pslc."""
     command = error.ctx.command_path if error.ctx else "pslc"
-    more = f"{command} --help lists what there is"
+    more = f"{command} --help lists arguments and options"
     if isinstance(error, _ERRORS.MissingParameter) and error.param is not None:
         example = EXAMPLES.get(command.removeprefix("pslc "), more)
         return user_error(f"{command} needs {_called(error.param)}", example)
@@ -93,8 +94,8 @@ def in_words(error: Any) -> PslcError:
         return user_error(f"{command} has no option {error.option_name}", f"did you mean {meant}?" if meant else more)
     if isinstance(error, typer.BadParameter) and error.param is not None:
         return _value(error, more)
-    said = str(error.message).rstrip(".")
-    return user_error(f"{command}: {said[:1].lower()}{said[1:]}", more)
+    message = str(error.message).rstrip(".")
+    return user_error(f"{command}: {message[:1].lower()}{message[1:]}", more)
 
 
 def _called(parameter: Any) -> str:
@@ -118,15 +119,15 @@ def _value(error: Any, more: str) -> PslcError:
     name, cause = _called(error.param), error.__cause__
     if not hasattr(cause, "errors"):
         return user_error(f"{name}: {error.message}", more)
-    found = cause.errors()[0]
-    seen = found.get("ctx", {})
-    limit = LIMITS.get(found["type"])
+    slip = cause.errors()[0]
+    limits = slip.get("ctx", {})
+    limit = LIMITS.get(slip["type"])
     choices = _choices(error.param)
-    hint = limit.format(**seen) if limit else f"one of {', '.join(choices)}" if choices else str(found["msg"])
-    return user_error(f'{name} is "{found["input"]}"', hint)
+    hint = limit.format(**limits) if limit else f"one of {', '.join(choices)}" if choices else str(slip["msg"])
+    return user_error(f'{name} is "{slip["input"]}"', hint)
 
 
 def _choices(parameter: Any) -> list[str]:
     """The words that an option takes, where it takes no others."""
     kind = getattr(getattr(parameter, "type_descriptor", None), "annotation", None)
-    return [str(one.value) for one in kind] if isinstance(kind, type) and issubclass(kind, Enum) else []
+    return [str(choice.value) for choice in kind] if isinstance(kind, type) and issubclass(kind, Enum) else []

@@ -1,4 +1,4 @@
-"""`pslc analyze`: what a recording says, ours or another program's."""
+"""`pslc analyze`: findings of a recording, or of data of another program."""
 
 import json
 from dataclasses import asdict
@@ -7,79 +7,101 @@ from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import typer
 
+from pslc.cli._chart_options import PANEL, Frame, Overlay, Series, X, Y, write_overlays, write_tables
+
 if TYPE_CHECKING:
+    from pslc.analysis import MeasurementContext, Writes
+    from pslc.formats import ImportedData
     from pslc.recording.store import Recording
 
 
+FACTS = "What the files do not report"
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document")]
+
+
 def command(
-    files: Annotated[list[Path], typer.Argument(help="Logs or results of another program, or a run folder of pslc's.")],
-    x: Annotated[
-        str | None, typer.Option("--x", help="Column of what was written, or of time, and its unit.", metavar="COL=GB")
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE...", help="Logs or results of another program, or a run folder")
+    ],
+    x: X = None,
+    y: Y = None,
+    series: Series = None,
+    frame: Frame = None,
+    name: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TEXT", help="Drive of each of a chart's curves, in order", rich_help_panel=PANEL),
     ] = None,
-    y: Annotated[str | None, typer.Option("--y", help="Column of the speed, and its unit.", metavar="COL=MB/s")] = None,
-    capacity: Annotated[str | None, typer.Option(help="Capacity of the drive; tells a whole fill from a part.")] = None,
-    workload: Annotated[
-        str | None, typer.Option(help="How it was written, where the files do not tell.", metavar="random|sequential")
-    ] = None,
-    prefilled: Annotated[bool, typer.Option("--prefilled", help="The drive was full of other data before.")] = False,
-    link: Annotated[
-        str | None, typer.Option(help="Link of the drive: sata600, pcie3x4, or a speed such as 1GB/s.", metavar="LINK")
+    overlay: Overlay = None,
+    csv: Annotated[
+        Path | None,
+        typer.Option("--csv", metavar="FILE", help="Write a chart's curves as tables", rich_help_panel=PANEL),
     ] = None,
     celsius: Annotated[
-        str | None, typer.Option(help="Column of the drive's temperature in a table.", metavar="COL")
+        str | None, typer.Option(metavar="COLUMN", help="Temperature of the drive", rich_help_panel=PANEL)
     ] = None,
-    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out lines that cannot be read.")] = False,
-    outside: Annotated[
-        bool, typer.Option("--outside", help="Explain a simulated drive from its curve alone, as if it were real.")
+    capacity: Annotated[
+        str | None, typer.Option(metavar="SIZE", help="Capacity of the drive, such as 1TB", rich_help_panel=FACTS)
+    ] = None,
+    link: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LINK", help="Link of the drive: sata600, pcie3x4, or a speed such as 1GB/s", rich_help_panel=FACTS
+        ),
+    ] = None,
+    workload: Annotated[
+        str | None, typer.Option(metavar="random|sequential", help="How the data were written", rich_help_panel=FACTS)
+    ] = None,
+    prefilled: Annotated[
+        bool, typer.Option("--prefilled", help="The drive was full of other data before", rich_help_panel=FACTS)
     ] = False,
     device: Annotated[
-        str | None, typer.Option(help="Which device of iostat's or sar's output.", metavar="NAME")
+        str | None, typer.Option(metavar="NAME", help="Device to take from the output of iostat or sar")
     ] = None,
     jobs: Annotated[
         str | None,
-        typer.Option(
-            help="Order of the jobs of several fio logs, where the files do not tell.", metavar="together|serial"
-        ),
+        typer.Option(metavar="together|serial", help="Order of the jobs of several fio logs", rich_help_panel=FACTS),
     ] = None,
     interval: Annotated[
         str | None,
-        typer.Option(help="Interval of iostat's or sar's reports without times (default: 1s).", metavar="TIME"),
+        typer.Option(metavar="TIME", help="Interval of iostat's or sar's reports without times (default: 1s)"),
     ] = None,
+    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out lines that cannot be read")] = False,
+    outside: Annotated[
+        bool, typer.Option("--outside", help="Explain a simulated drive from its curve alone, as a real one")
+    ] = False,
     meter: Annotated[
-        Path | None,
-        typer.Option(help="CSV log of a power meter, which the recording in the folder keeps.", metavar="LOG"),
+        Path | None, typer.Option(metavar="LOG", help="Add the CSV log of a power meter to the recording in the folder")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
+    as_json: Json = False,
 ) -> None:
-    """Find phases, the end of the cache and doubts in anyone's data.
+    """Find phases, their causes, the end of the cache and problems in logs, results and recordings.
 
-    It reads fio's logs (--write_bw_log; give those of all jobs of a run together, with its job file or JSON, which tell
-    how it was written), fio's JSON, blkparse's text, tables (CSV), and results of Iometer, CrystalDiskMark, AS SSD and
-    NIOBench. For iostat -x, sar -d and nvme smart-log of a drive at work it answers as pslc watch does.
+    Reads logs, JSON and text of fio, CSV tables, and what a dozen other programs write. Give all logs of one fio run
+    together, with its job file or JSON. For iostat -x, sar -d and nvme smart-log it answers as pslc watch does. A picture of a chart needs --x 0:2000GB --y 0:7000MB/s, what its axes span.
     """
     from pslc import formats
-    from pslc.analysis import Seen
+    from pslc.analysis import MeasurementContext
     from pslc.base import units
     from pslc.base.errors import user_error
-    from pslc.formats import ImportOptions
+    from pslc.formats import ChartOptions, ImportOptions
     from pslc.recording import imported
     from pslc.recording.store import of_a_drive
     from pslc.report import recording_view, terminal
     from pslc.runner.load import analysed
     from pslc.schema.jobs import KINDS
-    from pslc.schema.warnings import documented
     from pslc.watch.recorded import of_foreign
 
     if files[0].is_dir():
         if len(files) > 1:
-            raise user_error(f"{len(files)} recordings at once", "pslc compare sets several beside each other")
+            raise user_error(f"pslc analyze takes one recording, not {len(files)}", "pslc compare takes several")
         _show(_of_folder(files[0], outside, meter), as_json)
         return
     if meter is not None:
-        raise user_error("--meter goes with a recording of pslc's", "pslc analyze RUN --meter LOG.csv")
+        raise user_error("--meter needs a recording of pslc", "pslc analyze RUN --meter LOG.csv")
     if workload not in (None, "random", "sequential"):
         raise user_error(f'--workload is "{workload}"', "random or sequential")
-    told = Seen(
+    stated = MeasurementContext(
         capacity_bytes=units.size(capacity, "--capacity") if capacity else None,
         link_bytes_per_s=units.link(link, "--link") if link else None,
         random=None if workload is None else workload == "random",
@@ -91,37 +113,62 @@ def command(
         raise user_error(f'--jobs is "{jobs}"', "together or serial")
     interval_s = units.seconds(interval, "--interval") if interval else None
     order = cast(Literal["together", "serial"] | None, jobs)
-    given = ImportOptions(x, y, skip_bad, celsius, device, order, interval_s, told.capacity_bytes)
-    data = formats.read(files, given)
+    chart = ChartOptions(tuple(series or ()), frame, capacity, tuple(name or ()))
+    options = ImportOptions(x, y, skip_bad, celsius, device, order, interval_s, stated.capacity_bytes, chart=chart)
+    read = formats.read_each(files, options)
+    write_overlays(read, overlay)
+    write_tables(read, csv)
+    if read[0].chart:
+        _show_curves(read, stated, as_json)
+        return
+    (data,) = read
     if data.at_work:
         _show(analysed(of_foreign(data, files[0])), as_json)
         return
-    done = any(job[kind]["total_ios"] for job in data.jobs for kind in KINDS)
-    if data.jobs and data.curve is None and not data.rows and not done:
-        raise user_error(
-            f"{data.name} says what is done, not what came of it", "fio's JSON or logs: --output-format=json"
-        )
-    findings = imported.analyzed(data, told)
+    has_requests = any(job[kind]["total_ios"] for job in data.jobs for kind in KINDS)
+    if data.jobs and data.curve is None and not data.rows and not has_requests:
+        raise user_error(f"{data.name} holds jobs but no results", "give fio's JSON (--output-format=json) or its logs")
+    findings = imported.analyzed(data, stated)
     if as_json:
-        found = {
-            "name": data.name,
-            "read_as": data.read_as,
-            "kind": data.kind,
-            "idle_s": data.idle_s,
-            "findings": documented(findings),
-            "doubts": documented(findings["doubts"]),
-            "jobs": data.jobs,
-            "rows": [asdict(row) for row in data.rows],
-            "notes": data.notes,
-            "bad_lines": data.bad_lines,
-        }
-        print(json.dumps(found, indent=1))
+        print(json.dumps(_document(data, findings), indent=1))
     else:
         terminal.show(recording_view.of_foreign(data, findings))
 
 
+def _show_curves(curves: "list[ImportedData]", stated: "MeasurementContext", as_json: bool) -> None:
+    """What the curves of a picture say, one after the other; in JSON a list."""
+    from pslc.recording import imported
+    from pslc.report import recording_view, terminal
+
+    analyzed = [(data, imported.analyzed(data, stated)) for data in curves]
+    if as_json:
+        documents = [_document(data, findings) for data, findings in analyzed]
+        print(json.dumps(documents[0] if len(documents) == 1 else documents, indent=1))
+        return
+    for data, findings in analyzed:
+        terminal.show(recording_view.of_foreign(data, findings))
+
+
+def _document(data: "ImportedData", findings: "Writes") -> dict[str, object]:
+    """For JSON."""
+    from pslc.schema.warnings import documented
+
+    return {
+        "name": data.name,
+        "read_as": data.read_as,
+        "kind": data.kind,
+        "idle_s": data.idle_s,
+        "findings": documented(findings),
+        "doubts": documented(findings["doubts"]),
+        "jobs": data.jobs,
+        "rows": [asdict(row) for row in data.rows],
+        "notes": data.notes,
+        "bad_lines": data.bad_lines,
+    }
+
+
 def _of_folder(folder: Path, outside: bool, meter: Path | None) -> "Recording":
-    """One of pslc's, explained from outside or with the energy of a meter's log if that is asked for."""
+    """A recording, explained from its curve alone or with the energy of a meter's log if an option asks for it."""
     from pslc.base.errors import user_error
     from pslc.runner.load import opened
 
@@ -130,7 +177,7 @@ def _of_folder(folder: Path, outside: bool, meter: Path | None) -> "Recording":
         from pslc.recording.writes import of_writes
 
         if "phases" not in recording.findings:
-            raise user_error(f"{folder} has no phases to explain", "--outside is for fills and job files")
+            raise user_error(f"{folder} has no phases to explain", "--outside works on fills and job files")
         recording.findings |= of_writes(recording, outside=True)
     if meter is not None:
         from pslc.runner import campaign

@@ -1,4 +1,4 @@
-"""`pslc compare`: several recordings beside each other."""
+"""`pslc compare`: recordings side by side."""
 
 import json
 from enum import StrEnum
@@ -7,9 +7,11 @@ from typing import Annotated
 
 import typer
 
+from pslc.cli._chart_options import Frame, Overlay, Series, X, Y, import_options, write_overlays
+
 
 class Align(StrEnum):
-    """What curves are laid over each other by."""
+    """Axis along which curves are compared."""
 
     BYTES = "bytes"
     TIME = "time"
@@ -18,46 +20,61 @@ class Align(StrEnum):
 def command(
     runs: Annotated[
         list[Path],
-        typer.Argument(help="Run folders, folders of catalogues, or other programs' files; the first is the baseline."),
+        typer.Argument(
+            metavar="RUN...", help="Run folders, catalogues, or files of other programs; the first is the baseline"
+        ),
     ],
     label: Annotated[
         list[str] | None,
-        typer.Option(help="What to call each, in order; the drive's name without it.", metavar="TEXT"),
+        typer.Option(metavar="TEXT", help="Name of each run, in order (default: its drive)"),
     ] = None,
     tolerance: Annotated[
         Path | None,
-        typer.Option(help="TOML of allowed differences; beyond one, exit 1.", metavar="FILE"),
+        typer.Option(metavar="FILE", help="TOML of allowed differences; exit 1 beyond one of them"),
     ] = None,
-    pool: Annotated[bool, typer.Option("--pool", help="Runs of one job on one target are repeats.")] = False,
+    pool: Annotated[bool, typer.Option("--pool", help="Count runs of one job on one drive as repeats")] = False,
     align: Annotated[
-        Align | None, typer.Option(help="Also the speed in each tenth of the bytes, or the time, that all have.")
+        Align | None, typer.Option(help="Also compare the speed in each tenth of the common bytes or time")
     ] = None,
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="Page with all curves.", metavar="HTML")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="PAGE.html", help="Also write a page with all curves")
+    ] = None,
+    x: X = None,
+    y: Y = None,
+    series: Series = None,
+    frame: Frame = None,
+    overlay: Overlay = None,
+    capacity: Annotated[str | None, typer.Option(help="Capacity of the drive, for a chart's --x 0:100%")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document")] = False,
 ) -> None:
-    """Compare recordings: figures and ratios, what differs by more than the noise, and in a sentence whether anything
-    changed.
+    """Compare recordings: numbers, ratios, and differences beyond the noise.
 
-    Repeats (pslc run --repeat, or --pool) are one column: the mean of each figure, and the interval of that mean. A
-    tolerance file names figures, "mean" = "5%", "cache" = "3%"; "*" stands for all others.
+    A picture of a chart (--x 0:2000GB --y 0:7000MB/s) is a recording for each of its curves.
+
+    Repeats (pslc run --repeat, or --pool) share a column: the mean of each number, and its 90 % interval. A tolerance
+    file names numbers: "mean" = "5%", "cache" = "3%"; "*" stands for all others.
     """
     from pslc.base.errors import user_error
     from pslc.recording import change_summary, comparison
     from pslc.report import terminal
-    from pslc.runner.load import catalogue, read_side, read_suites
+    from pslc.runner.load import catalogue, read_sides, read_suites
 
-    if len(runs) < 2:
-        raise user_error("one recording alone", "give two or more: pslc compare runs/a runs/b")
     limits = comparison.read_tolerance(tolerance) if tolerance else {}
     if any(catalogue(run) for run in runs):
         if pool or align is not None:
-            raise user_error("--pool and --align are for single suites", "name them: pslc compare a/fill b/fill")
+            raise user_error(
+                "--pool and --align do not work on catalogues", "name single suites: pslc compare a/fill b/fill"
+            )
         suites = read_suites(runs)
         sides = comparison.named(next(iter(suites.values())), label or [])
         rows = comparison.compare_suites(suites, limits)
     else:
         suites = {}
-        read = [read_side(run) for run in runs]
+        hints = import_options(x, y, series, frame, capacity)
+        read = [side for run in runs for side in read_sides(run, hints)]
+        if len(read) < 2:
+            raise user_error("pslc compare needs two recordings or more", "for example: pslc compare runs/a runs/b")
+        write_overlays((side.foreign for side in read if side.foreign), overlay, output)
         sides = comparison.named(comparison.pooled(read) if pool else read, label or [])
         rows = comparison.compare(sides, limits, align)
     if output is not None:
@@ -68,8 +85,8 @@ def command(
     if as_json:
         names = [{"name": side.name, "repeats": len(side.repeats)} for side in sides]
         figures = [row.document() for row in rows]
-        told = change_summary.verdicts(sides, rows)
-        document = {"runs": [str(run) for run in runs], "sides": names, "verdicts": told, "figures": figures}
+        summary = change_summary.verdicts(sides, rows)
+        document = {"runs": [str(run) for run in runs], "sides": names, "verdicts": summary, "figures": figures}
         print(json.dumps(document, indent=1))
     else:
         terminal.show_comparison(sides, rows, suites)

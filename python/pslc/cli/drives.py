@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pslc.base.console import say
 from pslc.cli import _complete, _drive_files, _groups
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document")]
 
 
 def list_drives(context: typer.Context, as_json: Json = False) -> None:
-    """List simulated drives, show one, make one from parts, or keep one in a file."""
+    """List simulated drives, show one, make one from parts, or create one in a file."""
     if context.invoked_subcommand is not None:
         return
     from pslc.device.profiles import library
@@ -238,19 +239,20 @@ def _write(path: Path, answers: dict[str, str], cache: dict[str, str]) -> Path:
 def _predict(path: Path, derived: "Derived", as_json: bool) -> None:
     """Simulate a fill of the new drive and show its curve."""
     import pslc
+    from pslc.base import writer
     from pslc.report import recording_view, terminal
 
     spec = f"sim:{path}" if "/" in str(path) else f"sim:./{path}"
     try:
         recording = pslc.run("fill", on=spec)
     except pslc.PslcError:
-        path.unlink()  # a profile that cannot be used
+        writer.remove(path)  # a profile that cannot be used
         raise
     if as_json:
         print(json.dumps(recording.document(), indent=1))
     else:
         terminal.show(recording_view.of_recording(recording))
     assumed = sum("assumed" in how for how in derived.how.values())
-    typer.echo(
+    say(
         f"{path}: {len(derived.values)} values follow, {assumed} of them assumed; pslc drives show {spec[4:]}", err=True
     )

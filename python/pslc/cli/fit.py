@@ -7,15 +7,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pslc.base.console import say
+
 if TYPE_CHECKING:
     from pslc.twin.fit_report import FitReport
+
+from pslc.cli._chart_options import Frame, Overlay, Series, X, Y, import_options, pictures, write_overlays
 
 DATA = "The data"
 
 
 def command(
     data: Annotated[
-        list[Path] | None, typer.Argument(help="Run folders of one drive, or a log of another program")
+        list[Path] | None,
+        typer.Argument(help="Run folders of one drive, a log of another program, or a picture of a chart"),
     ] = None,
     published: Annotated[
         str | None,
@@ -42,12 +47,17 @@ def command(
         str | None,
         typer.Option(help="Load that wrote a log or a review's curve", metavar="qd32|qd1|copy", rich_help_panel=DATA),
     ] = None,
+    x: X = None,
+    y: Y = None,
+    series: Series = None,
+    frame: Frame = None,
+    overlay: Overlay = None,
     strict: Annotated[bool, typer.Option("--strict", help="Exit 1 if the fit is poor")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document")] = False,
 ) -> None:
-    """Fit a simulated twin to a drive: a profile that does what was measured, and says what is still unknown.
+    """Fit a simulated twin to measurements of a drive, and report which values are still unknown.
 
-    The profile goes to -o or to stdout, and is used as sim:./TWIN.toml.
+    The profile goes to -o, or to stdout. Use it as sim:./TWIN.toml.
     """
     from pslc.base.errors import user_error
     from pslc.cli._progress import Bar
@@ -57,25 +67,28 @@ def command(
     from pslc.twin import api
 
     paths = data or []
+    hints = import_options(x, y, series, frame, capacity)
+    write_overlays(pictures(paths, hints), overlay, output)
     if name is None and output is not None and not any(path.is_dir() for path in paths):
         name = output.stem
     with Bar("fit") as bar:
         report = api.fit(
             paths,
             name=name,
-            on_progress=bar.tell,
+            on_progress=bar.log,
             published=published,
             capacity=capacity,
             link=link,
             nand=nand,
             controller=controller,
             written_by=written_by,
+            chart=hints,
         )
     _write(report, output, page)
     _show(report, output, as_json)
     if output is not None:
         page = page or output.with_suffix(".html")
-        typer.echo(f"profile: {output}, page: {page}; use it as sim:./{output.name}", err=True)
+        say(f"profile: {output}, page: {page}; use it as sim:./{output.name}", err=True)
     if strict and report.result.is_poor:
         raise typer.Exit(1)
 

@@ -1,6 +1,7 @@
 """`pslc lab`: a page on this machine."""
 
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -9,23 +10,34 @@ PORT = 8719
 
 
 def command(
-    host: Annotated[str, typer.Option(help="Address to serve on; only this machine by default.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="Port; 0 takes any that is free.", min=0, max=65535)] = PORT,
+    host: Annotated[
+        str, typer.Option(metavar="ADDRESS", help="Address to listen on; the default is this machine only")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(metavar="PORT", help="Port; 0 picks a free one", min=0, max=65535)] = PORT,
+    static: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Write a page that needs no server to this folder, as index.html, and end"),
+    ] = None,
 ) -> None:
-    """Open a page where drives are chosen, their knobs are sliders, and the curve answers.
+    """Open an interactive page: pick a simulated drive, move its settings, and watch the write curve change.
 
-    It ends with Ctrl-C. The address on stdout holds a token, without which nothing is shown; simulated drives only.
+    Ctrl-C ends it. The address on stdout contains a token that the page requires.
     """
     from pslc.base.errors import user_error
 
+    if static is not None:
+        from pslc.lab import static_page
+
+        print(static_page.write(static))
+        return
     if find_spec("dash") is None:
         raise user_error("pslc lab needs dash", "pip install 'pslc[lab]'")
     from pslc.lab import server
 
     if not server.is_local(host):
         typer.echo(
-            f"warning: whoever can reach {host} over the network and has the address can run simulations here, read "
-            "the profiles and drives in this folder, and read and delete the recordings in runs/; it is not encrypted",
+            f"warning: anyone who can reach {host} and has the address can run simulations here, read the profiles and "
+            "drives in this folder, and read and delete the recordings in runs/; the connection is not encrypted",
             err=True,
         )
     server.serve(host, port, lambda address: print(address, flush=True), show=True)

@@ -1,4 +1,4 @@
-"""`pslc probe`: what a real drive and the machine are, or a simulated drive in a file."""
+"""`pslc probe`: facts about a real drive and its machine, or about a drive file."""
 
 import json
 from collections.abc import Mapping
@@ -7,15 +7,20 @@ from typing import Annotated
 
 import typer
 
+from pslc.base.console import say
+
 
 def command(
     path: Annotated[
-        Path, typer.Argument(help="A block device, a file, a folder, or a drive that pslc keeps.", metavar="TARGET")
+        Path,
+        typer.Argument(metavar="TARGET", help="Block device, file or folder on a drive, or a drive file (disk.pslc)"),
     ],
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document")] = False,
 ) -> None:
-    """Show what Linux tells of a real drive, and what would make a measurement on it doubtful; of a simulated drive
-    that stays in a file its health log, and what is in it. Writes nothing."""
+    """Show facts about a drive and problems that could spoil a measurement (read-only).
+
+    For a simulated drive in a file: its health log and what it holds.
+    """
     from pslc.base.errors import user_error
     from pslc.device import probe
     from pslc.device.target import is_drive
@@ -29,23 +34,23 @@ def command(
         from pslc.device.profiles import library
 
         name = str(path).removeprefix("sim:")
-        known = f"it is a simulated drive: pslc drives show {name}" if name in library() else ""
-        raise user_error(f"{path}: there is no such file or device", known or "lsblk lists the block devices")
+        hint = f"it is a simulated drive: pslc drives show {name}" if name in library() else ""
+        raise user_error(f"{path}: no such file or device", hint or "lsblk lists the block devices")
     facts = probe.facts(path)
     facts["now"] = probe.moment(facts)
-    found = list(warnings.of_the_machine(facts))
-    seen = probe.users_and_signatures(path)
+    problems = list(warnings.of_the_machine(facts))
+    guard = probe.users_and_signatures(path)
     if as_json:
-        print(json.dumps(facts | {"guard": seen, "doubts": documented(found)}, indent=1))
+        print(json.dumps(facts | {"guard": guard, "doubts": documented(problems)}, indent=1))
         return
     for title in ("file_system", "device", "host", "power", "now"):
         _show(title, facts[title])
-    if seen is not None:
-        held = seen["signatures"]
-        holds = None if held is None else "; ".join(held) or "nothing"
-        _show("guard", {"users": "; ".join(seen["users"]) or "none", "holds": holds})
-    for doubt in found:
-        print(f"doubt: {doubt}")
+    if guard is not None:
+        signatures = guard["signatures"]
+        holds = None if signatures is None else "; ".join(signatures) or "nothing"
+        _show("guard", {"users": "; ".join(guard["users"]) or "none", "holds": holds})
+    for problem in problems:
+        say(f"warning: {problem}")
 
 
 def _simulated(path: Path, as_json: bool) -> None:

@@ -5,52 +5,70 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pslc.base.console import say
+from pslc.cli._chart_options import Frame, Overlay, Series, X, Y, import_options, write_overlays
+
 if TYPE_CHECKING:
     from pslc.base.writer import Replace as Replaces
+    from pslc.figures.view import View
     from pslc.recording.comparison import Side
     from pslc.recording.store import Recording
 
 
 def command(
     runs: Annotated[
-        list[Path], typer.Argument(help="Run folders; several are compared. Or the folder of a catalogue.")
+        list[Path],
+        typer.Argument(metavar="RUN...", help="Run folder, several to compare, or the folder of a catalogue"),
     ],
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="The page; report.html in the folder of a single run.")
+        Path | None,
+        typer.Option(
+            "-o", "--output", metavar="PAGE.html", help="Page to write (default: report.html in the run folder)"
+        ),
     ] = None,
     label: Annotated[
         list[str] | None,
-        typer.Option(help="What to call the drive; one for each run, in order.", metavar="TEXT"),
+        typer.Option(metavar="TEXT", help="Name of the drive of each run, in order"),
     ] = None,
-    png: Annotated[Path | None, typer.Option(help="Folder for each picture as PNG.", metavar="DIR")] = None,
-    svg: Annotated[Path | None, typer.Option(help="Folder for each picture as SVG.", metavar="DIR")] = None,
+    png: Annotated[Path | None, typer.Option(help="Write each picture as PNG to this folder", metavar="DIR")] = None,
+    svg: Annotated[Path | None, typer.Option(help="Write each picture as SVG to this folder", metavar="DIR")] = None,
+    x: X = None,
+    y: Y = None,
+    series: Series = None,
+    frame: Frame = None,
+    overlay: Overlay = None,
+    capacity: Annotated[str | None, typer.Option(help="Capacity of the drive, for a chart's --x 0:100%")] = None,
 ) -> None:
-    """Make a page of recordings: of one run, of several beside each other, or of every suite in a folder.
+    """Write a page about a recording, several side by side, or a catalogue.
 
-    Each file that was written is a line of stdout. The page needs nothing but itself. Pictures as files are 1600 pixels
-    wide and carry the drive, the conditions and the date; they need Chromium or Chrome, and no network.
+    The page is one self-contained file. PNG and SVG need Chromium or Chrome; they are 1600 pixels wide and show drive,
+    conditions and date. pslc prints the name of each file it writes.
     """
     from pslc.base.errors import user_error
     from pslc.base.writer import Replace
     from pslc.recording import comparison
-    from pslc.runner.load import catalogue, opened, read_side
+    from pslc.runner.load import catalogue, opened, read_sides
 
-    whole = catalogue(runs[0]) if len(runs) == 1 else []
+    suites = catalogue(runs[0]) if len(runs) == 1 else []
     labels = label or []
-    if whole and len(labels) > 1:
-        raise user_error(f"{len(labels)} labels for one drive", 'give one: --label "WD SN850, 25 C"')
-    recordings = [opened(run) for run in whole]
-    sides = [] if whole else comparison.named([read_side(run) for run in runs], labels)
-    if len(runs) > 1 and output is None and png is None and svg is None:
+    if suites and len(labels) > 1:
         raise user_error(
-            f"a page of {len(runs)} recordings belongs into none of their folders", "say where: -o page.html"
+            f"a catalogue is of one drive, but there are {len(labels)} labels", 'give one: --label "WD SN850, 25 C"'
         )
-    path = output or (None if len(runs) > 1 else runs[0] / "report.html")
+    recordings = [opened(run) for run in suites]
+    hints = import_options(x, y, series, frame, capacity)
+    read = [] if suites else [side for run in runs for side in read_sides(run, hints)]
+    sides = comparison.named(read, labels) if read else []
+    if (len(runs) > 1 or not runs[0].is_dir()) and output is None and png is None and svg is None:
+        what = f"{len(runs)} recordings" if len(runs) > 1 else str(runs[0])
+        raise user_error(f"a page for {what} needs a file name", "add -o page.html")
+    path = output or (None if len(runs) > 1 or not runs[0].is_dir() else runs[0] / "report.html")
+    write_overlays((side.foreign for side in sides if side.foreign), overlay, output)
     called = labels[0] if labels else ""
     try:
         if path is not None:
             _write(sides, recordings, called, path, Replace.ANY if output else Replace.OURS)
-            typer.echo(str(path))
+            say(str(path))
     except OSError as error:
         raise user_error(f"{path}: {error.strerror}", "give -o a file that can be written") from None
     for kind, folder in (("png", png), ("svg", svg)):
@@ -65,9 +83,22 @@ def _write(sides: "list[Side]", catalogue: "list[Recording]", label: str, path: 
     if catalogue:
         page.write_all([recording_view.of_recording(recording, label) for recording in catalogue], path, replaces)
     elif len(sides) == 1:
-        page.write(recording_view.of_recording(sides[0].recording, label), path, replaces)
+        page.write(_view(sides[0], label), path, replaces)
     else:
         page.write_comparison(sides, comparison.compare(sides, {}), path, replaces=replaces)
+
+
+def _view(side: "Side", label: str) -> "View":
+    """A recording, or a curve of a picture, as it is shown."""
+    from dataclasses import replace
+
+    from pslc.analysis import Writes
+    from pslc.report import recording_view
+
+    if side.foreign is not None and side.foreign.chart is not None:
+        data = replace(side.foreign, name=label) if label else side.foreign
+        return recording_view.of_foreign(data, side.recording.findings.typed(Writes))
+    return recording_view.of_recording(side.recording, label)
 
 
 def _export(sides: "list[Side]", catalogue: "list[Recording]", label: str, folder: Path, kind: str) -> None:
@@ -83,4 +114,4 @@ def _export(sides: "list[Side]", catalogue: "list[Recording]", label: str, folde
         shown.append((folder / recording.suite if catalogue else folder, of.pictures, About.of(of)))
     for place, pictures, about in shown:
         for file in export.write(pictures, about, place, kind):
-            typer.echo(str(file))
+            say(str(file))

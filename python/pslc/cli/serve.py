@@ -1,4 +1,4 @@
-"""`pslc serve`: a simulated drive for any program, in real time."""
+"""`pslc serve`: a simulated drive for other programs, in real time."""
 
 import json
 import signal
@@ -12,8 +12,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pslc.base.console import say
+
 if TYPE_CHECKING:
     from pslc.base.live_lines import Live
+    from pslc.cli._recording_folder import Keeper
     from pslc.recording.store import Recording
     from pslc.serving.listening import Address
     from pslc.serving.server import Server
@@ -24,7 +27,7 @@ SETTINGS = {"allow_extra_args": True}
 
 
 class Data(StrEnum):
-    """What becomes of what is written."""
+    """Where written data go."""
 
     KEEP = "keep"
     MEMORY = "memory"
@@ -33,44 +36,50 @@ class Data(StrEnum):
 
 def command(
     context: typer.Context,
-    drive: Annotated[str, typer.Argument(help="A drive kept in a file (disk.pslc), or sim:NAME[,key=value...].")],
+    drive: Annotated[str, typer.Argument(metavar="DRIVE", help="Drive file (disk.pslc) or sim:NAME[,KEY=VALUE...]")],
     unix: Annotated[
-        Path | None, typer.Option(help="The socket, for its owner alone; DRIVE.sock without it.", metavar="PATH")
+        Path | None, typer.Option(metavar="PATH", help="Unix socket PATH, accessible to you only (default: DRIVE.sock)")
     ] = None,
-    tcp: Annotated[int | None, typer.Option(help="A TCP port instead.", metavar="PORT", min=1, max=65535)] = None,
+    tcp: Annotated[
+        int | None, typer.Option(metavar="PORT", help="TCP port in place of the socket", min=1, max=65535)
+    ] = None,
     listen: Annotated[
-        str | None, typer.Option(help="With --tcp: the address; this machine alone without it.", metavar="ADDRESS")
+        str | None, typer.Option(metavar="ADDRESS", help="Address to listen on with --tcp (default: this machine only)")
     ] = None,
-    speed: Annotated[float, typer.Option(help="Speed of the drive's clock: 0.1 is a tenth.", min=1e-3, max=1e6)] = 1.0,
+    speed: Annotated[
+        float, typer.Option(metavar="FACTOR", help="Speed of the drive's clock: 0.1 runs at a tenth", min=1e-3, max=1e6)
+    ] = 1.0,
     data: Annotated[
         Data | None,
         typer.Option(
-            help="keep: in DRIVE.data, from one time to the next. memory: gone at the end, as those of sim:NAME. "
-            "none: zeros are read."
+            help="Written data: keep in DRIVE.data (default for a file), memory (default for sim:NAME), or none"
         ),
     ] = None,
-    watch: Annotated[bool, typer.Option("--watch", help="Draw what happens.")] = False,
-    save: Annotated[Path | None, typer.Option(help="Folder for the recording.", metavar="DIR")] = None,
-    no_report: Annotated[bool, typer.Option("--no-report", help="Write no report.html.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="The recording as JSON on stdout at the end.")] = False,
+    watch: Annotated[bool, typer.Option("--watch", help="Show live speed, latency and cache")] = False,
+    save: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Save the recording to this folder (default: a new one in runs/)")
+    ] = None,
+    no_report: Annotated[bool, typer.Option("--no-report", help="Do not write report.html")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the recording as JSON at the end")] = False,
 ) -> None:
-    """Serve a simulated drive as a network block device (NBD) until Ctrl-C: fio, qemu, a file system or a database use
-    it, and each request takes as long as the drive takes.
+    """Serve a simulated drive to fio, qemu, a file system or a database, in real time, until Ctrl-C.
 
-    Needs nbdkit. What follows -- goes to it: -- --tls=require --tls-psk=keys.psk. What was served is a recording.
+    The drive is a network block device (NBD), and each request takes as long as on the drive. Needs nbdkit, which gets
+    the arguments after --, such as -- --tls=require --tls-psk=keys.psk. The end gives a recording.
     """
     with _Ends(drive) as ends:
         from pslc.base.errors import TargetError
         from pslc.base.live_lines import Live
         from pslc.base.output_dirs import new_folder
+        from pslc.cli import _recording_folder
         from pslc.device.target import name_in
         from pslc.serving.listening import Address
         from pslc.serving.server import Server
 
         if unix is not None and tcp is not None:
-            raise TargetError("a socket, or a port?", "--unix PATH or --tcp PORT")
+            raise TargetError("--unix and --tcp exclude each other", "give one of them")
         if listen is not None and tcp is None:
-            raise TargetError("--listen is for TCP", "--tcp 10809 --listen 0.0.0.0")
+            raise TargetError("--listen needs --tcp", "for example: --tcp 10809 --listen 0.0.0.0")
         name = Path(name_in(drive)).stem
         at = Address(unix or Path(f"{name}.sock")) if tcp is None else Address(None, tcp, listen or Address.listen)
         folder = save or (None if as_json else new_folder(f"serve-{name}"))
@@ -82,11 +91,13 @@ def command(
             if not as_json:
                 print(at.uri, flush=True)
             if server.data == "memory":
-                typer.echo("what is written is in memory: it is gone when serve ends", err=True)
-            typer.echo(f"{server.target.name} is served at {at.uri}; Ctrl-C ends it", err=True)
+                say("written data are in memory, and lost when serve ends", err=True)
+            say(f"{server.target.name} is served at {at.uri}; Ctrl-C ends it", err=True)
             with Live(sys.stderr) as live:
-                look = _shown(live, server.target.name) if watch and live.shown else _warning()
-                recording = server.run(look, partial(_say, live))
+                poll = _shown(live, server.target.name) if watch and live.shown else _warning()
+                tell = partial(_say, live)
+                keeper = _recording_folder.Keeper(folder, tell) if folder is not None else None
+                recording = server.run(poll, tell, partial(_keep, keeper) if keeper else None)
     _end(recording, folder, report=not no_report, as_json=as_json)
 
 
@@ -104,7 +115,7 @@ class _Ends:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         if kind is KeyboardInterrupt:
-            typer.echo(f"interrupted before {self._drive} was served; the drive is as it was", err=True)
+            say(f"interrupted before {self._drive} was served; the drive is unchanged", err=True)
             raise typer.Exit(130)
 
     def guard(self, server: "Server") -> "Server":
@@ -121,9 +132,9 @@ class _Ends:
 def _warn_of(at: "Address") -> None:
     """Say who can reach an address of the network."""
     if not at.is_local:
-        typer.echo(
-            f"warning: whoever can reach {at.listen} over the network can read and write the drive; -- --tls=require "
-            "encrypts it and asks who they are",
+        say(
+            f"warning: anyone who can reach {at.listen} can read and write the drive; -- --tls=require encrypts the "
+            "connection and authenticates clients",
             err=True,
         )
 
@@ -132,6 +143,11 @@ def _say(live: "Live", text: str) -> None:
     """A line above what is drawn."""
     live.draw([])
     typer.echo(text, err=True)
+
+
+def _keep(keeper: "Keeper", so_far: "Recording") -> None:
+    """Put down what was served so far, for the case that pslc is killed."""
+    keeper.keep(lambda: so_far.save(keeper.folder))
 
 
 def _shown(live: "Live", title: str) -> "Callable[[State], None]":
@@ -144,34 +160,36 @@ def _shown(live: "Live", title: str) -> "Callable[[State], None]":
 
 def _warning() -> "Callable[[State], None]":
     """Says once when the host is too slow."""
-    told = False
+    warned = False
 
-    def look(state: "State") -> None:
-        nonlocal told
-        if state.too_slow and not told:
-            told = True
-            typer.echo(f"warning: the host is too slow for this drive: {state.too_slow}; --speed 0.1 for one", err=True)
+    def poll(state: "State") -> None:
+        nonlocal warned
+        if state.too_slow and not warned:
+            warned = True
+            say(f"warning: the host is too slow for this drive: {state.too_slow}; try --speed 0.1", err=True)
 
-    return look
+    return poll
 
 
 def _end(recording: "Recording", folder: Path | None, *, report: bool, as_json: bool) -> None:
     from pslc.base.errors import TargetError
+    from pslc.cli import _recording_folder
     from pslc.report import page, recording_view, terminal
     from pslc.runner.load import analysed
 
     recording = analysed(recording)
     shown = recording_view.of_recording(recording)
+    kept = None
     if folder is not None:
-        recording.save(folder)
-        if report:
-            page.write(shown, folder / "report.html")
+        kept = _recording_folder.save(folder, recording.save, partial(page.write, shown) if report else None)
     if as_json:
         print(json.dumps(recording.document(), indent=1))
     else:
         terminal.show(shown)
-    if folder is not None:
-        typer.echo(f"recording: {folder}", err=True)
+    if kept is not None:
+        say(f"recording: {kept.folder}", err=True)
     if recording.error:
-        raise TargetError(recording.error, "the drive is as it was when it was saved last, or at the last flush")
+        raise TargetError(recording.error, "the drive is as at its last save or flush")
     sys.stdout.flush()
+    if folder is not None and (kept is None or kept.folder != folder or not kept.has_page):
+        raise typer.Exit(_recording_folder.EXIT_NOT_SAVED)

@@ -1,4 +1,4 @@
-"""`pslc study`: one question asked of many points."""
+"""`pslc study`: suites on many variants of drives."""
 
 import json
 import signal
@@ -8,84 +8,97 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pslc.base import output_dirs
+from pslc.base.console import say
 
 if TYPE_CHECKING:
     from pslc.studies.points import Point, Study
     from pslc.studies.study import Found
 
-MOST_ROWS = 40
-MOST_FINDINGS = 4
+MAX_ROWS = 40
+"""Rows of the table on the terminal."""
+MAX_FINDINGS = 4
+"""Findings that the table shows by default."""
 
 
 def command(
-    file: Annotated[Path | None, typer.Argument(help="A study in TOML.", metavar="STUDY.toml")] = None,
+    file: Annotated[
+        Path | None, typer.Argument(metavar="STUDY.toml", help="Study in TOML; options override it")
+    ] = None,
     vary: Annotated[
-        list[str] | None, typer.Option(help="An axis: from:to:step, from:to:logN, or x,y.", metavar="KEY=VALUES")
+        list[str] | None,
+        typer.Option(metavar="KEY=VALUES", help="Axis, repeatable: FROM:TO:STEP, FROM:TO:logN, or X,Y,..."),
     ] = None,
-    run: Annotated[str | None, typer.Option(help="Suites and job files.", metavar="fill,recovery")] = None,
-    on: Annotated[list[str] | None, typer.Option(help="A simulated drive.", metavar="sim:NAME")] = None,
+    run: Annotated[
+        str | None, typer.Option(metavar="NAME,...", help="Suites and job files, such as fill,recovery")
+    ] = None,
+    on: Annotated[list[str] | None, typer.Option(metavar="sim:NAME", help="Simulated drive, repeatable")] = None,
     where: Annotated[
-        list[str] | None, typer.Option(help="Only points for which this holds.", metavar="KEY<VALUE|KEY")
+        list[str] | None, typer.Option(metavar="KEY<VALUE|KEY", help="Only points that meet this condition, repeatable")
     ] = None,
-    seed: Annotated[str | None, typer.Option(help="Seeds.", metavar="0,1,2")] = None,
+    seed: Annotated[str | None, typer.Option(metavar="N,...", help="Seeds, such as 0,1,2")] = None,
     fill_first: Annotated[
-        str | None, typer.Option(help="Shares of the drive written before.", metavar="0%,50%")
+        str | None, typer.Option(metavar="PERCENT,...", help="Fill these shares of the drive first, such as 0%,50%")
     ] = None,
     sample: Annotated[
-        str | None, typer.Option(help="Draw points from spans (KEY=50GB:700GB).", metavar="lhs:64|sobol:64|saltelli:64")
+        str | None,
+        typer.Option(metavar="lhs:N|sobol:N|saltelli:N", help="Draw N points from spans such as KEY=50GB:700GB"),
     ] = None,
     finding: Annotated[
-        list[str] | None, typer.Option(help="A finding to answer for; the first that differ without it.")
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Finding to report, repeatable (default: the first four that vary)"),
     ] = None,
-    quick: Annotated[bool | None, typer.Option("--quick", help="Samples of the suites.")] = None,
+    quick: Annotated[bool | None, typer.Option("--quick", help="Run the short form of the suites")] = None,
     workers: Annotated[
-        int | None, typer.Option(help="Processes; one for each core without it.", min=1, max=1024)
+        int | None,
+        typer.Option(metavar="N", help="Number of worker processes (default: one per core)", min=1, max=1024),
     ] = None,
     scheduler: Annotated[
-        str | None, typer.Option(help="A Dask cluster to run the points on.", metavar="tcp://HOST:8786")
+        str | None, typer.Option(metavar="tcp://HOST:8786", help="Run the points on this Dask cluster")
     ] = None,
     save: Annotated[
-        Path | None, typer.Option(help="Folder of the results; studies/NAME without it.", metavar="DIR")
+        Path | None, typer.Option(metavar="DIR", help="Write results to this folder (default: studies/NAME)")
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say how much work it is, and stop.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="The rows as one JSON document on stdout.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print the number of points, time and memory, and stop")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the rows as one JSON document")] = False,
 ) -> None:
-    """Run suites on many variants of simulated drives; each point is a row in Parquet.
+    """Run suites on many variants of simulated drives; each variant is a row in a Parquet file.
 
-    What is in the folder is not run again: a study goes on where it was stopped, and grows by new values.
+    Points already in the folder are not run again, so a study can be stopped, resumed and extended.
     """
     from pslc.base.errors import user_error
     from pslc.studies.points import Study, read
 
-    said = read(file) if file is not None else {}
+    stated = read(file) if file is not None else {}
     axes: dict[str, str] = {}
     for text in vary or []:
         key, equals, values = text.partition("=")
         if not equals or not key.strip():
-            raise user_error(f'"{text}" is no axis', "--vary cache.dynamic=50GB:700GB:50GB")
+            raise user_error(f'--vary "{text}" is not KEY=VALUES', "for example: --vary cache.dynamic=50GB:700GB:50GB")
         if key.strip() in axes:
-            raise user_error(f"{key} varies twice", "give all its values at once, between commas")
+            raise user_error(f"--vary {key} is given twice", "give all its values at once, separated by commas")
         axes[key.strip()] = values
-    given = {"vary": axes, "run": run, "on": on, "where": where, "seed": seed, "quick": quick,
+    options = {"vary": axes, "run": run, "on": on, "where": where, "seed": seed, "quick": quick,
              "sample": sample, "fill_first": fill_first}  # fmt: skip
-    study = Study.of(said | {key: value for key, value in given.items() if value})
+    study = Study.of(stated | {key: value for key, value in options.items() if value})
     points = study.points()
     if not points:
-        raise user_error("the study has no points", "its conditions drop all of them")
+        raise user_error("the study has no points", "its conditions exclude all of them")
     if dry_run:
         _plan(points, workers)
         return
     if save is None:
         save = output_dirs.STUDIES / file.stem if file else output_dirs.new_folder(within=output_dirs.STUDIES)
-    found = _complete(points, save, workers, scheduler)
+    results = _complete(points, save, workers, scheduler)
     if as_json:
-        print(json.dumps(found.rows, indent=1))
+        print(json.dumps(results.rows, indent=1))
     else:
-        _show(study, found, len(points))
-        _answer(study, found, save, finding or [])
-    typer.echo(f"results: {save}", err=True)
-    if found.interrupted:
-        typer.echo(f"interrupted: {len(found.rows)} of {len(points)} points are kept; run it again to go on", err=True)
+        _show(study, results, len(points))
+        _answer(study, results, save, finding or [])
+    say(f"results: {save}", err=True)
+    if results.interrupted:
+        say(f"interrupted: {len(results.rows)} of {len(points)} points are saved; the same command resumes", err=True)
         raise typer.Exit(130)
 
 
@@ -96,17 +109,17 @@ def _plan(points: "list[Point]", workers: int | None) -> None:
 
     count = min(workers or cores(), len(points))
     seconds, peak = timed(points)
-    typer.echo(f"{len(points)} points, the first of them: {points[0].command}")
+    say(f"{len(points)} points, the first of them: {points[0].command}")
     whole = words.span(seconds * len(points) / count)
-    typer.echo(f"about {whole} with {count} processes, {words.span(seconds)} a point")
-    typer.echo(f"about {words.size(peak * count)} of memory, {words.size(peak)} a process")
+    say(f"about {whole} with {count} processes, {words.span(seconds)} a point")
+    say(f"about {words.size(peak * count)} of memory, {words.size(peak)} a process")
 
 
 def _complete(points: "list[Point]", save: Path, workers: int | None, scheduler: str | None) -> "Found":
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 
     from pslc.base.console import Console, Progress
-    from pslc.cli.run import INTERRUPTS
+    from pslc.cli._campaign import INTERRUPTS
     from pslc.studies.study import complete
 
     console = Console(stderr=True)
@@ -131,7 +144,7 @@ def _complete(points: "list[Point]", save: Path, workers: int | None, scheduler:
         )
 
 
-def _show(study: "Study", found: "Found", planned: int) -> None:
+def _show(study: "Study", results: "Found", planned: int) -> None:
     """The axes that vary and the first findings that differ, for people."""
     from rich.table import Table
 
@@ -142,44 +155,44 @@ def _show(study: "Study", found: "Found", planned: int) -> None:
     from pslc.studies.rows import REFUSED
 
     axes = varied(study) or ["on"]
-    names = findings(found.rows)[:MOST_FINDINGS]
+    names = findings(results.rows)[:MAX_FINDINGS]
     table = Table(box=None, header_style="bold", pad_edge=False)
     for axis in axes:
         table.add_column(axis, no_wrap=True)
     for name in names:
         table.add_column(name, overflow="fold")
-    for row in found.rows[:MOST_ROWS]:
+    for row in results.rows[:MAX_ROWS]:
         cells = [said(name, row.get(name)) for name in names]
         if row["error"]:
             cells = [str(row["error"]), *[""] * len(names)][: max(len(names), 1)]
         table.add_row(*(str(row[axis]) for axis in axes), *cells)
     out = console()
     out.print(table)
-    if len(found.rows) > MOST_ROWS:
-        out.print(f"({len(found.rows) - MOST_ROWS} more rows in the Parquet file)", style="dim")
-    refused = sum(str(row["error"]).startswith(REFUSED) for row in found.rows)
-    failed = sum(row["error"] is not None for row in found.rows) - refused
-    out.print(f"{len(found.rows)} of {planned} points: {refused} refused by the profile's check, {failed} failed")
+    if len(results.rows) > MAX_ROWS:
+        out.print(f"({len(results.rows) - MAX_ROWS} more rows in the Parquet file)", style="dim")
+    refused = sum(str(row["error"]).startswith(REFUSED) for row in results.rows)
+    failed = sum(row["error"] is not None for row in results.rows) - refused
+    out.print(f"{len(results.rows)} of {planned} points: {refused} refused by the profile's check, {failed} failed")
 
 
-def _answer(study: "Study", found: "Found", save: Path, asked: list[str]) -> None:
+def _answer(study: "Study", results: "Found", save: Path, requested: list[str]) -> None:
     """What matters, on the terminal and as a page."""
     from pslc.report import study as page
     from pslc.report.terminal import console, grid
     from pslc.studies.analysis import answers
     from pslc.studies.points import varied
 
-    if len([row for row in found.rows if row["error"] is None]) < 2 or not varied(study):
+    if len([row for row in results.rows if row["error"] is None]) < 2 or not varied(study):
         return
-    told = answers(study, found.rows, asked)
+    analysis = answers(study, results.rows, requested)
     out = console()
     out.print()
-    for sentence in page.verdicts(told):
+    for sentence in page.verdicts(analysis):
         out.print(sentence)
-    for table in page.tables(told):
+    for table in page.tables(analysis):
         out.print()
         out.print(table.title, style="bold")
         out.print(grid(table))
     path = save / "study.html"
-    page.write(told, save.name, path, page.profiles(told, save))
-    typer.echo(f"page: {path}", err=True)
+    page.write(analysis, save.name, path, page.profiles(analysis, save))
+    say(f"page: {path}", err=True)

@@ -80,7 +80,9 @@ def show(
     findings = (suite.findings.__doc__ or "").strip()
     if name in suites.OF_FILES:
         if fio:
-            raise user_error(f"the suite {name} has no jobs: a file says what is done", "pslc trace convert")
+            raise user_error(
+                f"the suite {name} has no jobs: it replays a file", "pslc trace convert FILE -o work.iolog"
+            )
         print(f"{name}: {suite.__doc__.strip()}\n\n{findings}")
     elif fio:
         from pslc.report.fio_jobs import job_file
@@ -107,20 +109,20 @@ def _row(name: str, target: "Target | None", quick: bool) -> Row:
     if target is None:
         return row
     steps = suites.expected(name, find_region(target, Scope(quick)))
-    found = cost(steps, f"{name}.fio", [], target)
+    costs = cost(steps, f"{name}.fio", [], target)
     facts = target.facts
     fast = min(facts.get("slc_write_bytes_per_s", FAST), facts.get("link_bytes_per_s", FAST))
     slow = facts.get("native_write_bytes_per_s", 2 * SLOW) / 2
     return {
         **row,
-        "write_bytes": found.write_bytes,
-        "read_bytes": found.read_bytes,
+        "write_bytes": costs.write_bytes,
+        "read_bytes": costs.read_bytes,
         "steps": len(steps),
-        "timed_s": found.timed_s,
-        "idle_s": found.idle_s,
-        "writes_until_time": found.writes_until_time,
-        "least_s": found.seconds(fast),
-        "most_s": found.seconds(slow),
+        "timed_s": costs.timed_s,
+        "idle_s": costs.idle_s,
+        "writes_until_time": costs.writes_until_time,
+        "least_s": costs.seconds(fast),
+        "most_s": costs.seconds(slow),
     }
 
 
@@ -136,7 +138,7 @@ def _table(rows: list[Row]) -> None:
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("suite", "steps", "writes", "reads", "left alone", "takes"):
+    for name in ("suite", "steps", "writes", "reads", "idle", "takes"):
         table.add_column(name, justify="left" if name == "suite" else "right", no_wrap=True)
     for row in rows:
         if "write_bytes" not in row:
@@ -153,6 +155,4 @@ def _table(rows: list[Row]) -> None:
         )
     out = terminal.console()
     out.print(table)
-    out.print(
-        "+ and what is written until a time is over. Steps as expected; what is measured may change them.", style="dim"
-    )
+    out.print("+ also writes until a time is over. Steps as expected; measurements may change them.", style="dim")

@@ -6,11 +6,12 @@ from typing import Annotated
 
 import typer
 
+from pslc.base.console import say
 from pslc.cli import _groups
 
 
 def explain(context: typer.Context) -> None:
-    """Show what is in a trace of I/O requests, or convert it; pslc run FILE --on sim:NAME replays it."""
+    """Show what is in a trace of I/O requests, or convert it; pslc replay TRACE --on sim:NAME replays it."""
     if context.invoked_subcommand is None:
         typer.echo(context.get_help(), nl=False)
 
@@ -106,4 +107,4 @@ def convert(
     else:
         hint = "-o work.parquet, or -o work.iolog for fio --read_iolog=work.iolog"
         raise user_error(f"{output} is neither .parquet nor .iolog", hint)
-    print(f"{words.count(count)} requests written to {output}")
+    say(f"{words.count(count)} requests written to {output}")

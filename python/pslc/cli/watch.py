@@ -1,4 +1,4 @@
-"""`pslc watch`: a drive while it does its work."""
+"""`pslc watch`: a drive under its real work."""
 
 import json
 import signal
@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pslc.base.console import say
+
 if TYPE_CHECKING:
     from pslc.base.live_lines import Live
     from pslc.recording.store import Recording
@@ -20,18 +22,22 @@ ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
 
 def command(
-    device: Annotated[Path, typer.Argument(help="A block device.", metavar="DEVICE")],
-    for_: Annotated[str | None, typer.Option("--for", help="How long; until Ctrl-C without it.", metavar="8h")] = None,
-    save: Annotated[Path | None, typer.Option(help="Folder for the recording.", metavar="DIR")] = None,
-    trace: Annotated[bool, typer.Option("--trace", help="Keep every request too, for a replay.")] = False,
-    no_report: Annotated[bool, typer.Option("--no-report", help="Write no report.html.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
+    device: Annotated[Path, typer.Argument(metavar="DEVICE", help="Block device, such as /dev/nvme0n1")],
+    for_: Annotated[
+        str | None,
+        typer.Option("--for", metavar="TIME", help="Stop after this time, such as 8h (default: run until Ctrl-C)"),
+    ] = None,
+    save: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Save the recording to this folder (default: a new one in runs/)")
+    ] = None,
+    trace: Annotated[bool, typer.Option("--trace", help="Also record every request, for pslc replay")] = False,
+    no_report: Annotated[bool, typer.Option("--no-report", help="Do not write report.html")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document")] = False,
 ) -> None:
-    """Watch a drive while it does its work, and say when it became slow and why.
+    """Watch a drive under its real work, and report when it became slow and why (read-only).
 
-    Nothing is written to it. Each second the block layer's counters are read; temperature, SMART and the link are asked
-    for only while it works, so that it sleeps as it would. Ctrl-C ends it. The recording goes to a folder of its own
-    under runs/, or to --save; with --json only to --save. pslc run FOLDER/trace.txt replays what --trace has kept.
+    Reads the block layer's counters every second, and temperature, SMART and link only while the drive works, so that
+    it can sleep. Ctrl-C ends it. pslc replay RUN/trace.txt replays what --trace recorded.
     """
     from pslc.base import units, writer
     from pslc.base.errors import user_error
@@ -48,21 +54,21 @@ def command(
     if folder is not None and folder.exists() and any(folder.iterdir()):
         raise user_error(f"{folder} is not empty", "--save takes a new folder")
     if trace and folder is None:
-        raise user_error("--trace with --json has no place for the trace", "--save DIR")
+        raise user_error("--trace with --json needs a folder for the trace", "add --save DIR")
     keep = _keeper(folder) if folder else None
     if folder is not None and device.exists() and lies_on(folder, device_of(device)):
         if trace:
             raise user_error(
-                f"{folder} is on the drive that is traced", "--save DIR on another one, or in memory (/dev/shm)"
+                f"{folder} is on the traced drive", "give --save a folder on another drive, or in memory (/dev/shm)"
             )
-        typer.echo(f"note: {folder} is on the drive that is watched: it is written at the end only", err=True)
+        say(f"note: {folder} is on the watched drive, so pslc writes the recording only at the end", err=True)
         keep = None
     if trace and folder is not None:
         writer.folder(folder)
     into = folder / "trace.txt" if trace and folder else None
     with Live(sys.stderr) as live:
-        found = watch(device, seconds, _shown(live, device, seconds), keep, ENDS, into)
-    recording = analysed(found)
+        watched = watch(device, seconds, _shown(live, device, seconds), keep, ENDS, into)
+    recording = analysed(watched)
     if folder is not None:
         recording.save(folder)
         if not no_report:
@@ -73,22 +79,22 @@ def command(
         terminal.show(recording_view.of_recording(recording))
     if folder is not None:
         where = "" if no_report else f", pictures: {folder / 'report.html'}"
-        typer.echo(f"recording: {folder}{where}", err=True)
+        say(f"recording: {folder}{where}", err=True)
     if recording.error:
-        raise user_error(f"it was watched until then: {recording.error}", "what was recorded is kept")
+        raise user_error(f"watching ended early: {recording.error}", "the recording covers the time before")
 
 
 def _keeper(folder: Path) -> "Callable[[Recording], None]":
     def keep(so_far: "Recording") -> None:
         with suppress(OSError):
-            replace(so_far, error="it was still being watched").save(folder)
+            replace(so_far, error="the watch has not ended").save(folder)
 
     return keep
 
 
 def _shown(live: "Live", device: Path, seconds: float | None) -> "Callable[[Now], None] | None":
     """What draws each second; None where nobody looks."""
-    from pslc.analysis.load import PAUSE_S, RESTING
+    from pslc.analysis.thresholds import MAX_RESTING_BUSY_SHARE, MIN_PAUSE_S
     from pslc.base import words
     from pslc.base.live_lines import Trail
 
@@ -101,8 +107,8 @@ def _shown(live: "Live", device: Path, seconds: float | None) -> "Callable[[Now]
     def show(now: "Now") -> None:
         nonlocal rested, written
         moved = now.moved
-        rested = rested + now.seconds if moved["busy_ns"] < RESTING * 1e9 * now.seconds else 0.0
-        written = 0.0 if rested >= PAUSE_S else written + moved["write_bytes"]
+        rested = rested + now.seconds if moved["busy_ns"] < MAX_RESTING_BUSY_SHARE * 1e9 * now.seconds else 0.0
+        written = 0.0 if rested >= MIN_PAUSE_S else written + moved["write_bytes"]
         lines = [f"{device}, watched for {words.span(round(now.at_s))}{until}; Ctrl-C ends it"]
         for kind, trail in trails.items():
             count = moved[f"{kind}s"]
@@ -114,7 +120,7 @@ def _shown(live: "Live", device: Path, seconds: float | None) -> "Callable[[Now]
         parts = [f"queue {moved['queue_ns'] / 1e9 / now.seconds:.1f}", f"busy {busy:.0f} %"]
         parts += [f"{now.asked.celsius:.0f} C"] if now.asked.celsius is not None else []
         parts += [state for state in now.asked.state.values() if state]
-        parts.append(f"{words.size(written)} written without a pause of {PAUSE_S:.0f} s")
+        parts.append(f"{words.size(written)} written without a pause of {MIN_PAUSE_S:.0f} s")
         live.draw([*lines, "       " + ", ".join(parts)])
 
     return show

@@ -48,22 +48,22 @@ def cost(steps: list[str], source: str, options: list[tuple[str, str]], target: 
     best = (FAST, float("inf"))
     if simulated:
         best = (target.facts["link_bytes_per_s"], max(target.facts["read_iops"], target.facts["write_iops"]))
-    found = [plan_jobs(text, source, options, target.capacity_bytes, simulated, *best) for text in steps]
-    least = sum(step["least_s"] for step in found)
+    plans = [plan_jobs(text, source, options, target.capacity_bytes, simulated, *best) for text in steps]
+    shortest_s = sum(step["least_s"] for step in plans)
     if simulated:
-        least = sum(step["requests"] for step in found) / SIMULATED_REQUESTS + least / SIMULATED_SECONDS
-    held = max((step["memory_bytes"] for step in found), default=0)
+        shortest_s = sum(step["requests"] for step in plans) / SIMULATED_REQUESTS + shortest_s / SIMULATED_SECONDS
+    held = max((step["memory_bytes"] for step in plans), default=0)
     if simulated:
-        held += _maps([job for step in found for job in step["scattered"]], target)
+        held += _maps([job for step in plans for job in step["scattered"]], target)
     return Cost(
-        sum(step["write_bytes"] for step in found),
-        sum(step["read_bytes"] for step in found),
-        sum(step["timed_ns"] for step in found) / 1e9,
-        sum(step["idle_ns"] for step in found) / 1e9,
-        any(step["writes_until_time"] for step in found),
-        least,
+        sum(step["write_bytes"] for step in plans),
+        sum(step["read_bytes"] for step in plans),
+        sum(step["timed_ns"] for step in plans) / 1e9,
+        sum(step["idle_ns"] for step in plans) / 1e9,
+        any(step["writes_until_time"] for step in plans),
+        shortest_s,
         held,
-        sum(step["layout_bytes"] for step in found),
+        sum(step["layout_bytes"] for step in plans),
     )
 
 

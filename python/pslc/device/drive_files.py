@@ -32,7 +32,7 @@ def open_kept(path: Path) -> SimDrive:
     target = find_target(str(path))
     drive = target.open()
     if not isinstance(drive, SimDrive) or not target.stays:
-        raise TargetError(f"{path} is no drive file of pslc", "pslc drives create FILE --like NAME makes one")
+        raise TargetError(f"{path} is not a drive file", "pslc drives create FILE --like NAME creates one")
     return drive
 
 
@@ -47,7 +47,7 @@ def keys_of(mode: str, sizes: dict[str, str]) -> list[tuple[str, str]]:
     for name in sizes:
         if name not in SIZES.get(mode, ()):
             fitting = [other for other, names in SIZES.items() if name in names]
-            raise TargetError(f"--{name} is no size of {mode}", f"{' and '.join(fitting)} have it")
+            raise TargetError(f"{mode} has no --{name}", f"{' and '.join(fitting)} have it")
     return [("cache.mode", mode), *((f"cache.{name}", size) for name, size in sizes.items())]
 
 

@@ -96,13 +96,13 @@ class Counters:
 
         def of(name: str) -> DiskCounts:
             slaves = [of(slave) for slave in _slaves(name) if slave in self.before.keys() & after.keys()]
-            known: DiskCounts = {
+            counts: DiskCounts = {
                 "name": name,
                 "before": self.before[name],
                 "after": after[name],
                 "span_ms": span_ms,
             }
-            return {**known, "slaves": slaves} if slaves else known
+            return {**counts, "slaves": slaves} if slaves else counts
 
         return of(self.name) if self.name in self.before.keys() & after.keys() else None
 
@@ -119,8 +119,8 @@ def _counted(name: str) -> dict[str, list[int]]:
 def _slaves(name: str) -> list[str]:
     folder = SYS / "block" / name / "slaves"
     # A partition counts as its disk, as in fio.
-    found = [part.resolve() for part in sorted(folder.iterdir())] if name and folder.is_dir() else []
-    return [part.parent.name if (part / "partition").exists() else part.name for part in found]
+    folders = [part.resolve() for part in sorted(folder.iterdir())] if name and folder.is_dir() else []
+    return [part.parent.name if (part / "partition").exists() else part.name for part in folders]
 
 
 def endurance_bytes(log: HealthLog) -> float | None:
@@ -178,7 +178,7 @@ def stack(number: int) -> list[Path]:
         at = (SYS / "dev/block" / f"{os.major(number)}:{os.minor(number)}").resolve(strict=True)
     except OSError:
         return []
-    found = [at]
+    devices = [at]
     while True:
         slaves = sorted((at / "slaves").iterdir()) if (at / "slaves").is_dir() else []
         if (at / "partition").exists():
@@ -186,8 +186,8 @@ def stack(number: int) -> list[Path]:
         elif slaves:
             at = slaves[0].resolve()
         else:
-            return found
-        found.append(at)
+            return devices
+        devices.append(at)
 
 
 def _device(disk: Path) -> Device:
@@ -244,8 +244,8 @@ def power_state(disk: Path) -> str | None:
     runtime = _text(device / "power" / "runtime_status")
     controller = next((p for p in (device / "device", device) if (p / "power_state").exists()), None)
     pcie = _text(controller / "power_state") if controller else None
-    said = [word for word in (runtime, pcie) if word and word not in ("unsupported", "unknown")]
-    return " ".join(said) or None
+    states = [word for word in (runtime, pcie) if word and word not in ("unsupported", "unknown")]
+    return " ".join(states) or None
 
 
 def _partition_start(stack: list[Path]) -> int | None:
@@ -289,13 +289,13 @@ def smart(name: str, quietly: bool = False) -> HealthJson | None:
         try:
             asked = [program, *arguments, node]
             done = subprocess.run(asked, capture_output=True, text=True, timeout=10, check=False)
-            found = gate.document(done.stdout, program, ANSWER)
+            document = gate.document(done.stdout, program, ANSWER)
         except (OSError, ValueError, PslcError, subprocess.TimeoutExpired):
             continue
         keep = ("smart_status", "temperature", "nvme_smart_health_information_log", "ata_smart_attributes")
-        kept = {name: found[name] for name in keep if name in found}
+        kept = {name: document[name] for name in keep if name in document}
         if program == "nvme":
-            kept = in_our_names(found, kelvin=True)
+            kept = in_our_names(document, kelvin=True)
         if kept:
             return dict(kept)
     return None

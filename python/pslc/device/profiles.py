@@ -48,8 +48,8 @@ def foundation(source: str, text: str, overrides: list[tuple[str, str]]) -> dict
     for part in PARTS:
         if part not in named:
             other = "controller" if part == "nand" else "NAND die"
-            known = parts.nands() if part == "nand" else parts.controllers()
-            hint = f'{part} = "{known[0]}", for one; pslc drives parts lists them'
+            names = parts.nands() if part == "nand" else parts.controllers()
+            hint = f'{part} = "{names[0]}", for one; pslc drives parts lists them'
             raise ProfileError(f"{source} names the {other} that it is made of, but no {part}", hint)
     derived = parts.derive(parts.nand(named["nand"]), parts.controller(named["controller"]), values)
     return texts | {DERIVED: derived.text}
@@ -57,18 +57,18 @@ def foundation(source: str, text: str, overrides: list[tuple[str, str]]) -> dict
 
 def _files(source: str, text: str) -> dict[str, str]:
     """The texts of the files that a profile and its bases name, by path as the native side sees it."""
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     while True:
         try:
             base = files.toml(text).get("base")
         except tomllib.TOMLDecodeError:
-            return found  # said by who reads it next, with the line
+            return texts  # said by who reads it next, with the line
         if not isinstance(base, str) or not ("/" in base or base.endswith(".toml")):
-            return found
+            return texts
         source = os.path.join(os.path.dirname(source), base)
-        if source in found or not Path(source).is_file():
-            return found
-        found[source] = text = read(source)
+        if source in texts or not Path(source).is_file():
+            return texts
+        texts[source] = text = read(source)
 
 
 def written_keys(text: str) -> list[str]:
@@ -94,7 +94,7 @@ BATCHES = ("fold", "fold-cost-benefit")
 """Policies under which folding gets its share of die time from host writes: always, and where it goes in batches."""
 
 
-def without_effect(said: Iterable[str], profile: str) -> dict[str, str]:
+def without_effect(stated: Iterable[str], profile: str) -> dict[str, str]:
     """Which of the keys `said` change nothing in a resolved profile, and why."""
     values = dict(files.dotted(tomllib.loads(profile)))
     mode, policy = values["cache.mode"], values["cache.when_full"]
@@ -107,5 +107,5 @@ def without_effect(said: Iterable[str], profile: str) -> dict[str, str]:
         why.setdefault("cache.idle", f"cache.when_full is {policy}")
     if values["controller.map"] == "dram":
         why["controller.map_access"] = "the whole map is in DRAM"
-    names = {key: next((name for name in why if key == name or key.startswith(f"{name}.")), None) for key in said}
+    names = {key: next((name for name in why if key == name or key.startswith(f"{name}.")), None) for key in stated}
     return {key: why[name] for key, name in names.items() if name}

@@ -55,15 +55,15 @@ def of_a_fill(drive: str) -> dict[str, float]:
         for figure in document()["figure"]
         if figure["drive"] == drive and "over" not in figure and not figure.get("at_most")
     }
-    found = {word: own[measure] for measure, word in PHASES.items() if measure in own}
+    figures = {word: own[measure] for measure, word in PHASES.items() if measure in own}
     if "speed -1" in own:
-        last = max((int(word[-1]) for word in found if word.startswith("speed")), default=0)
-        found[f"speed{last + 1}"] = own["speed -1"]
-    return found
+        last = max((int(word[-1]) for word in figures if word.startswith("speed")), default=0)
+        figures[f"speed{last + 1}"] = own["speed -1"]
+    return figures
 
 
 def in_words(drive: str) -> str:
     """The same as `pslc fit --published` takes it: `cache=691GB speed1=6579MB/s`; empty where nothing is published."""
     units = {"cache": (1e9, "GB"), "end2": (1e9, "GB")}
-    told = [(word, value, *units.get(word, (1e6, "MB/s"))) for word, value in of_a_fill(drive).items()]
-    return " ".join(f"{word}={value / scale:.10g}{unit}" for word, value, scale, unit in told)
+    figures = [(word, value, *units.get(word, (1e6, "MB/s"))) for word, value in of_a_fill(drive).items()]
+    return " ".join(f"{word}={value / scale:.10g}{unit}" for word, value, scale, unit in figures)

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 MIB: Final = 1 << 20
 PAGE: Final = 4096
-LEAST: Final = 4 * MIB
-"""Bytes without which no suite can say anything."""
+MIN_REGION_BYTES: Final = 4 * MIB
+"""Smaller regions give too few samples for any suite."""
 
 
 class Options(TypedDict, total=False):
@@ -160,15 +160,15 @@ class Region:
 
 def trim_bytes(size: int) -> int:
     """Of a request: pieces of about 64 MiB into which `size` bytes fit, so that nothing is left out at the end."""
-    least = -(-size // (64 * MIB))
-    pieces = next((n for n in range(least, 8 * least + 64) if size % (n * PAGE) == 0), None)
+    min_pieces = -(-size // (64 * MIB))
+    pieces = next((n for n in range(min_pieces, 8 * min_pieces + 64) if size % (n * PAGE) == 0), None)
     return size // pieces if pieces else MIB
 
 
 def _largest(bs: str) -> int:
     """Bytes of the largest of several block sizes, as fio writes them."""
     scale = {"k": 1 << 10, "m": MIB, "g": 1 << 30}
-    return max(int(one.rstrip("kmg")) * scale.get(one[-1:], 1) for one in bs.split(",") if one)
+    return max(int(size.rstrip("kmg")) * scale.get(size[-1:], 1) for size in bs.split(",") if size)
 
 
 def find_region(target: Target, scope: Scope) -> Region:
@@ -180,10 +180,13 @@ def find_region(target: Target, scope: Scope) -> Region:
     start, end = scope.region or (target.capacity_bytes * scope.fill_first // 100, target.capacity_bytes)
     start, end = -(-start // MIB) * MIB, end // MIB * MIB
     if end > target.capacity_bytes:
-        raise TargetError(f"the region ends at {words.size(end)}, the drive at {words.size(target.capacity_bytes)}",
-                      "--region 10GB-50GB, or --region 40GB from its beginning")  # fmt: skip
-    if end - start < LEAST:
-        raise TargetError(f"{words.size(max(end - start, 0))} are left for the suite", f"{words.size(LEAST)} at least")
+        raise TargetError(f"the region ends at {words.size(end)}, but the drive at {words.size(target.capacity_bytes)}",
+                      "for example --region 10GB-50GB, or --region 40GB from the start")  # fmt: skip
+    if end - start < MIN_REGION_BYTES:
+        raise TargetError(
+            f"the suite has {words.size(max(end - start, 0))}, but needs {words.size(MIN_REGION_BYTES)}",
+            "give a larger --region, or a smaller --fill-first",
+        )
     return Region(target, start, end - start, scope.quick, budget=scope.budget)
 
 

@@ -29,10 +29,10 @@ def factor(text: str, spec: str) -> Fraction:
         PslcError: it is no fraction of one.
     """
     match = re.fullmatch(r"([0-9]{1,6})(?:/([0-9]{1,6}))?", text)
-    found = Fraction(int(match[1]), int(match[2] or 1)) if match and int(match[2] or 1) else Fraction(0)
-    if not 0 < found <= 1:
+    fraction = Fraction(int(match[1]), int(match[2] or 1)) if match and int(match[2] or 1) else Fraction(0)
+    if not 0 < fraction <= 1:
         raise TargetError(f'scale is "{text}" in {spec}', "a fraction of the drive, such as scale=1/16; at most 1")
-    return found
+    return fraction
 
 
 def overrides(profile: str, by: Fraction, spec: str) -> list[tuple[str, str]]:
@@ -49,13 +49,13 @@ def overrides(profile: str, by: Fraction, spec: str) -> list[tuple[str, str]]:
         some = ", ".join(f"1/{d}" for d in near[:: max(len(near) // 8, 1)])
         raise TargetError(
             f"scale is {by} in {spec}, but its blocks have {pages} pages in {lines} word lines of {bits}",
-            f"a scale that leaves whole word lines: {some}" if near else "leave scale out: a block is one word line",
+            f"scales that keep whole word lines: {some}" if near else "remove scale: a block is one word line",
         )
     scaled = {"nand.pages_per_block": str(int(pages * by))}
     for key in SIZES:
         # Sizes may be words: a map is "dram", idle is "never".
-        said = str(values.get(key, ""))
-        if said[:1].isdigit() and (size := units.size(said, key)):
+        text = str(values.get(key, ""))
+        if text[:1].isdigit() and (size := units.size(text, key)):
             scaled[key] = f"{int(size * by)}B"
     for key in TIMES:
         match = re.fullmatch(r"([0-9.]+)\s*([a-z]+)", str(values[key]))

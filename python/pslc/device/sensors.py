@@ -43,7 +43,7 @@ CELLS: Final = 20_000
 
 @dataclass
 class Thermometer:
-    """A drive's own, asked once a second at most.
+    """The thermometer of a drive, read at most once a second.
 
     Attributes:
         ask: degrees Celsius, None when it does not answer.
@@ -101,7 +101,7 @@ class Meter:
         """
         lines = gate.text(path, FILE).splitlines()
         separator = max(",;\t", key=(lines or [""])[0].count)
-        rows = cells(path, lines, separator)
+        rows = list(cells(path, lines, separator))
         names = [name.strip() for name in rows[0]] if rows else []
         time = _column(names, TIMES) or _dates(names)
         power, voltage, current = (_column(names, units) for units in (WATTS, VOLTS, AMPERES))
@@ -122,7 +122,8 @@ class Meter:
         seconds = np.array(times, dtype=np.float64)
         if len(seconds) < 2 or (np.diff(seconds) < 0).any():
             raise RecordingError(
-                f"{path} has {len(seconds)} samples, not in order of time", "two or more, the oldest first"
+                f"{path} has {len(seconds)} samples, not in order of time",
+                "give a log of two samples or more, oldest first",
             )
         mean = (np.array(watts[1:]) + np.array(watts[:-1])) / 2
         joules = np.concatenate([[0.0], np.cumsum(mean * np.diff(seconds))])
@@ -143,7 +144,7 @@ class Meter:
             early, late = max(first - starts[0], 0.0), max(ends[-1] - last, 0.0)
             lacks = f"the run began {early:.0f} s before the log and ended {late:.0f} s after it"
             raise RecordingError(
-                f"{self.name} does not cover the run: {lacks}", "log from before a run until after its end"
+                f"{self.name} does not cover the run: {lacks}", "start the log before the run, and stop it after"
             )
         return join(
             [
@@ -160,7 +161,8 @@ class Meter:
         step = max(0.1, length / CELLS)
         if length < took - COVERED:
             raise RecordingError(
-                f"{self.name} is {length:.0f} s long, the run {took:.0f} s", "log from before a run until after"
+                f"{self.name} is {length:.0f} s long, the run {took:.0f} s",
+                "start the log before the run, and stop it after",
             )
         edges = np.arange(0.0, max(took, step), step)
         moved = np.zeros(len(edges))
@@ -175,7 +177,9 @@ class Meter:
         count = len(busy)
         busy -= busy.mean()
         if len(power) < count or not busy.any():
-            raise RecordingError(f"{self.name} has no dates, and the run no pauses to find it by", "log with dates")
+            raise RecordingError(
+                f"{self.name} has no dates, and the run has no pauses to align it by", "give a log with dates"
+            )
         sums, squares = (np.concatenate([[0.0], np.cumsum(power**n)]) for n in (1, 2))
         spread = (squares[count:] - squares[:-count]) - (sums[count:] - sums[:-count]) ** 2 / count
         together = np.correlate(power, busy, "valid")
@@ -183,7 +187,7 @@ class Meter:
         best = int(np.argmax(follows))
         if follows[best] < FOLLOWS:
             raise RecordingError(
-                f"the power in {self.name} does not follow this run", "give the log of its time, or one with dates"
+                f"the power in {self.name} does not match this run", "give the log of this run, or one with dates"
             )
         return began - float(self.seconds[0]) - best * step
 

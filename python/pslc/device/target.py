@@ -113,14 +113,14 @@ def find_target(spec: str, real: RealOptions | None = None, host: Sequence[tuple
     """
     if spec.startswith("sim:"):
         if real is not None and real != RealOptions():
-            hint = "leave --size, --reuse, --destroy-data and the like out; --io_size=300g writes less"
-            raise TargetError(f"{spec} is a simulated drive, of the size that its profile gives", hint)
+            hint = "remove --size, --reuse and --destroy-data; --io_size=300g writes less"
+            raise TargetError(f"{spec} is a simulated drive, and its profile sets the size", hint)
         return _simulated(spec, host)
     path = Path(spec)
     if is_drive(path):
         if real is not None and real != RealOptions():
-            hint = "leave --size, --reuse, --destroy-data and the like out"
-            raise TargetError(f"{spec} is a simulated drive in a file", hint)
+            hint = "remove --size, --reuse and --destroy-data"
+            raise TargetError(f"{spec} is a drive file, and its profile sets the size", hint)
         return _kept(spec, path, bool(host))
     if not spec or ("/" not in spec and not path.exists() and not path.suffix):
         name, comma, keys = spec.partition(",")
@@ -128,14 +128,14 @@ def find_target(spec: str, real: RealOptions | None = None, host: Sequence[tuple
         hint = (
             "a simulated drive is sim:NAME, such as sim:aldrin-pro-2tb; a file has a / or an extension: ./scratch.bin"
         )
-        raise TargetError(f'there is no target "{spec}"', f"did you mean sim:{meant}{comma}{keys}?" if meant else hint)
+        raise TargetError(f'no target is named "{spec}"', f"did you mean sim:{meant}{comma}{keys}?" if meant else hint)
     real = real or RealOptions()
     return _device(spec, path, real) if path.is_block_device() else _file(spec, path, real)
 
 
-def _meant(name: str, known: Iterable[str]) -> str | None:
+def _meant(name: str, names: Iterable[str]) -> str | None:
     """The drive that was probably meant, by its name or by how it begins."""
-    return next((whole for whole in known if name and whole.startswith(name)), None) or closest_match(name, known)
+    return next((whole for whole in names if name and whole.startswith(name)), None) or closest_match(name, names)
 
 
 DEVICES = Path("/dev")
@@ -150,20 +150,20 @@ def is_drive(path: Path) -> bool:
 
 def _kept(spec: str, path: Path, on_a_desktop: bool) -> Target:
     if not path.exists():
-        raise TargetError(
-            f"{spec}: there is no such drive", f"pslc drives create {spec} --like aldrin-pro-2tb makes one"
-        )
+        raise TargetError(f"{spec}: no such drive file", f"pslc drives create {spec} --like aldrin-pro-2tb makes one")
     drive = SimDrive.open(spec)
     target = replace(_of(drive, spec, path.stem), stays=True)
     counters = drive.counters()
     if counters["host_write_bytes_total"]:
-        said = (
-            f"{path.name} begins as it was left: {words.size(counters['mapped_bytes'])} of data, "
+        note = (
+            f"{path.name} continues from its last state: {words.size(counters['mapped_bytes'])} of data, "
             f"{words.size(counters['slc_valid_bytes'])} of them in the cache"
         )
-        target.facts["notes"].append(said)
+        target.facts["notes"].append(note)
     if on_a_desktop and "\n[host]\n" not in target.profile:
-        target.facts["notes"].append(f"without a processor: {path.name} stays in the computer it was made in (host.*)")
+        target.facts["notes"].append(
+            f"simulated without a processor: {path.name} keeps the computer of its profile (host.*)"
+        )
     return target
 
 
@@ -199,11 +199,13 @@ def _simulated(spec: str, host: Sequence[tuple[str, str]] = ()) -> Target:
         source, text, slug = f"{name}.toml", texts[name], name
     else:
         if not name:
-            raise TargetError(f"{spec} names no drive", f"such as sim:{next(iter(texts))}; pslc drives lists them all")
+            raise TargetError(
+                f"{spec} names no drive", f"for example sim:{next(iter(texts))}; pslc drives lists them all"
+            )
         meant = _meant(name, texts)
         more = "pslc drives lists them all"
         raise TargetError(f"unknown drive {name}", f"did you mean {meant}? {more}" if meant else more)
-    said = [key for key, _ in overrides]
+    stated = [key for key, _ in overrides]
     below = foundation(source, text, overrides)
     drive = SimDrive(source, text, below, overrides)
     if by != 1:
@@ -216,9 +218,9 @@ def _simulated(spec: str, host: Sequence[tuple[str, str]] = ()) -> Target:
     profile = drive.profile()
     # What stands on nothing else says everything, used or not.
     if source == name and any(key in ("base", "nand.part", "nand") for key in written_keys(text)):
-        said = written_keys(text) + said
+        stated = written_keys(text) + stated
     target = _of(drive, spec, slug)
-    idle = [f"{key} has no effect: {why}" for key, why in without_effect(said, profile).items()]
+    idle = [f"{key} has no effect: {why}" for key, why in without_effect(stated, profile).items()]
     target.facts["notes"].extend([*idle, *([hosts.SAID] if added else [])])
     if by != 1:
         target.facts["scale"], target.facts["scale_unlike"] = str(by), scaling.unlike(profile)
@@ -246,27 +248,29 @@ def _file(spec: str, path: Path, real: RealOptions) -> Target:
     if real.destroy_data is not None:
         if path.exists():
             inspect_device(spec)  # says what it is instead
-        raise TargetError(f"{spec} is no block device", "--destroy-data is for /dev/...; a file needs --size only")
+        raise TargetError(f"{spec} is not a block device", "--destroy-data erases /dev/...; a file needs --size only")
     if real.reuse:
         return _existing(spec, path, real)
     if real.overwrite_file is not None:
-        raise TargetError("--overwrite-file names a file that is there", f"--reuse --overwrite-file {path.name}")
+        raise TargetError("--overwrite-file needs --reuse", f"--reuse --overwrite-file {path.name}")
     if path.is_dir():
         raise TargetError(
             f"{spec} is a folder",
-            f"name a file in it that is not there yet: {spec.rstrip('/')}/scratch.bin --size 20GB",
+            f"name a new file in it: {spec.rstrip('/')}/scratch.bin --size 20GB",
         )
     if real.size is None:
         if path.is_file():
-            hint = "name a file that is not there, and its --size; --reuse overwrites one that is"
-            raise TargetError(f"{spec} is there already", hint)
+            hint = "name a new file and its --size, or add --reuse to overwrite this one"
+            raise TargetError(f"{spec} exists", hint)
         if DEVICES in path.absolute().parents:
-            what = "is no block device" if path.exists() else "is not there"
+            what = "is not a block device" if path.exists() else "does not exist"
             raise TargetError(f"{spec} {what}", "lsblk lists the block devices; a scratch file goes into a folder")
-        raise TargetError(f"{spec}: how large may the scratch file be?", "--size 20GB; it is removed at the end")
+        raise TargetError(
+            f"the scratch file {spec} needs a size", "for example --size 20GB; pslc removes it at the end"
+        )
     wanted = real.size
     if not path.absolute().parent.is_dir():
-        raise TargetError(f"{spec}: there is no folder {path.parent}", "make it first, on the drive to be measured")
+        raise TargetError(f"{spec}: no such folder {path.parent}", "create it on the drive to measure")
     check_scratch(spec, wanted)
     return _real(spec, path, "file", wanted, lambda: RealDrive.scratch(spec, wanted), probe.facts(path))
 
@@ -275,29 +279,31 @@ def _existing(spec: str, path: Path, real: RealOptions) -> Target:
     from pslc.device import probe
 
     if not path.exists():
-        raise TargetError(f"{spec} is not a file", "--reuse measures on a file that is there; without it one is made")
-    found = inspect_file(spec)
+        raise TargetError(
+            f"{spec} does not exist, but --reuse needs a file", "remove --reuse and give --size: pslc creates the file"
+        )
+    file = inspect_file(spec)
     # Of a link the name of what lies behind it: that is what is lost.
-    name = found["path"].name
+    name = file["path"].name
     if real.overwrite_file not in (None, name):
         whose = f"the name of {spec}" if name == path.name else f"the name of {name}, to which {spec} leads"
         raise GuardError(f"--overwrite-file {real.overwrite_file} is not {whose}", f"--overwrite-file {name}")
-    size, agreed = real.size, found["identity"] if real.overwrite_file is not None else None
-    capacity = min(size or found["usable_bytes"], found["usable_bytes"])
+    size, agreed = real.size, file["identity"] if real.overwrite_file is not None else None
+    capacity = min(size or file["usable_bytes"], file["usable_bytes"])
     target = _real(spec, path, "file", capacity, lambda: RealDrive.existing(spec, size, agreed), probe.facts(path))
-    return target if found["ours"] or agreed else replace(target, foreign=found)
+    return target if file["ours"] or agreed else replace(target, foreign=file)
 
 
 def _device(spec: str, path: Path, real: RealOptions) -> Target:
     from pslc.device import probe
 
     if real.destroy_data is None:
-        hint = f"--destroy-data SERIAL erases the whole drive (pslc probe {spec} shows its serial number)"
+        hint = f"to erase it: --destroy-data SERIAL; pslc probe {spec} shows the serial number"
         raise GuardError(f"{spec} is a block device, and everything on it would be lost", hint)
     serial, wipe = real.destroy_data, real.wipe_signatures
-    found = inspect_device(str(path))
+    device = inspect_device(str(path))
     return _real(
-        spec, path, "device", found["bytes"], lambda: RealDrive.device(str(path), serial, wipe), probe.facts(path)
+        spec, path, "device", device["bytes"], lambda: RealDrive.device(str(path), serial, wipe), probe.facts(path)
     )
 
 

@@ -31,7 +31,7 @@ def bars(name: str, title: str, rows: Sequence[Speeds]) -> Picture:
     """Reads and writes, row by row."""
     lines = []
     for key in ("read_bytes_per_s", "write_bytes_per_s"):
-        some = [(at, speed / 1e6) for at, row in enumerate(rows) if (speed := row[key])]
+        some = [(index, speed / 1e6) for index, row in enumerate(rows) if (speed := row[key])]
         if some:
-            lines.append(Line(key.partition("_")[0], [at for at, _ in some], [speed for _, speed in some]))
+            lines.append(Line(key.partition("_")[0], [index for index, _ in some], [speed for _, speed in some]))
     return Picture(name, title, "", "MB/s", lines, log_y=True, rows=[row["test"] for row in rows])

@@ -22,21 +22,21 @@ SMOOTH = 24
 
 def of_writes(recording: Recording, phases: list[PhaseRow]) -> list[Picture]:
     """Speed against bytes with its phases, and every other curve."""
-    found = [speed_by_bytes(recording, phases)] if recording.written_bytes else []
-    return found + of_any(recording)
+    drawn = [speed_by_bytes(recording, phases)] if recording.written_bytes else []
+    return drawn + of_any(recording)
 
 
 def of_any(recording: Recording) -> list[Picture]:
     """Everything but the speed against bytes; those against bytes only where something was written."""
-    found = [speed_by_time(recording)]
+    drawn = [speed_by_time(recording)]
     if recording.written_bytes and recording.is_simulated:
-        found += [_occupancy(recording), _free(recording), _amplification(recording)]
-    found += [_latency(recording), _histogram(recording), _slowest(recording)]
+        drawn += [_occupancy(recording), _free(recording), _amplification(recording)]
+    drawn += [_latency(recording), _histogram(recording), _slowest(recording)]
     if recording.totals.get("temperature_millicelsius"):
-        found.append(_heat(recording))
+        drawn.append(_heat(recording))
     if recording.totals.get("energy_nj_total"):
-        found.append(_power(recording))
-    return found
+        drawn.append(_power(recording))
+    return drawn
 
 
 def speed_by_bytes(recording: Recording, phases: list[PhaseRow]) -> Picture:
@@ -148,10 +148,10 @@ def _latency(recording: Recording) -> Picture:
 
 def _slowest_jobs(recording: Recording) -> list[tuple[Job, Kind]]:
     """Each job and kind of request that it made, in order; of very many those with the longest mean latencies."""
-    found = [(job, kind) for job in recording.jobs for kind in MOVED if job[kind]["total_ios"]]
-    means = sorted((job[kind]["lat_ns"]["mean"] for job, kind in found), reverse=True)
-    least = means[MOST_LINES - 1] if len(found) > MOST_LINES else 0.0
-    return [(job, kind) for job, kind in found if job[kind]["lat_ns"]["mean"] >= least][:MOST_LINES]
+    moved = [(job, kind) for job in recording.jobs for kind in MOVED if job[kind]["total_ios"]]
+    means = sorted((job[kind]["lat_ns"]["mean"] for job, kind in moved), reverse=True)
+    slowest = means[MOST_LINES - 1] if len(moved) > MOST_LINES else 0.0
+    return [(job, kind) for job, kind in moved if job[kind]["lat_ns"]["mean"] >= slowest][:MOST_LINES]
 
 
 def _histogram(recording: Recording) -> Picture:
@@ -175,10 +175,12 @@ def _slowest(recording: Recording) -> Picture:
     """The percentiles of each job's latency, the rare ones drawn apart: one request in 1000 is the 99.9th."""
     lines = []
     for job, kind in _slowest_jobs(recording):
-        at = sorted((float(p), ns / 1e6) for p, ns in job[kind]["lat_ns"]["percentile"].items() if float(p) < 100)
-        if at:
-            one_in = [100 / (100 - percent) for percent, _ in at]
-            lines.append(Line(f"{job['name']} {kind}", one_in, [ms for _, ms in at], "points"))
+        percentiles = sorted(
+            (float(p), ns / 1e6) for p, ns in job[kind]["lat_ns"]["percentile"].items() if float(p) < 100
+        )
+        if percentiles:
+            one_in = [100 / (100 - percent) for percent, _ in percentiles]
+            lines.append(Line(f"{job['name']} {kind}", one_in, [ms for _, ms in percentiles], "points"))
     title, x = "Latency of the slowest requests", "one request in so many takes longer"
     return Picture("slowest", title, x, "ms", lines, log_x=True, log_y=True)
 

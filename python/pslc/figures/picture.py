@@ -32,13 +32,13 @@ class Line:
         """x and y as arrays."""
         return np.asarray(self.x, dtype=np.float64), np.asarray(self.y, dtype=np.float64)
 
-    def thinned(self, most: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def thinned(self, max_points: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """At most so many points: means of neighbours, without what is not finite."""
         x, y = self.points
         some = np.isfinite(x) & np.isfinite(y)
         x, y = x[some], y[some]
-        if len(x) > most:
-            begin = np.arange(most) * len(x) // most
+        if len(x) > max_points:
+            begin = np.arange(max_points) * len(x) // max_points
             count = np.diff(begin, append=len(x))
             x, y = (np.add.reduceat(column, begin) / count for column in (x, y))
         return x, y
@@ -88,9 +88,9 @@ class Picture:
         title = (self.x, self.y)[axis]
         unit, space, rest = title.partition(" ")
         values = [line.points[axis] for line in self.lines]
-        most = max((float(np.nanmax(some)) for some in values if some.size), default=0.0)
-        for below, by, smaller in UNITS.get(unit, ()) if most > 0 and not (self.rows and axis == 0) else ():
-            if most < below:
+        largest = max((float(np.nanmax(some)) for some in values if some.size), default=0.0)
+        for below, by, smaller in UNITS.get(unit, ()) if largest > 0 and not (self.rows and axis == 0) else ():
+            if largest < below:
                 return by, f"{smaller}{space}{rest}"
         return 1.0, title
 

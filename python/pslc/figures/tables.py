@@ -3,7 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from pslc.analysis import PhaseRow, Writes, sentences
+from pslc.analysis import PhaseRow, Writes
+from pslc.analysis.thresholds import MIN_SURE_CONFIDENCE
 from pslc.base import words
 from pslc.figures.picture import Table
 from pslc.formats import Measured
@@ -36,7 +37,7 @@ def _why(phase: PhaseRow) -> str:
     """The evidence without its figures, and how sure it is where that is not very."""
     because = phase["because"].partition(": ")[0]
     sure = phase["confidence"]
-    return f"{because} ({100 * sure:.0f} % sure)" if 0 < sure < sentences.SURE else because
+    return f"{because} ({100 * sure:.0f} % sure)" if 0 < sure < MIN_SURE_CONFIDENCE else because
 
 
 def of_jobs(jobs: Sequence[Job]) -> Table:
@@ -48,11 +49,14 @@ def of_jobs(jobs: Sequence[Job]) -> Table:
             done = job[kind]
             if done["total_ios"]:
                 seconds = max(done["runtime_ns"], 1) / 1e9
-                latency, at = done["lat_ns"], done["lat_ns"]["percentile"]
+                latency, percentiles = done["lat_ns"], done["lat_ns"]["percentile"]
                 mean = words.span(latency["mean"] / 1e9) if latency["mean"] else ""
                 row = [job["name"], kind, words.size(done["io_bytes"]), words.speed(done["io_bytes"] / seconds)]
                 row += [f"{done['total_ios'] / seconds:.0f}", mean]
-                row += [words.span(at[p] / 1e9) if at.get(p) else "" for p in ("50.000000", "99.000000", "99.900000")]
+                row += [
+                    words.span(percentiles[p] / 1e9) if percentiles.get(p) else ""
+                    for p in ("50.000000", "99.000000", "99.900000")
+                ]
                 rows.append(row)
     return Table("Jobs", columns, rows, words=("job", "kind"))
 
@@ -60,9 +64,9 @@ def of_jobs(jobs: Sequence[Job]) -> Table:
 def of_repeats(repeats: Repeats) -> Table:
     """The spread of the findings over several runs; see `pslc.runner.campaign.spread`."""
     rows = [
-        [name, *(f"{figure:.5g}" for figure in (of["mean"], of["min"], of["max"], of["stddev"]))]
-        for name, of in repeats.items()
-        if not isinstance(of, int)
+        [name, *(f"{figure:.5g}" for figure in (repeat["mean"], repeat["min"], repeat["max"], repeat["stddev"]))]
+        for name, repeat in repeats.items()
+        if not isinstance(repeat, int)
     ]
     return Table(f"Spread (n = {repeats['n']})", ("finding", "mean", "least", "most", "deviation"), rows, ("finding",))
 

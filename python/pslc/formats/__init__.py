@@ -6,12 +6,12 @@ from __future__ import annotations
 import codecs
 import csv
 import pkgutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Final, Literal, Protocol, cast
+from typing import Any, Final, Literal, Protocol, cast
 
 from pslc.analysis import Curve
 from pslc.analysis.load import Load
@@ -57,11 +57,28 @@ class About:
 
 
 @dataclass(frozen=True)
+class ChartOptions:
+    """What a picture of a chart does not say by itself.
+
+    Attributes:
+        series: colours of the curves that are read, `blue` or `#1f77b4`; empty: each.
+        frame: `LEFT,TOP,RIGHT,BOTTOM`, the pixels where the axes' ranges begin and end; None: as it is seen.
+        capacity: of the drive, of which an axis shows percents.
+        names: of the drives, one for each curve.
+    """
+
+    series: Sequence[str] = ()
+    frame: str | None = None
+    capacity: str | None = None
+    names: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
 class ImportOptions:
     """What a file does not say by itself.
 
     Attributes:
-        x, y: columns of a table, `COLUMN` or `COLUMN=UNIT`.
+        x, y: columns of a table, `COLUMN` or `COLUMN=UNIT`; of a picture what its axes span, `0:2000GB`.
         celsius: its column of the drive's temperature; None: the one whose name says so, if any.
         skip_bad: leave lines out that cannot be read, and count them.
         device: of several.
@@ -69,6 +86,7 @@ class ImportOptions:
         interval_s: length of the intervals of a log that has no times; None: not given.
         capacity_bytes: of the drive, for positions as a share of it.
         jobs: what files beside this one tell of its jobs.
+        chart: what else is said of a picture.
     """
 
     x: str | None = None
@@ -80,6 +98,7 @@ class ImportOptions:
     interval_s: float | None = None
     capacity_bytes: float | None = None
     jobs: tuple[Job, ...] = ()
+    chart: ChartOptions = ChartOptions()
 
 
 @dataclass(frozen=True)
@@ -99,6 +118,23 @@ class Measured:
     iops: float | None = None
     latency_s: float | None = None
     samples: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class ChartReading:
+    """How exactly a curve was read from a picture.
+
+    Attributes:
+        name: of its colour.
+        position_error_bytes: how far the bytes written may be off in each bin of the curve, shape (n,).
+        speed_error: the same of its speeds, in bytes/s.
+        picture: everything that was read of the picture, a `pslc.formats.chart.reading.Reading`.
+    """
+
+    name: str
+    position_error_bytes: Floats
+    speed_error: Floats
+    picture: Any
 
 
 @dataclass
@@ -123,6 +159,8 @@ class ImportedData:
         celsius: bytes written and the drive's temperature then, where the data tell of it.
         load: of a drive at work; `began_unix` is when it began, in seconds, 0 where the data do not tell.
         health: the drive's health logs, in smartctl's names of NVMe's, the earliest first.
+        health: NVMe's health logs, in smartctl's names, the earliest first.
+        chart: the reading of a picture; None where the data are none.
     """
 
     name: str
@@ -142,6 +180,7 @@ class ImportedData:
     cautions: list[str] = field(default_factory=list)
     idle_s: float = 0.0
     tells_options: bool = True
+    chart: ChartReading | None = None
 
     @property
     def at_work(self) -> bool:
@@ -244,6 +283,23 @@ def _refuse_impossible(foreign: ImportedData) -> None:
             raise RecordingError(f"{foreign.name}: no drive counts up to {total:.3g} ({name})", hint)
 
 
+def read_each(paths: Sequence[Path], hints: ImportOptions) -> list[ImportedData]:
+    """Read files as `read` does, or each curve of a picture.
+
+    Raises:
+        PslcError: see `read`.
+    """
+    if len(paths) == 1 and is_picture(paths[0]):
+        each: Callable[..., list[ImportedData]] = import_module(f"{__name__}.chart").read_each
+        return each(paths, hints)
+    return [read(paths, hints)]
+
+
+def is_picture(path: Path) -> bool:
+    """Whether a file is a picture, which may show several curves."""
+    return path.is_file() and _format(path) == "chart"
+
+
 def text(path: Path) -> str:
     """Read the text of a file: UTF-8 or UTF-16, as a mark at its beginning or the text itself says, else Windows' 8-bit
     code page.
@@ -301,14 +357,14 @@ def only(paths: Sequence[Path]) -> Path:
     return paths[0]
 
 
-def cells(path: Path, lines: Sequence[str], separator: str = ",") -> list[list[str]]:
-    """The cells of each line of a CSV file.
+def cells(path: Path, lines: Iterable[str], separator: str = ",") -> Iterator[list[str]]:
+    """The cells of each line of a CSV file, line by line.
 
     Raises:
         PslcError: it is none, as where a cell is longer than any figure.
     """
     try:
-        return list(csv.reader(lines, delimiter=separator))
+        yield from csv.reader(lines, delimiter=separator)
     except csv.Error as error:
         raise RecordingError(f"{path}: {error}", "tables hold figures between commas, semicolons or tabs") from None
 

@@ -61,4 +61,6 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
             else "has no rates of ATTO"
         )
         raise RecordingError(f"{path} {what}", HINT)
-    return ImportedData(path.name, None, rows=rows, read_as=f"ATTO: {count_of(len(rows), 'rate')}, columns by the line of names")
+    return ImportedData(
+        path.name, None, rows=rows, read_as=f"ATTO: {count_of(len(rows), 'rate')}, columns by the line of names"
+    )

@@ -44,7 +44,9 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
     rows = _xml(whole) if whole.lstrip().startswith("<") else _text(whole)
     if not rows:
         raise RecordingError(f"{path} holds no results", "the text or XML of a diskspd run that ended")
-    return ImportedData(path.name, None, rows=rows, read_as=f"DiskSpd: {count_of(len(rows), 'result')}, by bytes and time")
+    return ImportedData(
+        path.name, None, rows=rows, read_as=f"DiskSpd: {count_of(len(rows), 'result')}, by bytes and time"
+    )
 
 
 def _text(whole: str) -> list[Measured]:

@@ -35,7 +35,7 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
     """The load of one device, or of `total`."""
     path = only(paths)
     reader = Reader(path, hints, "a time, and bytes a second in the columns of disks,")
-    rows = cells(path, text(path).splitlines())
+    rows = list(cells(path, text(path).splitlines()))
     start = next((at for at, row in enumerate(rows[:LIMIT_ROWS]) if any(cell.startswith("dsk/") for cell in row)), None)
     reports = Reports()
     if start is None:

@@ -55,9 +55,7 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
             _curve(data, states)
         else:
             data.jobs += [job for jobs in states for job in jobs]
-    data.read_as = (
-        data.read_as or f"fio's JSON: bytes, run time and latencies of {count_of(len(data.jobs), 'job')}"
-    )
+    data.read_as = data.read_as or f"fio's JSON: bytes, run time and latencies of {count_of(len(data.jobs), 'job')}"
     return data
 
 

@@ -60,9 +60,7 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
         raise RecordingError(
             f"{paths[0]} is fio's text without results: fio did not end", "give the text of a whole run, or its logs"
         )
-    read_as = (
-        f"fio's text: bytes, run time and latencies of {count_of(len(jobs), 'job')}, rounded to 3 digits"
-    )
+    read_as = f"fio's text: bytes, run time and latencies of {count_of(len(jobs), 'job')}, rounded to 3 digits"
     return ImportedData(paths[0].name, None, jobs, read_as=read_as, tells_options=False)
 
 

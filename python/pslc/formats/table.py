@@ -5,8 +5,9 @@ and is shown as a table."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -16,7 +17,7 @@ from pslc.analysis import Curve
 from pslc.analysis.series import Floats
 from pslc.base import gate, words
 from pslc.base.errors import RecordingError
-from pslc.formats import About, ImportedData, ImportOptions, Measured, cells, text
+from pslc.formats import FILE, About, ImportedData, ImportOptions, Measured, cells, lines
 from pslc.formats._columns import (
     DEGREES,
     PERCENT,
@@ -41,6 +42,11 @@ ABOUT: Final = About(
     gives="curve",
 )
 SEPARATORS: Final = ",;\t"
+PART_LINES: Final = 50_000
+"""Of a table at a time; the first tell what its columns are."""
+MAX_LINES: Final = 6_000_000
+MAX_SAMPLES: Final = 1_000_000
+"""Of the curve: a column of a plot has a thousand of them then. Neighbours become one where there are more."""
 MIN_EPOCH_S: Final = 1e8
 """A number below `time` that is larger is seconds, ms, us or ns since 1970."""
 DAY_S: Final = 86400.0
@@ -83,6 +89,8 @@ class Grid:
 
     Attributes:
         lines: number of each row in its file, from 1.
+        rest: lines of the file behind these rows.
+        dates: places of a date and of the clock that was joined to it.
     """
 
     path: Path
@@ -91,6 +99,8 @@ class Grid:
     rows: list[list[str]]
     lines: list[int]
     bad: int = 0
+    rest: Iterator[str] = field(default_factory=lambda: iter(()))
+    dates: tuple[int, int] | None = None
 
     def named(self, word: str) -> Column | None:
         """The column of a name, or of a number from 1."""
@@ -111,7 +121,10 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
     if len(paths) > 1:
         raise RecordingError(f"{len(paths)} tables at once", "give one; pslc compare sets several beside each other")
     (path,) = paths
-    return of_grid(grid(path, text(path).splitlines(), hints), hints)
+    stream = lines(path)
+    table = grid(path, list(islice(stream, PART_LINES)), hints)
+    table.rest = stream
+    return of_grid(table, hints)
 
 
 def grid(path: Path, lines: Sequence[str], hints: ImportOptions) -> Grid:
@@ -125,7 +138,7 @@ def grid(path: Path, lines: Sequence[str], hints: ImportOptions) -> Grid:
     if not kept:
         raise RecordingError(f"{path} holds no table", "a line of names, and numbers below it")
     separator = max(SEPARATORS, key=kept[0][1].count)
-    rows = cells(path, [line for _, line in kept], separator)
+    rows = list(cells(path, [line for _, line in kept], separator))
     first = [name.strip() for name in rows[0]]
     bare = all(is_number(cell, separator) for cell in first)
     names = [""] * len(first) if bare else first
@@ -147,6 +160,7 @@ def _join_dates(table: Grid) -> None:
     for row in table.rows:
         if max(days[0].place, clocks[0].place) < len(row):
             row[days[0].place] += f" {row[clocks[0].place]}"
+    table.dates = (days[0].place, clocks[0].place)
     table.columns[clocks[0].place] = replace(clocks[0], kind="text")
 
 
@@ -356,6 +370,9 @@ def _curve(table: Grid, hints: ImportOptions, along: Column, speed: Column | Non
     else:
         data.curve = _of_speeds(at, values[1], by_size=along.kind in ("size", "percent"))
     data.read_as = _read_as(table, along, second, is_speed=speed is not None, kind=data.kind)
+    if data.curve is not None and (count := -(-len(data.curve.seconds) // MAX_SAMPLES)) > 1:
+        data.notes.append(f"the table has {len(data.curve.seconds):,} samples: each {count} of them are read as one")
+        data.curve = _merged(data.curve, count)
     if heat is not None and data.curve is not None and speed is not None:
         steps = np.diff(at, prepend=0.0)
         moved = at if along.kind in ("size", "percent") else np.cumsum(values[1] * steps)
@@ -369,6 +386,45 @@ def _values(table: Grid, hints: ImportOptions, wanted: Sequence[Column]) -> tupl
     Raises:
         PslcError: a cell holds no number.
     """
+    parts: list[Floats] = []
+    missing = 0
+    for part in _parts(table):
+        numbers, empty = _values_of_part(part, hints, wanted)
+        parts.append(numbers)
+        missing += empty
+        if part is not table:
+            table.bad += part.bad
+    values = np.concatenate(parts)
+    if not len(values):
+        raise RecordingError(f"{table.path} holds no numbers", "a line of names, and numbers below it")
+    return values.T, missing
+
+
+def _parts(table: Grid) -> Iterator[Grid]:
+    """The table, and what is behind its rows in its file, some lines at a time: cells take fifty times their size.
+
+    Raises:
+        PslcError: there are more than `MAX_LINES`.
+    """
+    yield table
+    first = table.lines[-1] + 1 if table.lines else 1
+    while part := list(islice(table.rest, PART_LINES)):
+        if first + len(part) > MAX_LINES:
+            raise FILE.refused(f"{table.path} has {first + len(part):,} lines or more; the limit is {MAX_LINES:,}")
+        kept = [(place, line) for place, line in enumerate(part, first) if _is_row(line)]
+        rows = cells(table.path, [line for _, line in kept], table.separator)
+        filled = [(row, place) for row, (place, _) in zip(rows, kept, strict=False) if any(map(str.strip, row))]
+        if table.dates is not None:
+            day, clock = table.dates
+            for row, _ in filled:
+                if max(day, clock) < len(row):
+                    row[day] += f" {row[clock]}"
+        yield Grid(table.path, table.separator, table.columns, [row for row, _ in filled], [at for _, at in filled])
+        first += len(part)
+
+
+def _values_of_part(table: Grid, hints: ImportOptions, wanted: Sequence[Column]) -> tuple[Floats, int]:
+    """As `_values`, of the rows of a part alone, shape (rows, columns); there may be none."""
     kept: list[list[float]] = []
     missing = 0
     for row, line in zip(table.rows, table.lines, strict=True):
@@ -385,9 +441,7 @@ def _values(table: Grid, hints: ImportOptions, wanted: Sequence[Column]) -> tupl
             table.bad += 1
             continue
         kept.append([value for value in found if value is not None])
-    if not kept:
-        raise RecordingError(f"{table.path} holds no numbers", "a line of names, and numbers below it")
-    return np.array(kept).T, missing
+    return np.array(kept, dtype=float).reshape(-1, len(wanted)), missing
 
 
 def _from_its_first(at: Floats, along: Column, data: ImportedData) -> Floats:
@@ -432,6 +486,12 @@ def _of_positions(at: Floats, moved: Floats) -> Curve | None:
         if at[row] > at[keep[-1]] and moved[row] > moved[keep[-1]]:
             keep.append(row)
     return Curve(moved[keep], np.diff(at[keep])) if len(keep) > 1 else None
+
+
+def _merged(curve: Curve, count: int) -> Curve:
+    """The same bytes in the same time, each `count` samples as one."""
+    firsts = np.arange(0, len(curve.seconds), count)
+    return Curve(np.append(curve.edges_bytes[firsts], curve.edges_bytes[-1]), np.add.reduceat(curve.seconds, firsts))
 
 
 def _read_as(table: Grid, along: Column, second: Column, *, is_speed: bool, kind: str) -> str:

@@ -52,12 +52,12 @@ def pictures(shown: Sequence[Shown], at: int, before: Recording | None, over: Se
     """Those of the drive `at`, with the lines of the others, of the one before, and what is laid over the first."""
     own = [picture for picture in shown[at].view.pictures if picture.lines]
     ghost = {} if before is None else {picture.name: picture for picture in view.of_recording(before).pictures}
-    found = []
+    drawn = []
     for number, picture in enumerate(own):
         lines: list[Line] = []
-        for one in shown:
-            same = next((other for other in one.view.pictures if other.name == picture.name), None)
-            lines += [_called(line, one.name, same, len(shown) > 1) for line in same.lines] if same else []
+        for drive in shown:
+            same = next((other for other in drive.view.pictures if other.name == picture.name), None)
+            lines += [_called(line, drive.name, same, len(shown) > 1) for line in same.lines] if same else []
         if picture.rows:
             # Bars of others would stand at other places.
             lines = list(picture.lines)
@@ -68,8 +68,8 @@ def pictures(shown: Sequence[Shown], at: int, before: Recording | None, over: Se
             lines += [replace(line, name=f"before: {line.name}", style="dotted") for line in names]
         if number == 0 and not picture.rows and picture.name == "speed-bytes":
             lines += over
-        found.append(replace(picture, lines=lines))
-    return found
+        drawn.append(replace(picture, lines=lines))
+    return drawn
 
 
 def _called(line: Line, drive: str, picture: Picture, several: bool) -> Line:
@@ -80,8 +80,8 @@ def _called(line: Line, drive: str, picture: Picture, several: bool) -> Line:
 
 def figures(drawn: Sequence[Picture], about: About) -> list[Figure]:
     """As the page draws them; the first has a place of its own."""
-    found = [page.figure(picture.in_fitting_units(), about, POINTS) for picture in drawn]
-    return [{**figure, "id": MAIN} if number == 0 else figure for number, figure in enumerate(found)]
+    drawings = [page.figure(picture.in_fitting_units(), about, POINTS) for picture in drawn]
+    return [{**figure, "id": MAIN} if number == 0 else figure for number, figure in enumerate(drawings)]
 
 
 def of_view(view: View) -> list[Figure]:
@@ -93,7 +93,8 @@ def of_view(view: View) -> list[Figure]:
 def about(shown: Sequence[Shown]) -> About:
     """What a picture that is saved says of itself."""
     return About(
-        " / ".join(one.name for one in shown), shown[0].recording.conditions_with([one.recording for one in shown[1:]])
+        " / ".join(drive.name for drive in shown),
+        shown[0].recording.conditions_with([drive.recording for drive in shown[1:]]),
     )
 
 
@@ -107,33 +108,33 @@ class Coarse(TypedDict):
 
 def coarse(recordings: Sequence[tuple[Recording, Fraction] | None], names: Sequence[str]) -> list[Coarse | None]:
     """Lines of drives that were made smaller, against the bytes of the whole ones."""
-    found: list[Coarse | None] = []
-    for one, name in zip(recordings, names, strict=True):
-        if one is None:
-            found.append(None)
+    approximations: list[Coarse | None] = []
+    for shown_recording, name in zip(recordings, names, strict=True):
+        if shown_recording is None:
+            approximations.append(None)
             continue
-        recording, by = one
+        recording, by = shown_recording
         picture = view.of_recording(recording).pictures[0]
         x, y = picture.lines[0].thinned(POINTS)
-        found.append({"name": name, "x": (x / float(by)).round(3).tolist(), "y": y.round(2).tolist()})
-    return found
+        approximations.append({"name": name, "x": (x / float(by)).round(3).tolist(), "y": y.round(2).tolist()})
+    return approximations
 
 
 def rows(sides: Sequence[Side]) -> list[Compared]:
     """Every figure of recordings beside each other, wear among them."""
     of = [_wear(side.recording) for side in sides]
-    found = comparison.compare(sides, {})
+    compared = comparison.compare(sides, {})
     for name, unit in (("WAF", ""), ("life", "fills")):
-        figures = [one.get(name) for one in of]
+        figures = [values.get(name) for values in of]
         if any(figure is not None for figure in figures):
             differs = [comparison.apart(figures[0], figure) for figure in figures]
-            found.append(Compared(name, unit, figures, differs, None))
-    return found
+            compared.append(Compared(name, unit, figures, differs, None))
+    return compared
 
 
 def _wear(recording: Recording) -> dict[str, metrics.Figure | None]:
-    found = wear.of_wear(recording) if recording.is_simulated else wear.UNKNOWN
-    waf, life = found["waf"], found["life_bytes"]
+    worn = wear.of_wear(recording) if recording.is_simulated else wear.UNKNOWN
+    waf, life = worn["waf"], worn["life_bytes"]
     return {
         "WAF": None if waf is None else metrics.rate(waf),
         "life": None if life is None else metrics.rate(life / recording.capacity_bytes),
@@ -143,17 +144,17 @@ def _wear(recording: Recording) -> dict[str, metrics.Figure | None]:
 def difference(before: Recording, now: Recording) -> str:
     """`cache 691 -> 320 GB, mean 1335 -> 1120 MB/s`; empty where nothing differs by more than noise."""
     every = rows([Side("before", (before,)), Side("now", (now,))])
-    told = [row for row in every if row.name in TOLD] or every
-    said = [f"{row.name} {_change(row)}" for row in told if any(row.differs)]
-    return ", ".join(said[:MOST_TOLD])
+    shown = [row for row in every if row.name in TOLD] or every
+    changes = [f"{row.name} {_change(row)}" for row in shown if any(row.differs)]
+    return ", ".join(changes[:MOST_TOLD])
 
 
 def _change(row: Compared) -> str:
-    one, other = (
+    before, after = (
         "none" if figure is None else words.quantity(figure.value, row.unit).strip() for figure in row.figures
     )
-    first, _, unit = one.rpartition(" ")
-    return f"{first} -> {other}" if first and other.endswith(f" {unit}") else f"{one} -> {other}"
+    first, _, unit = before.rpartition(" ")
+    return f"{first} -> {after}" if first and after.endswith(f" {unit}") else f"{before} -> {after}"
 
 
 def table(sides: Sequence[Side]) -> Table:

@@ -57,12 +57,12 @@ class Readers:
             if key in self._answers:
                 self._answers.move_to_end(key)
                 return self._answers[key]  # type: ignore[no-any-return]
-        found = self.call(tab, what, *of)
+        result = self.call(tab, what, *of)
         with self._lock:
-            self._answers[key] = found
+            self._answers[key] = result
             while len(self._answers) > MAX_ANSWERS:
                 self._answers.popitem(last=False)
-        return found
+        return result
 
     def call(self, tab: str, what: Callable[..., _T], *of: Any) -> _T:
         """What a function of a module answers, in a process of its own. What is read for the same tab is ended.
@@ -86,8 +86,8 @@ class Readers:
             its.close()
             try:
                 if not ours.poll(MAX_SECONDS):
-                    raise RecordingError(f"it is not read after {MAX_SECONDS} s", HINT)
-                error, found = ours.recv()
+                    raise RecordingError(f"reading takes more than {MAX_SECONDS} s", HINT)
+                error, result = ours.recv()
             except (EOFError, OSError):
                 raise RecordingError(*self._death(key, process)) from None
             finally:
@@ -99,7 +99,7 @@ class Readers:
                 ours.close()
         if error is not None:
             raise error
-        return found  # type: ignore[no-any-return]
+        return result  # type: ignore[no-any-return]
 
     def close(self) -> None:
         """End them all; none begins any more."""
@@ -133,20 +133,20 @@ def _answer(into: Connection, what: Callable[..., Any], of: tuple[Any, ...]) -> 
     for number in (1, 2):
         os.dup2(os.open(os.devnull, os.O_WRONLY), number)
     _limit()
-    found: tuple[PslcError | None, Any]
+    answer: tuple[PslcError | None, Any]
     try:
-        found = None, what(*of)
+        answer = None, what(*of)
     except MemoryError:
-        found = RecordingError(f"it takes more than {MAX_BYTES / 1e9:g} GB of memory", HINT), None
+        answer = RecordingError(f"reading takes more than {MAX_BYTES / 1e9:g} GB of memory", HINT), None
     except BaseException as error:  # A panic of the native part is no Exception.
-        found = failure.in_words(error), None
+        answer = failure.in_words(error), None
     with suppress(BrokenPipeError):
-        into.send(found)
+        into.send(answer)
 
 
 def _limit() -> None:
     """Less memory, and no core file."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     with suppress(OSError, ValueError), open("/proc/self/statm", encoding="ascii") as file:
-        most = int(file.read().split()[0]) * resource.getpagesize() + MAX_BYTES
-        resource.setrlimit(resource.RLIMIT_AS, (most, most))
+        max_bytes = int(file.read().split()[0]) * resource.getpagesize() + MAX_BYTES
+        resource.setrlimit(resource.RLIMIT_AS, (max_bytes, max_bytes))

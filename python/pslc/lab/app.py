@@ -125,8 +125,8 @@ def make(held: Runs, prefix: str) -> Dash:
 
 def _fail(error: Exception) -> Any:
     """Say what went wrong, in the page."""
-    said = failure.in_words(error)
-    set_props("problem", {"data": {"what": said.message, "hint": said.hint}})
+    message = failure.in_words(error)
+    set_props("problem", {"data": {"what": message.message, "hint": message.hint}})
     return no_update
 
 
@@ -143,10 +143,10 @@ def _bench(app: Dash) -> None:  # noqa: C901 callbacks of one page, each defined
     def load(search: str) -> Any:
         try:
             bench = Bench.of_address(search or "")
-            said: Any = []
+            notice: Any = []
         except PslcError as error:
-            bench, said = Bench(), layout.trouble(error)
-        return bench.address, layout.suite(bench.suite), layout.cards(bench), said
+            bench, notice = Bench(), layout.trouble(error)
+        return bench.address, layout.suite(bench.suite), layout.cards(bench), notice
 
     @app.callback(
         Output("bench", "data", allow_duplicate=True),
@@ -218,9 +218,9 @@ def _first_look(app: Dash, held: Runs) -> None:
             raise PreventUpdate
         bench = Bench.of_address(address)
         number = held.ask(tab)
-        refused, said, turned = _checked(bench, values)
+        refused, notes, turned = _checked(bench, values)
         fine = not any(refused.values()) and not any(
-            text for name, text in said.items() if text and not isinstance(text, str)
+            text for name, text in notes.items() if text and not isinstance(text, str)
         )
         lines = None
         if fine and any(held.known(bench.suite, drive) is None for drive in bench.drives):
@@ -236,7 +236,7 @@ def _first_look(app: Dash, held: Runs) -> None:
         return (
             Asked(address=address, number=number, fine=fine, lines=lines),
             [refused.get(of["id"]["drive"], []) for of in outputs[1]],
-            [said.get((of["id"]["drive"], of["id"]["key"]), "") for of in outputs[2]],
+            [notes.get((of["id"]["drive"], of["id"]["key"]), "") for of in outputs[2]],
             [turned.get((of["id"]["drive"], of["id"]["key"]), no_update) for of in outputs[3]],
             options,
             bench.at,
@@ -269,7 +269,7 @@ def _answers(app: Dash, held: Runs) -> None:
             raise PreventUpdate
         bench = Bench.of_address(asked["address"])
         try:
-            found = [held.live(bench.suite, drive, tab, asked["number"]) for drive in bench.drives]
+            recordings = [held.live(bench.suite, drive, tab, asked["number"]) for drive in bench.drives]
             before = None
             if bench.before is not None and bench.before[1] != bench.drives[bench.before[0]].spec:
                 before = _before(held, bench, tab, asked["number"])
@@ -277,17 +277,17 @@ def _answers(app: Dash, held: Runs) -> None:
             raise PreventUpdate from None
         except LongError:
             return (no_update,) * 7 + (layout.offer(bench), "coarse" if asked["lines"] else "")
-        shown = answer.named(found)
-        line, said = _over(held, bench, shown[bench.at].recording)
+        shown = answer.named(recordings)
+        line, note = _over(held, bench, shown[bench.at].recording)
         top = answer.pictures(shown, bench.at, before, [] if line is None else [line])[:1]
         figures = answer.figures(top, answer.about(shown))
-        looked = drive_state.of(found[bench.at])
+        looked = drive_state.of(recordings[bench.at])
         return (
             Drawn(address=bench.address, figures=figures),
             looked,
             len(looked["gb"]) - 1 if looked else 0,
             figures[0]["title"] if figures else "",
-            [*said, *layout.findings(shown, bench, before)],
+            [*note, *layout.findings(shown, bench, before)],
             "\n".join(_command(bench, drive) for drive in bench.drives),
             bench.drives[bench.at].target().profile,
             [],
@@ -305,8 +305,8 @@ def _answers(app: Dash, held: Runs) -> None:
         if not drawn or not wanted:
             raise PreventUpdate
         bench = Bench.of_address(drawn["address"])
-        found = [held.known(bench.suite, drive) for drive in bench.drives]
-        shown = answer.named([recording for recording in found if recording is not None])
+        recordings = [held.known(bench.suite, drive) for drive in bench.drives]
+        shown = answer.named([recording for recording in recordings if recording is not None])
         if len(shown) < len(bench.drives):
             raise PreventUpdate
         figures = answer.figures(answer.pictures(shown, bench.at, None, []), answer.about(shown))[1:]
@@ -317,21 +317,21 @@ def _answers(app: Dash, held: Runs) -> None:
     )
     def save(_: Any, address: str) -> Any:
         bench = Bench.of_address(address)
-        found = held.known(bench.suite, bench.drives[bench.at])
-        if found is None:
+        recording = held.known(bench.suite, bench.drives[bench.at])
+        if recording is None:
             raise PreventUpdate
         return {
-            "content": json.dumps(found.document()["findings"], indent=1),
+            "content": json.dumps(recording.document()["findings"], indent=1),
             "filename": f"{Path(bench.suite).stem}-findings.json",
         }
 
 
 def _over(held: Runs, bench: Bench, recording: Recording) -> tuple[Line | None, layout.Children]:
     """What is laid over the curve, or why it cannot be."""
-    said = overlay.said(bench.over)
+    note = overlay.said(bench.over)
     try:
         line = overlay.line(bench.over, held.drops, recording.capacity_bytes)
-        return line, [layout.remark(said)] if said else []
+        return line, [layout.remark(note)] if note else []
     except PslcError as error:
         return None, layout.trouble(error)
 
@@ -350,7 +350,7 @@ def _checked(
 ) -> tuple[dict[int, layout.Children], dict[tuple[int, str], layout.Children], dict[tuple[int, str], str]]:
     """What is said of each drive and each knob, and where knobs stand that another one has moved."""
     refused: dict[int, layout.Children] = {}
-    said: dict[tuple[int, str], layout.Children] = {}
+    notes: dict[tuple[int, str], layout.Children] = {}
     moved: dict[tuple[int, str], str] = {}
     shown = {(of["id"]["drive"], of["id"]["key"]): value for of, value in zip(ctx.states_list[0], values, strict=True)}
     for number, drive in enumerate(bench.drives):
@@ -362,24 +362,22 @@ def _checked(
             if knob is None or drive.is_kept:
                 refused[number] = layout.trouble(error)
             else:
-                said[number, knob] = layout.trouble(error)
+                notes[number, knob] = layout.trouble(error)
             continue
         if drive.is_kept:
             continue
         keys = dict(drive.keys)
         for key, at in knobs.positions(drive.base(), keys, target).items():
-            said[number, key] = at.idle and f"No effect: {at.idle}."
+            notes[number, key] = at.idle and f"No effect: {at.idle}."
             if key != bench.knob and shown.get((number, key), at.text) != at.text:
                 moved[number, key] = at.text
-    return refused, said, moved
+    return refused, notes, moved
 
 
 def _command(bench: Bench, drive: Drive) -> str:
-    if replays.is_trace(bench.suite):
-        suite = replays.command(bench.suite, drive.target().capacity_bytes)
-    else:
-        suite = bench.suite
-    return f"pslc run {suite} --on {shlex.quote(drive.spec)}"
+    is_trace = replays.is_trace(bench.suite)
+    command = replays.command(bench.suite, drive.target().capacity_bytes) if is_trace else f"run {bench.suite}"
+    return f"pslc {command} --on {shlex.quote(drive.spec)}"
 
 
 def _jobs(app: Dash, held: runs.Runs) -> None:

@@ -72,7 +72,7 @@ def of(recording: Recording) -> Moments | None:
     folding = np.minimum(np.ceil(flows["folded"] / facts["slc_superblock_bytes"]).astype(int), pslc)
     valid, limit = series["slc_valid_bytes"][last], series["cache_limit_bytes"][last]
     phases = recording.findings.get("phases", [])
-    said = [
+    lines = [
         _said(written[at], moved[i] / seconds[i], {name: flow[i] / seconds[i] for name, flow in flows.items()},
               float(valid[i]), float(limit[i]))
         for i, at in enumerate(last)
@@ -86,7 +86,7 @@ def of(recording: Recording) -> Moments | None:
         "pslc": (pslc - folding).tolist(),
         "folding": folding.tolist(),
         "native": np.maximum(total - free - pslc, 0).tolist(),
-        "said": said,
+        "said": lines,
         "phase": np.minimum(np.searchsorted(ends_of, written[last]), max(len(phases) - 1, 0)).tolist(),
         "why": [_capital(f"{sentences.CAUSE.get(phase['cause'], 'unknown')}: {phase['because']}.") for phase in phases],
     }

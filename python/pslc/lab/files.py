@@ -3,7 +3,6 @@
 import fcntl
 import os
 import re
-import shutil
 import tempfile
 import time
 from contextlib import suppress
@@ -41,7 +40,7 @@ def _remove_if_left(folder: Path) -> None:
         # Another process may have made it this moment, and is about to lock it.
         if status.st_uid == os.getuid() and time.time() - status.st_mtime > MIN_AGE_S:
             fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            shutil.rmtree(folder, ignore_errors=True)
+            writer.remove_folder(folder)
     finally:
         os.close(opened)
 

@@ -58,7 +58,7 @@ class Fits:
         """
         self.stop(tab)
         if sum(fit.code is None for fit in self._of.values()) >= MAX_FITS:
-            raise PslcError(f"{MAX_FITS} fits are under way", "wait for one, or stop it")
+            raise PslcError(f"{MAX_FITS} fits are running", "wait for one, or stop it")
         output = _free(f"{re.sub(r'[^A-Za-z0-9]+', '-', name).strip('-').lower() or 'drive'}-twin")
         words = [sys.executable, "-m", "pslc", "fit", *map(str, paths), "-o", str(output)]
         words += [f"--capacity={capacity}"] if capacity else []

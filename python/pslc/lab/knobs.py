@@ -41,11 +41,11 @@ def number(text: str) -> float | None:
         return None
 
 
-def _sizes(most: Callable[[Facts], float]) -> Stops:
+def _sizes(largest: Callable[[Facts], float]) -> Stops:
     """From nothing to `most` bytes and a little more, in 60 to 150 round steps."""
 
     def stops(facts: Facts) -> list[str]:
-        end = max(most(facts), 1e9)
+        end = max(largest(facts), 1e9)
         step = next(step * 10**ten for ten in range(6, 15) for step in (1, 2, 5) if step * 10**ten * 150 >= end)
         return [f"{count * step / 1e9:g}GB" for count in range(int(end / step) + 2)]
 
@@ -161,14 +161,14 @@ def positions(base: Target, keys: Mapping[str, str], now: Target | None) -> dict
     """
     before = dict(files.dotted(tomllib.loads(base.profile)))
     after = before if now is None else dict(files.dotted(tomllib.loads(now.profile)))
-    found = {}
+    places = {}
     for key, knob in EVERY.items():
         was, text = _value(knob, before, {}), _value(knob, after, keys)
         stops = tuple(knob.choices) if knob.stops is None else _stops(knob, base.facts, was, text)
         if knob.stops is None and was not in stops:
             stops = (*stops, was)
-        found[key] = Position(knob, text, was, stops, _idle(knob, base if now is None else now, after))
-    return found
+        places[key] = Position(knob, text, was, stops, _idle(knob, base if now is None else now, after))
+    return places
 
 
 def _value(knob: Knob, values: Mapping[str, object], keys: Mapping[str, str]) -> str:
@@ -190,8 +190,8 @@ def _value(knob: Knob, values: Mapping[str, object], keys: Mapping[str, str]) ->
 
 def _stops(knob: Knob, facts: Facts, *more: str) -> tuple[str, ...]:
     assert knob.stops is not None
-    said = [*knob.stops(facts), *(text for text in more if text)]
-    by = {value: text for text in said if (value := number(text)) is not None}
+    texts = [*knob.stops(facts), *(text for text in more if text)]
+    by = {value: text for text in texts if (value := number(text)) is not None}
     off = [knob.off[0]] if knob.off else []
     return (*(by[value] for value in sorted(by)), *off)
 

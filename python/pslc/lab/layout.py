@@ -13,7 +13,9 @@ from dash.development.base_component import Component
 from typing_extensions import TypedDict
 
 from pslc import suites
+from pslc.base import gate
 from pslc.base.errors import PslcError
+from pslc.device import profiles
 from pslc.device.profiles import library
 from pslc.figures.picture import Table
 from pslc.lab import answer, knobs
@@ -168,14 +170,14 @@ def sources(*more: str) -> list[tuple[str, str]]:
     """Drives to choose from: those that pslc brings along, and profiles and drives in files here."""
     here = [str(path) for path in sorted(Path().glob("*.pslc"))]
     here += [f"sim:./{path}" for path in sorted(Path().glob("*.toml")) if _is_profile(path)]
-    known = [f"sim:{name}" for name in library()]
-    return [(of.removeprefix("sim:"), of) for of in dict.fromkeys([*known, *here, *more])]
+    specs = [f"sim:{name}" for name in library()]
+    return [(of.removeprefix("sim:"), of) for of in dict.fromkeys([*specs, *here, *more])]
 
 
 def _is_profile(path: Path) -> bool:
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeError):
+        text = gate.text(path, profiles.FILE)
+    except PslcError:
         return False
     return "[nand" in text or text.startswith("base") or "\nbase" in text
 
@@ -207,8 +209,8 @@ def _card(number: int, drive: Drive, count: int) -> Component:
 
 def _knobs(number: int, drive: Drive) -> list[Component]:
     if drive.is_kept:
-        said = "Its knobs were set when it was made; a run starts as it was left, and changes nothing in its file."
-        return [html.P(said, className="dim")]
+        text = "Its knobs were set when it was made; a run starts as it was left, and changes nothing in its file."
+        return [html.P(text, className="dim")]
     try:
         base = drive.base()
     except PslcError:
@@ -231,11 +233,11 @@ def _knobs(number: int, drive: Drive) -> list[Component]:
 def _knob(drive: int, at: Position) -> Component:
     knob = at.knob
     here = {"type": "knob", "drive": drive, "key": knob.key}
-    said = html.P(at.idle and f"No effect: {at.idle}.", id=here | {"type": "said"}, className="said")
+    note = html.P(at.idle and f"No effect: {at.idle}.", id=here | {"type": "said"}, className="said")
     if knob.stops is None:
         options = [{"label": word, "value": word} for word in at.stops]
         return html.Fieldset(
-            [html.Legend(knob.label), dcc.RadioItems(options, at.text, id=here, className="words"), said],
+            [html.Legend(knob.label), dcc.RadioItems(options, at.text, id=here, className="words"), note],
             className="knob",
         )
     stops = {"texts": at.stops, "numbers": [number(text) for text in at.stops], "units": NUMBERS}
@@ -248,7 +250,7 @@ def _knob(drive: int, at: Position) -> Component:
             html.Label(f"{knob.label}, slider", htmlFor=_id("slide", drive, knob.key), className="hidden"),
             dcc.Input(id=here | {"type": "slide"}, type="range", min=0, max=len(at.stops) - 1, step=1, value=place),
             dcc.Store(id=here | {"type": "stops"}, data=stops),
-            said,
+            note,
         ],
         className="knob",
     )  # fmt: skip
@@ -267,8 +269,8 @@ def _id(kind: str, drive: int, key: str | None = None) -> str:
 
 def _files(name: str, title: str) -> Component:
     def button(kind: str) -> Component:
-        said = named(f"Save {title} as {kind.upper()}")
-        return html.Button(kind.upper(), type="button", **_Data({"data-format": kind, "data-of": name}), **said)
+        label = named(f"Save {title} as {kind.upper()}")
+        return html.Button(kind.upper(), type="button", **_Data({"data-format": kind, "data-of": name}), **label)
 
     return html.Span(
         [button("png"), button("svg"), dcc.Checklist(["on white"], [], className="white")], className="files"
@@ -308,23 +310,23 @@ def table(of: Table) -> Component:
 
 def findings(shown: Sequence[Shown], bench: Bench, before: Recording | None) -> list[Component]:
     """What was found: the change, the sentences of reports, doubts, tables."""
-    found: list[Component] = []
+    children: list[Component] = []
     now = shown[bench.at]
     if before is not None and bench.before is not None:
         after = shown[bench.before[0]].recording
         change = answer.difference(before, after)
-        found.append(html.P(f"{change[0].upper()}{change[1:]}." if change else "No difference.", className="change"))
-    found.append(html.H2("Findings" if len(shown) == 1 else f"Findings: {now.name}"))
-    found += [html.P(sentence, className="finding") for sentence in now.view.sentences]
-    found += [html.P(f"Doubt: {doubt}", className="doubt") for doubt in now.view.doubts]
-    found += [html.P(f"Note: {note}.", className="dim") for note in now.view.notes]
-    sides = [Side(one.name, (one.recording,)) for one in shown]
+        children.append(html.P(f"{change[0].upper()}{change[1:]}." if change else "No difference.", className="change"))
+    children.append(html.H2("Findings" if len(shown) == 1 else f"Findings: {now.name}"))
+    children += [html.P(sentence, className="finding") for sentence in now.view.sentences]
+    children += [html.P(f"Doubt: {doubt}", className="doubt") for doubt in now.view.doubts]
+    children += [html.P(f"Note: {note}.", className="dim") for note in now.view.notes]
+    sides = [Side(drive.name, (drive.recording,)) for drive in shown]
     if before is not None:
         sides = [Side("before", (before,)), *sides]
     if len(sides) > 1:
-        found.append(table(answer.table(sides)))
-    found += [table(of) for of in now.view.tables]
-    return found
+        children.append(table(answer.table(sides)))
+    children += [table(of) for of in now.view.tables]
+    return children
 
 
 def offer(bench: Bench) -> list[Component]:
@@ -341,12 +343,12 @@ def progress(job: Job) -> list[Component]:
     return under_way("job", "Progress of the run", f"{job.said} {done}", "Stop", job.part)
 
 
-def under_way(kind: str, name: str, said: str, stop: str, part: float | None = None) -> list[Component]:
+def under_way(kind: str, name: str, state: str, stop: str, part: float | None = None) -> list[Component]:
     """What takes its time: see `looked_at`."""
     bar = html.Progress(**named(name)) if part is None else html.Progress(value=f"{part:.3f}", max="1", **named(name))
     return [
         bar,
-        html.Span(said),
+        html.Span(state),
         html.Button(stop, id={"type": f"{kind}-stop", "of": kind}, type="button"),
         dcc.Interval(id={"type": f"{kind}-tick", "of": kind}, interval=300),
     ]

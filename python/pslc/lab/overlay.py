@@ -39,8 +39,8 @@ def line(over: str, drops: Drops, capacity_bytes: int) -> Line | None:
     if over.startswith(RUN):
         name = over.removeprefix(RUN)
         return drops.readers.kept(recordings.changed_ns(name), recorded, name)
-    found = drops.read(over.removeprefix(DROP))
-    return _drawn(f"measured: {found.name}", found.curve)
+    upload = drops.read(over.removeprefix(DROP))
+    return _drawn(f"measured: {upload.name}", upload.curve)
 
 
 def recorded(name: str) -> Line:

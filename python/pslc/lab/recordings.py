@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import shutil
 import stat
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -13,6 +12,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Final
 
+from pslc.base import gate, writer
 from pslc.base.errors import RecordingError
 from pslc.base.output_dirs import RUNS, new_folder
 from pslc.device.target import name_in
@@ -21,8 +21,10 @@ from pslc.recording.store import Recording
 from pslc.report import page, recording_view
 from pslc.runner.load import opened, read_side
 
-MAX_BYTES: Final = 100_000_000
-"""Of a run.json in the list."""
+RUN_FILE: Final = gate.Expected("a recording is a folder with a run.json and a series.parquet", RecordingError,
+                                gate.MAX_LOG_BYTES)  # fmt: skip
+FILES: Final = ("report.html", "series.parquet", "run.json.part", "run.json")
+"""Of a recording; the last of them is what makes a folder one."""
 COLUMNS: Final = ("began", "suite", "drive", "target", "cache", "mean")
 
 
@@ -49,13 +51,17 @@ def entries(wanted: str = "", by: str = "began", falling: bool = True) -> tuple[
     """Those that hold all of the words in `wanted`, in order of a column of `COLUMNS`; what has none comes last. With
     them the names of folders whose recording cannot be read."""
     looked = {_name(path): _entry(path, _changed_ns(path)) for path in _paths()}
-    found = [entry for entry in looked.values() if entry is not None]
+    readable = [entry for entry in looked.values() if entry is not None]
     words = wanted.lower().split()
-    found = [one for one in found if all(word in " ".join(map(str, vars(one).values())).lower() for word in words)]
+    readable = [
+        entry_of_run
+        for entry_of_run in readable
+        if all(word in " ".join(map(str, vars(entry_of_run).values())).lower() for word in words)
+    ]
     name = {"cache": "cache_bytes", "mean": "mean_bytes_per_s"}.get(by, by if by in COLUMNS else "began")
-    some = [one for one in found if getattr(one, name) not in (None, "")]
-    last = [one for one in found if getattr(one, name) in (None, "")]
-    ordered = sorted(some, key=lambda one: getattr(one, name), reverse=falling) + last
+    some = [entry_of_run for entry_of_run in readable if getattr(entry_of_run, name) not in (None, "")]
+    last = [entry_of_run for entry_of_run in readable if getattr(entry_of_run, name) in (None, "")]
+    ordered = sorted(some, key=lambda entry_of_run: getattr(entry_of_run, name), reverse=falling) + last
     return ordered, sorted(name for name, entry in looked.items() if entry is None)
 
 
@@ -68,12 +74,12 @@ def _name(path: Path) -> str:
 
 
 def _changed_ns(path: Path) -> int:
-    """When a file changed last; -1 where that is no file to be read: it is gone, a pipe or a device, or too large."""
+    """When a file changed last; -1 where that is no file to be read: it is gone, a pipe or a device."""
     try:
         status = path.stat()
     except OSError:
         return -1
-    return status.st_mtime_ns if stat.S_ISREG(status.st_mode) and status.st_size <= MAX_BYTES else -1
+    return status.st_mtime_ns if stat.S_ISREG(status.st_mode) else -1
 
 
 def changed_ns(name: str) -> int:
@@ -91,10 +97,10 @@ def _entry(path: Path, changed_ns: int) -> Entry | None:
     if changed_ns < 0:
         return None
     try:
-        said = json.loads(path.read_text(encoding="utf-8"))
-        began, findings = said["began_unix_ns"], said["findings"]
+        document = gate.document(gate.text(path, RUN_FILE), str(path), RUN_FILE)
+        began, findings = document["began_unix_ns"], document["findings"]
         when = f"{datetime.fromtimestamp(began / 1e9):%Y-%m-%d %H:%M}" if began else ""
-        texts = [said[key] for key in ("suite", "drive", "target")]
+        texts = [document[key] for key in ("suite", "drive", "target")]
         figures = [findings.get(key) for key in ("cache_bytes", "fill_mean_bytes_per_s")]
         if not all(isinstance(text, str) for text in texts) or not all(map(_is_figure, figures)):
             return None
@@ -115,7 +121,7 @@ def folder(name: str) -> Path:
         RecordingError: there is none of that name.
     """
     if name not in map(_name, _paths()):
-        raise RecordingError(f"there is no recording {name} in {RUNS}", "it was removed, or never there")
+        raise RecordingError(f"no recording is named {name} in {RUNS}", "it was removed; reload the page")
     return RUNS / name
 
 
@@ -129,16 +135,19 @@ def load(name: str) -> Recording:
 
 
 def delete(name: str) -> None:
-    """Remove a recording and its report.
+    """Remove a recording and its report; whatever else lies in its folder stays there.
 
     Raises:
-        PslcError: there is none.
+        PslcError: there is none, or somebody else's file has one of its names.
         OSError: it cannot be removed.
     """
     at = folder(name)
     if at.is_symlink():
-        raise RecordingError(f"{at} is a link", "remove what it leads to by hand")
-    shutil.rmtree(at)
+        raise RecordingError(f"{at} is a link", "remove its target by hand")
+    for file in FILES:
+        writer.remove(at / file)
+    with suppress(OSError):
+        writer.remove_empty(at)
 
 
 def save(recording: Recording) -> str:
@@ -165,6 +174,6 @@ def compared(names: Sequence[str]) -> str:
         PslcError: one is not there, or there are fewer than two.
     """
     if len(names) < 2:
-        raise RecordingError("one recording alone", "choose two or more")
+        raise RecordingError("a comparison needs two recordings", "choose two or more")
     sides = comparison.named([read_side(folder(name)) for name in names])
     return page.render_comparison(sides, comparison.compare(sides, {}))

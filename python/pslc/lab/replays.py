@@ -31,26 +31,27 @@ def _survey(path: str, changed_ns: int) -> Survey:
     return traces.opened(Path(path), Part()).survey()
 
 
-def how(path: str, capacity_bytes: int) -> Replay:
-    """Of several devices the one that moves most; addresses past the end of the drive begin again at 0.
+def options(path: str, capacity_bytes: int) -> Replay:
+    """Options of a replay: the busiest of several devices, and addresses past the end of the drive start again at 0.
 
     Raises:
         PslcError: it cannot be read.
     """
     devices = _survey(path, stamp(Path(path)))["devices"]
-    most = max(devices, key=lambda of: sum(of["bytes"].values()), default=None)
-    if most is None:
+    busiest = max(devices, key=lambda device: sum(device["bytes"].values()), default=None)
+    if busiest is None:
         return Replay()
-    part = Part(device=most["device"]) if len(devices) > 1 else Part()
-    return Replay(part, fit="wrap" if most["end_bytes"] > capacity_bytes else "exact")
+    part = Part(device=busiest["device"]) if len(devices) > 1 else Part()
+    return Replay(part, fit="wrap" if busiest["end_bytes"] > capacity_bytes else "exact")
 
 
 def command(path: str, capacity_bytes: int) -> str:
-    """What `pslc run` is told of the trace and how it is replayed.
+    """The command that replays the trace as the page does, without `pslc` and the drive.
 
     Raises:
         PslcError: it cannot be read.
     """
-    asked = how(path, capacity_bytes)
-    words = [path, *(["--device", asked.part.device] if asked.part.device else [])]
-    return shlex.join([*words, *(["--fit", asked.fit] if asked.fit != "exact" else [])])
+    replay = options(path, capacity_bytes)
+    device = ["--device", replay.part.device] if replay.part.device else []
+    addresses = ["--addresses", replay.fit] if replay.fit != "exact" else []
+    return shlex.join(["replay", path, *device, *addresses])

@@ -3,7 +3,6 @@ what takes longer than a moment is left to a job of its own."""
 
 from __future__ import annotations
 
-import shutil
 from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -119,9 +118,9 @@ class Runs:
             SupersededError: the tab has asked for something else.
             LongError: it takes too long.
         """
-        found = self.known(suite, drive)
-        if found is not None:
-            return found
+        recording = self.known(suite, drive)
+        if recording is not None:
+            return recording
         if (suite, drive.source) in self._long:
             raise LongError
         begun, at = process_time(), monotonic()
@@ -187,7 +186,7 @@ class Runs:
         end = monotonic() + MAX_WAIT_S
         for thread in self._threads:
             thread.join(max(end - monotonic(), 0))
-        shutil.rmtree(self.folder, ignore_errors=True)
+        writer.remove_folder(self.folder)
 
     def _work(self, job: Job, bench: Bench) -> None:
         missing = [drive for drive in dict.fromkeys(bench.drives) if self.known(bench.suite, drive) is None]
@@ -215,8 +214,8 @@ class Runs:
 
     def _run(self, suite: str, drive: Drive, progress: Progress) -> Recording:
         if not drive.is_kept:
-            how = replays.how(suite, drive.target().capacity_bytes) if replays.is_trace(suite) else None
-            return pslc.run(suite, on=drive.spec, how=how, progress=progress)
+            replay = replays.options(suite, drive.target().capacity_bytes) if replays.is_trace(suite) else None
+            return pslc.run(suite, on=drive.spec, replay=replay, progress=progress)
         # A run would go on in the file; the page only looks.
         with writer.temporary(within=self.folder) as folder:
             copy = Path(folder) / Path(drive.source).name

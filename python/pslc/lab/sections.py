@@ -81,21 +81,21 @@ def recordings() -> Component:
     )
 
 
-def on_the_bench(found: Dropped) -> list[Component]:
+def on_the_bench(upload: Dropped) -> list[Component]:
     """A profile or a drive."""
-    return [html.P(f"{found.name} is on the bench.")]
+    return [html.P(f"{upload.name} is on the bench.")]
 
 
-def dropped(found: Dropped, view: View, name: str, figures: Sequence[Figure]) -> list[Component]:
+def dropped(upload: Dropped, view: View, name: str, figures: Sequence[Figure]) -> list[Component]:
     """What was found in files, which are kept under `name`."""
     parts: list[Component] = [html.H3(f"{view.title}: {view.took}")]
     parts += [html.P(sentence, className="finding") for sentence in view.sentences]
     parts += [html.P(f"Doubt: {doubt}", className="doubt") for doubt in view.doubts]
     parts += [html.P(f"Note: {note}.", className="dim") for note in view.notes]
-    if found.is_trace:
+    if upload.is_trace:
         parts.append(html.Button("Replay it on the bench", id={"type": "replay", "of": name}, type="button"))
-    if found.curve is not None:
-        capacity = [] if found.is_recording else [
+    if upload.curve is not None:
+        capacity = [] if upload.is_recording else [
             html.Label("Capacity of the drive", htmlFor=f'{{"of":"{name}","type":"capacity"}}'),
             dcc.Input(id={"type": "capacity", "of": name}, type="text", placeholder="1TB"),
         ]  # fmt: skip
@@ -123,17 +123,17 @@ def failed(fit: Fit) -> list[Component]:
 _Sort = TypedDict("_Sort", {"aria-sort": str})
 
 
-def entries(found: Sequence[Entry], by: str, falling: bool, unreadable: Sequence[str]) -> Component:
+def entries(rows: Sequence[Entry], by: str, falling: bool, unreadable: Sequence[str]) -> Component:
     """The recordings in a table, and the names of folders that hold none that can be read."""
     if unreadable:
         more = f" and {len(unreadable) - MAX_NAMED} more" if len(unreadable) > MAX_NAMED else ""
-        said = f"Not readable: {', '.join(unreadable[:MAX_NAMED])}{more}. `pslc analyze runs/NAME` says why."
-        return html.Div([_entries(found, by, falling), html.P(said, className="doubt")])
-    return _entries(found, by, falling)
+        text = f"Not readable: {', '.join(unreadable[:MAX_NAMED])}{more}. `pslc analyze runs/NAME` says why."
+        return html.Div([_entries(rows, by, falling), html.P(text, className="doubt")])
+    return _entries(rows, by, falling)
 
 
-def _entries(found: Sequence[Entry], by: str, falling: bool) -> Component:
-    if not found:
+def _entries(listed: Sequence[Entry], by: str, falling: bool) -> Component:
+    if not listed:
         return html.P(
             "None. `pslc run` puts its recordings into runs/; Keep puts the one above there.", className="dim"
         )
@@ -145,9 +145,9 @@ def _entries(found: Sequence[Entry], by: str, falling: bool) -> Component:
         return html.Th(button, scope="col", **sort)
 
     heads = [html.Th("compare", scope="col"), *map(head, COLUMNS), html.Th("do", scope="col")]
-    rows = [_row(entry) for entry in found]
+    rows = [_row(entry) for entry in listed]
     return html.Div(
-        html.Table([html.Caption(f"{len(found)} recordings"), html.Thead(html.Tr(heads)), html.Tbody(rows)]),
+        html.Table([html.Caption(f"{len(listed)} recordings"), html.Thead(html.Tr(heads)), html.Tbody(rows)]),
         className="wide",
         tabIndex="0",
         role="region",

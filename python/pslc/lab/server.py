@@ -20,13 +20,14 @@ from typing import Any, Final
 
 from werkzeug.serving import BaseWSGIServer, ThreadedWSGIServer, WSGIRequestHandler
 
-from pslc.base import writer
+from pslc.base import gate, writer
 from pslc.base.errors import PslcError
 from pslc.lab import app
 from pslc.lab.runs import Runs
 
 LETTERS: Final = 22
 """Of a token; 128 bits."""
+TOKEN_FILE: Final = gate.Expected("pslc lab makes it", max_bytes=1000)
 MAX_CONNECTIONS: Final = 64
 """At once: a browser keeps six for all of its tabs, and each holds a thread."""
 MAX_SILENCE_S: Final = 60.0
@@ -40,14 +41,14 @@ def token() -> str:
     folder = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "pslc"
     path = folder / "lab-token"
     try:
-        if path.is_file() and len(found := path.read_text(encoding="ascii").strip()) == LETTERS:
-            return found
-        made = secrets.token_urlsafe(16)
+        if path.exists() and len(kept := gate.text(path, TOKEN_FILE).strip()) == LETTERS:
+            return kept
+        created = secrets.token_urlsafe(16)
         writer.folder(folder)
-        writer.write(path, made, private=True)
+        writer.write(path, created, private=True)
     except (OSError, UnicodeError, PslcError):
         return secrets.token_urlsafe(16)
-    return made
+    return created
 
 
 class _Handler(WSGIRequestHandler):
@@ -127,7 +128,7 @@ def _bound(host: str, port: int, page: Any) -> BaseWSGIServer:
         taken = isinstance(error, OSError) and error.errno == errno.EADDRINUSE
         hint = f"--port {port + 1}, or 0 for one that is free" if taken else "--host is an address of this machine"
         why = (error.strerror if isinstance(error, OSError) else None) or error
-        raise PslcError(f"nothing can be served on {host}, port {port}: {why}", hint) from None
+        raise PslcError(f"pslc lab cannot listen on {host}, port {port}: {why}", hint) from None
 
 
 def _family(host: str) -> socket.AddressFamily:

@@ -50,16 +50,16 @@ def _drop(app: Dash, held: Runs) -> None:
         bench = Bench.of_address(address)
         try:
             name = held.drops.keep(names, contents)
-            found = held.drops.read(name, tab)
+            upload = held.drops.read(name, tab)
         except PslcError as error:
             return no_update, no_update, layout.trouble(error), []
-        if found.view is None:
-            bench = bench.with_drive(bench.at, Drive(found.source))
-            return bench.address, layout.cards(bench), sections.on_the_bench(found), []
-        if found.curve is not None:
+        if upload.view is None:
+            bench = bench.with_drive(bench.at, Drive(upload.source))
+            return bench.address, layout.cards(bench), sections.on_the_bench(upload), []
+        if upload.curve is not None:
             bench = replace(bench, over=f"{overlay.DROP}{name}")
-        figures = answer.of_view(found.view)
-        return bench.address, no_update, sections.dropped(found, found.view, name, figures), figures
+        figures = answer.of_view(upload.view)
+        return bench.address, no_update, sections.dropped(upload, upload.view, name, figures), figures
 
     @app.callback(
         Output("bench", "data", allow_duplicate=True),
@@ -70,12 +70,12 @@ def _drop(app: Dash, held: Runs) -> None:
         State("bench", "data"),
         prevent_initial_call=True,
     )
-    def over(said: str | None, _: Any, __: Any, ___: Any, address: str) -> Any:
+    def over(choice: str | None, _: Any, __: Any, ___: Any, address: str) -> Any:
         what = ctx.triggered_id
         if not ctx.triggered[0]["value"]:
             raise PreventUpdate
         bench = Bench.of_address(address)
-        chosen = f"{overlay.PUBLISHED}{said}" if what == "published" else ""
+        chosen = f"{overlay.PUBLISHED}{choice}" if what == "published" else ""
         if what == "as-published":
             # The second time it goes again.
             review = overlay.review(bench.drives[bench.at])
@@ -94,8 +94,8 @@ def _drop(app: Dash, held: Runs) -> None:
     def replay(clicks: list[int | None], address: str) -> Any:
         if not any(clicks):
             raise PreventUpdate
-        found = held.drops.read(ctx.triggered_id["of"])
-        bench = replace(Bench.of_address(address), suite=str(found.paths[0]), before=None, knob="")
+        upload = held.drops.read(ctx.triggered_id["of"])
+        bench = replace(Bench.of_address(address), suite=str(upload.paths[0]), before=None, knob="")
         return bench.address, layout.suite(bench.suite)
 
 
@@ -112,13 +112,13 @@ def _fit(app: Dash, held: Runs, fits: Fits) -> None:
             raise PreventUpdate
         name = ctx.triggered_id["of"]
         try:
-            found = held.drops.read(name)
-            said = (capacity[0] or "").strip() if capacity else ""
-            if said:
-                units.size(said, "the capacity")
+            upload = held.drops.read(name)
+            stated = (capacity[0] or "").strip() if capacity else ""
+            if stated:
+                units.size(stated, "the capacity")
         except PslcError as error:
             return layout.trouble(error)
-        return sections.fitting(fits.start(tab, f"{overlay.DROP}{name}", found.name, found.paths, said))
+        return sections.fitting(fits.start(tab, f"{overlay.DROP}{name}", upload.name, upload.paths, stated))
 
     @layout.looked_at(
         app,
@@ -155,8 +155,8 @@ def _recordings(app: Dash, held: Runs) -> None:
         if not wanted:
             raise PreventUpdate
         by, falling = order
-        found, unreadable = recordings.entries(words or "", by, falling)
-        return sections.entries(found, by, falling, unreadable)
+        rows, unreadable = recordings.entries(words or "", by, falling)
+        return sections.entries(rows, by, falling, unreadable)
 
     @app.callback(
         Output("order", "data"),
@@ -218,10 +218,10 @@ def _recordings(app: Dash, held: Runs) -> None:
     )
     def keep(clicks: int | None, address: str, changed: int) -> Any:
         bench = Bench.of_address(address)
-        found = held.known(bench.suite, bench.drives[bench.at])
-        if not clicks or found is None:
+        recording = held.known(bench.suite, bench.drives[bench.at])
+        if not clicks or recording is None:
             raise PreventUpdate
-        return f"kept as {RUNS / recordings.save(found)}", changed + 1
+        return f"kept as {RUNS / recordings.save(recording)}", changed + 1
 
 
 def _pages(app: Dash, held: Runs, prefix: str) -> None:
@@ -234,8 +234,8 @@ def _pages(app: Dash, held: Runs, prefix: str) -> None:
                 held.readers.call("", make, *of), headers={"Content-Security-Policy": POLICY}
             )
         except Exception as error:
-            said = failure.in_words(error)
-            return app.server.response_class(f"{said}\n", status=CODE, mimetype="text/plain")
+            message = failure.in_words(error)
+            return app.server.response_class(f"{message}\n", status=CODE, mimetype="text/plain")
 
     app.server.add_url_rule(f"{prefix}report/<path:name>", "report", lambda name: answered(recordings.report, name))
     app.server.add_url_rule(

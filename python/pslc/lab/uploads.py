@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import Final
 from pslc import formats, traces
 from pslc.analysis import Curve
 from pslc.base import writer
-from pslc.base.errors import PslcError, RecordingError
+from pslc.base.errors import GuardError, PslcError, RecordingError
 from pslc.device.target import is_drive
 from pslc.figures.view import View
 from pslc.formats import ImportOptions
@@ -76,7 +75,7 @@ class Drops:
         Raises:
             RecordingError: they cannot be read, or have more than `MAX_BYTES` together.
         """
-        return _keep(self.folder, names, contents)
+        return keep(self.folder, names, contents)
 
     def read(self, name: str, tab: str = "") -> Dropped:
         """What is in a folder that `keep` made. Where it cannot be read, it is not kept.
@@ -89,40 +88,54 @@ class Drops:
         """
         folder = self.folder / name
         if DROPPED.fullmatch(name) is None or not folder.is_dir():
-            raise RecordingError("what was dropped is not here any more", "drop it again: it stays until pslc lab ends")
+            raise RecordingError("the dropped files are gone", "drop them again: they stay until pslc lab ends")
         try:
-            return self.readers.kept(folder.stat().st_mtime_ns, _read, self.folder, name, tab=tab)
+            return self.readers.kept(folder.stat().st_mtime_ns, read, self.folder, name, tab=tab)
         except PslcError:
-            shutil.rmtree(folder, ignore_errors=True)
+            writer.remove_folder(folder)
             raise
 
 
-def _keep(folder: Path, names: Sequence[str], contents: Sequence[str]) -> str:
+def keep(folder: Path, names: Sequence[str], contents: Sequence[str]) -> str:
+    """Put files into a folder of their own below `folder`; see `Drops.keep`.
+
+    Raises:
+        PslcError: they cannot be read, are too large, or have names that no file can have.
+    """
     total = sum(3 * len(content) // 4 for content in contents)
     if total > MAX_BYTES:
         raise RecordingError(
-            f"what was dropped has {total / 1e6:.0f} MB, at most {MAX_BYTES / 1e6:g} MB are read on the page",
-            "pslc analyze, pslc trace show and pslc run read larger files",
+            f"the files have {total / 1e6:.0f} MB, but the page reads at most {MAX_BYTES / 1e6:g} MB",
+            "pslc analyze, pslc trace show and pslc replay read larger files",
         )
     try:
         data = [base64.b64decode(content.partition(",")[2], validate=True) for content in contents]
     except (binascii.Error, ValueError):
-        raise RecordingError("what was dropped could not be read", "drop files, not text") from None
+        raise RecordingError("the drop could not be read", "drop files, not text") from None
     # A path would lead out of the folder.
     bare = [Path(name.replace("\\", "/")).name for name in names]
     if not bare or len(set(bare)) < len(bare) or not all(bare):
-        raise RecordingError(f"{len(bare)} files, not each with a name of its own", "drop those of one run")
+        raise RecordingError(f"{len(bare)} files share names", "drop the files of one run")
     digest = hashlib.sha256()
     for name, content in zip(bare, data, strict=True):
         digest.update(f"{name}\0{len(content)}\0".encode() + content)
     at = folder / digest.hexdigest()[:16]
     writer.folder(at)
     for name, content in zip(bare, data, strict=True):
-        writer.write(at / name, content, writer.Replace.ANY)
+        try:
+            writer.write(at / name, content, writer.Replace.ANY)
+        except OSError as error:
+            writer.remove_folder(at)
+            raise RecordingError(
+                f"{name[:60]} cannot be kept: {error.strerror}", "give it a plain name, and drop it again"
+            ) from None
+        except GuardError:
+            writer.remove_folder(at)
+            raise
     return at.name
 
 
-def _read(drops: Path, name: str) -> Dropped:
+def read(drops: Path, name: str) -> Dropped:
     """What is in the folder `name` of `drops`, read in this process.
 
     Raises:
@@ -140,8 +153,8 @@ def _read(drops: Path, name: str) -> Dropped:
         workspace.find(source)
         return Dropped(called, tuple(paths), source=source)
     if len(paths) == 1 and traces.is_trace(paths[0], Part()):
-        found = of_file(paths[0], traces.opened(paths[0], Part()).survey())
-        return Dropped(called, tuple(paths), found, is_trace=True)
+        survey = of_file(paths[0], traces.opened(paths[0], Part()).survey())
+        return Dropped(called, tuple(paths), survey, is_trace=True)
     foreign = formats.read(paths, ImportOptions())
     if foreign.at_work:
         return Dropped(called, tuple(paths), view.of_recording(analysed(of_a_drive_at_work(foreign, paths[0]))))

@@ -120,9 +120,9 @@ def find(spec: str) -> Target:
     is_file = not spec.startswith("sim:") or "/" in name_in(spec) or path.suffix == ".toml"
     if is_file and not (is_here(path) or is_dropped(path)):
         raise TargetError(
-            f"the page opens no {path}",
-            "it opens drives that pslc brings along, profiles (./mine.toml) and drives (disk.pslc) of its own folder, "
-            "and what is dropped",
+            f"the page does not open {path}",
+            "it opens built-in drives, profiles (./mine.toml) and drive files (disk.pslc) of its own folder, and what "
+            "is dropped on it",
         )
     return _looked_at(spec, stamp(path))
 
@@ -130,7 +130,7 @@ def find(spec: str) -> Target:
 @lru_cache(maxsize=256)
 def _looked_at(spec: str, changed_ns: int) -> Target:
     if not spec.startswith("sim:") and not is_drive(Path(spec)):
-        raise TargetError(f"{spec} is no simulated drive", "the page runs sim:NAME, sim:./mine.toml and disk.pslc")
+        raise TargetError(f"{spec} is not a simulated drive", "the page runs sim:NAME, sim:./mine.toml and disk.pslc")
     _check_base(Path(name_in(spec)))
     target = find_target(spec)
     if target.stays:
@@ -153,7 +153,7 @@ def _check_base(path: Path) -> None:
         return  # Said by who reads it next, with the line.
     if isinstance(base, str) and base not in library():
         raise TargetError(
-            f'{path.name} has the base "{base}", which pslc does not bring along',
+            f'{path.name} has the base "{base}", which is not built in',
             "give the whole profile: pslc drives show ./mine.toml prints it",
         )
 
@@ -188,31 +188,31 @@ class Bench:
         Raises:
             PslcError: it says what no page has.
         """
-        said = parse_qsl(search.removeprefix("?"))
-        one = dict(said)
-        drives = tuple(Drive.of(value) for name, value in said if name == "on") or (Drive(FIRST),)
+        pairs = parse_qsl(search.removeprefix("?"))
+        query = dict(pairs)
+        drives = tuple(Drive.of(value) for name, value in pairs if name == "on") or (Drive(FIRST),)
         if len(drives) > MOST:
-            raise TargetError(f"{len(drives)} drives at once", f"at most {MOST}")
-        suite = one.get("suite", "fill")
+            raise TargetError(f"the bench has {len(drives)} drives", f"at most {MOST} are possible")
+        suite = query.get("suite", "fill")
         if "/" in suite and not replays.is_trace(suite):
-            raise JobError(f"there is no trace {suite}", "drop it again: what is dropped stays until pslc lab ends")
+            raise JobError(f"no trace is named {suite}", "drop it again: dropped files stay until pslc lab ends")
         if "/" not in suite and suite not in suites.names():
-            raise JobError(f"there is no suite {suite}", f"one of {', '.join(suites.names())}")
-        number, _, spec = one.get("before", "").partition(":")
+            raise JobError(f"no suite is named {suite}", f"one of {', '.join(suites.names())}")
+        number, _, spec = query.get("before", "").partition(":")
         before = (int(number), spec) if number.isdigit() and int(number) < len(drives) and spec else None
-        at = one.get("at", "0")
+        at = query.get("at", "0")
         index = int(at) if at.isdigit() and int(at) < len(drives) else 0
-        return cls(suite, drives, index, before, one.get("knob", ""), one.get("over", ""))
+        return cls(suite, drives, index, before, query.get("knob", ""), query.get("over", ""))
 
     @property
     def address(self) -> str:
         """What `of_address` reads."""
-        said = [("suite", self.suite), *(("on", drive.spec) for drive in self.drives)]
-        said += [("at", str(self.at))] if self.at else []
-        said += [("before", f"{self.before[0]}:{self.before[1]}")] if self.before else []
-        said += [("knob", self.knob)] if self.knob else []
-        said += [("over", self.over)] if self.over else []
-        return f"?{urlencode(said, safe=':,/=')}"
+        pairs = [("suite", self.suite), *(("on", drive.spec) for drive in self.drives)]
+        pairs += [("at", str(self.at))] if self.at else []
+        pairs += [("before", f"{self.before[0]}:{self.before[1]}")] if self.before else []
+        pairs += [("knob", self.knob)] if self.knob else []
+        pairs += [("over", self.over)] if self.over else []
+        return f"?{urlencode(pairs, safe=':,/=')}"
 
     def turned(self, number: int, key: str, text: str) -> Bench:
         """The same with a knob of a drive at another value. What the drive was before its knob was first touched stays

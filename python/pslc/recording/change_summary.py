@@ -24,81 +24,89 @@ NEAR: Final = 2.0
 
 def verdicts(sides: Sequence[Side], rows: Sequence[Compared]) -> list[str]:
     """A sentence or two for each side but the first: whether it differs from the first, in what and by how much."""
-    said = [sentence for at in range(1, len(sides)) for sentence in _of(sides, rows, at)]
+    lines = [sentence for index in range(1, len(sides)) for sentence in _lines_of(sides, rows, index)]
     if any(len(side.repeats) == 1 for side in sides) and not all(side.rows for side in sides):
-        said.append("Single runs: their intervals are those of each curve, or 2 %. Repeats (--repeat 5) say more.")
-    return said
+        lines.append("Single runs: their intervals are those of each curve, or 2 %. Repeats (--repeat 5) say more.")
+    return lines
 
 
 def headlines(rows: Sequence[Compared]) -> dict[str, Compared]:
     """Of each suite that differs the figure to name: of its findings, or of their rows where it has none, the one that
     differs most. Latencies and bare numbers come last: tails and queue depths differ the most and say the least."""
-    found: dict[str, Compared] = {}
-    for row in _told(rows):
-        if any(row.differs) and all(row.figures) and (row.suite not in found or _rank(row) > _rank(found[row.suite])):
-            found[row.suite] = row
-    return found
+    rows_by_name: dict[str, Compared] = {}
+    for row in _headline(rows):
+        if (
+            any(row.differs)
+            and all(row.figures)
+            and (row.suite not in rows_by_name or _rank(row) > _rank(rows_by_name[row.suite]))
+        ):
+            rows_by_name[row.suite] = row
+    return rows_by_name
 
 
 def _rank(row: Compared) -> tuple[bool, bool, float]:
     return row.origin is Origin.FINDING, row.unit not in ("s", ""), _most(row)
 
 
-def _told(rows: Sequence[Compared]) -> list[Compared]:
+def _headline(rows: Sequence[Compared]) -> list[Compared]:
     """Of catalogues the findings alone: what single jobs did is told by their suites."""
     return [row for row in rows if not (row.suite and row.origin is Origin.JOB)]
 
 
 def _most(row: Compared) -> float:
-    sizes = [_size(row, at) for at in range(1, len(row.figures))]
+    sizes = [_size(row, index) for index in range(1, len(row.figures))]
     # What is nothing on one side is no number of times as much.
     return max((size for size in sizes if math.isfinite(size)), default=0.0)
 
 
-def _of(sides: Sequence[Side], rows: Sequence[Compared], at: int) -> list[str]:
-    first, name = sides[0].name, sides[at].name
-    rows = _told(rows)
-    both = [row for row in rows if row.figures[0] and row.figures[at]]
+def _lines_of(sides: Sequence[Side], rows: Sequence[Compared], index: int) -> list[str]:
+    first, name = sides[0].name, sides[index].name
+    rows = _headline(rows)
+    both = [row for row in rows if row.figures[0] and row.figures[index]]
     findings = [row for row in rows if row.origin is not Origin.ROW]
-    changed = sorted((row for row in both if row.differs[at]), key=lambda row: -_size(row, at))
+    changed = sorted((row for row in both if row.differs[index]), key=lambda row: -_size(row, index))
     if not both:
         return [f"{name} and {first} have no figure in common."]
-    found = []
+    lines = []
     if changed:
         named = sorted(headlines(changed).values(), key=_rank, reverse=True) if changed[0].suite else changed
         # The same cache, found by several suites, is told once.
         once: dict[tuple[str, ...], Compared] = {}
         for row in named:
-            once.setdefault(tuple(words.quantity(figure.value, row.unit) for figure in _pair(row, at)), row)
-        most = "; ".join(_said(row, at) for row in [*once.values()][:MOST])
-        found.append(f"{name} differs from {first} in {len(changed)} of {len(both)} figures: {most}.")
+            once.setdefault(tuple(words.quantity(figure.value, row.unit) for figure in _pair(row, index)), row)
+        largest = "; ".join(_change(row, index) for row in [*once.values()][:MOST])
+        lines.append(f"{name} differs from {first} in {len(changed)} of {len(both)} figures: {largest}.")
         if len(changed) <= BY_CHANCE * len(both):
             chance = f"{BY_CHANCE * len(both):.0f} of {len(both)}"
-            found.append(f"By chance {chance} would: repeat it before you believe it.")
+            lines.append(f"By chance {chance} would: repeat it before you believe it.")
     else:
-        some = [row for row in both if math.isfinite(_seen(row, at))] or both
-        widest, least = (of(some, key=lambda row: _seen(row, at)) for of in (max, min))
-        of = f"all {len(both)} figures agree" if len(both) > 1 else "their only figure agrees"
-        found.append(
-            f"{name} does not differ from {first}: {of} within the noise. A change of more than "
-            f"{_percent(_seen(least, at))} would have shown in {least.called}"
-            + (f", of more than {_percent(_seen(widest, at))} in {widest.called}." if widest is not least else ".")
+        some = [row for row in both if math.isfinite(_relative_size(row, index))] or both
+        widest, narrowest = (agreement(some, key=lambda row: _relative_size(row, index)) for agreement in (max, min))
+        agreement = f"all {len(both)} figures agree" if len(both) > 1 else "their only figure agrees"
+        lines.append(
+            f"{name} does not differ from {first}: {agreement} within the noise. A change of more than "
+            f"{_percent(_relative_size(narrowest, index))} would have shown in {narrowest.called}"
+            + (
+                f", of more than {_percent(_relative_size(widest, index))} in {widest.called}."
+                if widest is not narrowest
+                else "."
+            )
         )
-    for owner, has, other, lacks in ((name, at, first, 0), (first, 0, name, at)):
+    for owner, has, other, lacks in ((name, index, first, 0), (first, 0, name, index)):
         own = [row.called for row in findings if row.figures[has] and not row.figures[lacks]]
         if own:
-            found.append(f"In {owner}, not in {other}: {_listed(own)}.")
-    return found
+            lines.append(f"In {owner}, not in {other}: {_listed(own)}.")
+    return lines
 
 
-def _said(row: Compared, at: int) -> str:
+def _change(row: Compared, index: int) -> str:
     """`average speed +24 % (+20 to +28 %)`, `cache 3.02 GB instead of 281 GB`."""
-    low, ratio, high = _ratio(row, at)
+    low, ratio, high = _ratio(row, index)
     if not 1 / NEAR <= ratio <= NEAR:
-        first, other = (words.quantity(figure.value, row.unit) for figure in _pair(row, at))
+        first, other = (words.quantity(figure.value, row.unit) for figure in _pair(row, index))
         return f"{row.called} {other} instead of {first}"
-    change, least, most = (f"{100 * (of - 1):+.3g}" for of in (ratio, low, high))
-    return f"{row.called} {change} % ({least} to {most} %)"
+    change, change_low, change_high = (f"{100 * (factor - 1):+.3g}" for factor in (ratio, low, high))
+    return f"{row.called} {change} % ({change_low} to {change_high} %)"
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -106,29 +114,29 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(names[:MOST]) + (f" and {more} more" if more > 0 else "")
 
 
-def _pair(row: Compared, at: int) -> tuple[Figure, Figure]:
-    first, other = row.figures[0], row.figures[at]
+def _pair(row: Compared, index: int) -> tuple[Figure, Figure]:
+    first, other = row.figures[0], row.figures[index]
     assert first is not None
     assert other is not None
     return first, other
 
 
-def _ratio(row: Compared, at: int) -> tuple[float, float, float]:
+def _ratio(row: Compared, index: int) -> tuple[float, float, float]:
     """Of a figure to the first, with the ends that both intervals allow."""
-    first, other = _pair(row, at)
+    first, other = _pair(row, index)
     if first.low <= 0 or other.value <= 0:
         return 0.0, math.inf, math.inf
     return max(other.low, 0.0) / first.high, other.value / first.value, other.high / first.low
 
 
-def _size(row: Compared, at: int) -> float:
-    ratio = _ratio(row, at)[1]
+def _size(row: Compared, index: int) -> float:
+    ratio = _ratio(row, index)[1]
     return abs(math.log(ratio)) if 0 < ratio < math.inf else math.inf
 
 
-def _seen(row: Compared, at: int) -> float:
+def _relative_size(row: Compared, index: int) -> float:
     """The relative change from which on two such intervals would not touch."""
-    first, other = _pair(row, at)
+    first, other = _pair(row, index)
     return ((first.high - first.low) + (other.high - other.low)) / 2 / abs(first.value) if first.value else math.inf
 
 

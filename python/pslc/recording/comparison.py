@@ -95,26 +95,28 @@ class Side:
         name: what it is called; see `named`.
         rows: results that another program told instead of a series.
         path: of the folder, or the file.
+        foreign: what was read of another program's file, or of a picture.
     """
 
     name: str
     repeats: tuple[Recording, ...]
     rows: tuple[formats.Measured, ...] = ()
     path: Path = Path()
+    foreign: formats.ImportedData | None = None
 
     @property
     def recording(self) -> Recording:
         """The one that is shown."""
         return self.repeats[0]
 
-    def said(self, suites: Sequence[str] = ()) -> str:
+    def subject(self, suites: Sequence[str] = ()) -> str:
         """What was run on what: its suite, or those of a catalogue, and the drive, unless that is its name. Of another
         program's data nothing but the file is known."""
-        one, count = self.recording, len(self.repeats)
-        what = f"{len(suites)} suites" if len(suites) > 1 else one.suite
-        drive = "" if self.name.startswith(one.drive) else f"{one.drive}, "
-        said = one.target if one.drive == one.suite else f"{what} on {drive}{one.target}"
-        return said + (f" (n = {count})" if count > 1 else "")
+        recording, count = self.recording, len(self.repeats)
+        what = f"{len(suites)} suites" if len(suites) > 1 else recording.suite
+        drive = "" if self.name.startswith(recording.drive) else f"{recording.drive}, "
+        subject = recording.target if recording.drive == recording.suite else f"{what} on {drive}{recording.target}"
+        return subject + (f" (n = {count})" if count > 1 else "")
 
 
 def named(sides: Sequence[Side], labels: Sequence[str] = ()) -> list[Side]:
@@ -129,20 +131,22 @@ def named(sides: Sequence[Side], labels: Sequence[str] = ()) -> list[Side]:
             f"{len(labels)} labels for {len(sides)} recordings", "give --label once for each, in order"
         )
     shown = [side.recording for side in sides]
-    names = list(labels) or [one.drive if one.drive else side.path.name for one, side in zip(shown, sides, strict=True)]
+    names = list(labels) or [
+        recording.drive if recording.drive else side.path.name for recording, side in zip(shown, sides, strict=True)
+    ]
     features = [
-        [one.target.partition(",")[2] if one.is_simulated else "" for one in shown],
-        [one.suite for one in shown],
-        [" ".join(f"--{name}={value}" for name, value in one.overrides) for one in shown],
+        [recording.target.partition(",")[2] if recording.is_simulated else "" for recording in shown],
+        [recording.suite for recording in shown],
+        [" ".join(f"--{name}={value}" for name, value in recording.overrides) for recording in shown],
         _tails([side.path for side in sides]),
         [str(number) for number in range(1, len(sides) + 1)],
     ]
     for feature in features:
         for name in {name for name in names if names.count(name) > 1}:
-            alike = [at for at, other in enumerate(names) if other == name]
-            if len({feature[at] for at in alike}) > 1:
-                for at in alike:
-                    names[at] = f"{name}, {feature[at]}" if feature[at] else name
+            same_name = [index for index, other in enumerate(names) if other == name]
+            if len({feature[index] for index in same_name}) > 1:
+                for index in same_name:
+                    names[index] = f"{name}, {feature[index]}" if feature[index] else name
     return [replace(side, name=name) for side, name in zip(sides, names, strict=True)]
 
 
@@ -151,19 +155,20 @@ def _tails(paths: Sequence[Path]) -> list[str]:
     deepest = max((len(path.parts) for path in paths), default=0)
     tails = [["/".join(path.parts[-depth:]) for path in paths] for depth in range(1, deepest + 1)]
     return next(
-        (found for found in tails if len(set(found)) == len(found)), tails[-1] if tails else ["" for _ in paths]
+        (candidate for candidate in tails if len(set(candidate)) == len(candidate)),
+        tails[-1] if tails else ["" for _ in paths],
     )
 
 
 def pooled(sides: Sequence[Side]) -> list[Side]:
     """Sides of the same job on the same target made one, in order; it is called as its first."""
-    found: dict[tuple[str, str, str], Side] = {}
+    sides_by_suite: dict[tuple[str, str, str], Side] = {}
     for side in sides:
-        one = side.recording
-        key = (one.target, one.job_file, repr(one.overrides))
-        before = found.get(key)
-        found[key] = replace(before, repeats=before.repeats + side.repeats) if before else side
-    return list(found.values())
+        recording = side.recording
+        key = (recording.target, recording.job_file, repr(recording.overrides))
+        before = sides_by_suite.get(key)
+        sides_by_suite[key] = replace(before, repeats=before.repeats + side.repeats) if before else side
+    return list(sides_by_suite.values())
 
 
 def compare(sides: Sequence[Side], limits: dict[str, float], align: str | None = None) -> list[Compared]:
@@ -176,7 +181,7 @@ def compare(sides: Sequence[Side], limits: dict[str, float], align: str | None =
     Raises:
         PslcError: a tolerance names a figure that there is not, or there is nothing to align.
     """
-    return _rows(_found(sides, align), limits)
+    return _rows(_figures_by_side(sides, align), limits)
 
 
 def compare_suites(catalogues: Mapping[str, Sequence[Side]], limits: dict[str, float]) -> list[Compared]:
@@ -185,46 +190,48 @@ def compare_suites(catalogues: Mapping[str, Sequence[Side]], limits: dict[str, f
     Raises:
         PslcError: a tolerance names a figure that there is not.
     """
-    found: list[Figures] = [{} for _ in next(iter(catalogues.values()))]
+    figures_by_side: list[Figures] = [{} for _ in next(iter(catalogues.values()))]
     for suite, sides in catalogues.items():
-        for figures, more in zip(found, _found(sides, None), strict=True):
-            of = {replace(name, key=f"{suite}: {name.key}", suite=suite): figure for name, figure in more.items()}
-            figures.update(of)
-    return _rows(found, limits)
+        for figures, more in zip(figures_by_side, _figures_by_side(sides, None), strict=True):
+            figures_of_suite = {
+                replace(name, key=f"{suite}: {name.key}", suite=suite): figure for name, figure in more.items()
+            }
+            figures.update(figures_of_suite)
+    return _rows(figures_by_side, limits)
 
 
-def _found(sides: Sequence[Side], align: str | None) -> list[Figures]:
-    found = [
+def _figures_by_side(sides: Sequence[Side], align: str | None) -> list[Figures]:
+    by_side = [
         _pooled([metrics.of_recording(recording) for recording in side.repeats]) | metrics.of_results(side.rows)
         for side in sides
     ]
     if align is not None:
-        for figures, more in zip(found, _aligned(sides, align), strict=True):
+        for figures, more in zip(by_side, _aligned(sides, align), strict=True):
             figures.update(more)
-    return found
+    return by_side
 
 
-def _rows(found: Sequence[Figures], limits: dict[str, float]) -> list[Compared]:
-    names = list(dict.fromkeys(name for figures in found for name in figures))
+def _rows(figures_by_side: Sequence[Figures], limits: dict[str, float]) -> list[Compared]:
+    names = list(dict.fromkeys(name for figures in figures_by_side for name in figures))
     keys = [name.key for name in names]
     unknown = [key for key in limits if key != "*" and key not in keys]
     if unknown:
         raise RecordingError(f"a tolerance for {unknown[0]}, which no recording has", f"there are {', '.join(keys)}")
     rows = []
     for name in names:
-        unit = next(figures[name][0] for figures in found if name in figures)
-        each = [figures[name][1] if name in figures else None for figures in found]
+        unit = next(figures[name][0] for figures in figures_by_side if name in figures)
+        each = [figures[name][1] if name in figures else None for figures in figures_by_side]
         differs = [apart(each[0], other) for other in each]
         limit = limits.get(name.key, limits.get("*"))
         rows.append(Compared(name.key, unit, each, differs, limit, name.label, name.suite, name.origin))
     return rows
 
 
-def apart(one: Figure | None, other: Figure | None) -> bool:
+def apart(before: Figure | None, after: Figure | None) -> bool:
     """Whether two figures differ by more than the noise."""
-    if one is None or other is None:
-        return one is not other
-    return one.high < other.low or other.high < one.low
+    if before is None or after is None:
+        return before is not after
+    return before.high < after.low or after.high < before.low
 
 
 def _pooled(repeats: Sequence[Figures]) -> Figures:
@@ -252,14 +259,14 @@ def _aligned(sides: Sequence[Side], align: str) -> list[Figures]:
     missing = [side.name for side, own in zip(sides, curves, strict=True) if None in own]
     if missing:
         raise RecordingError(f"{missing[0]} wrote nothing that could be aligned", "leave --align out")
-    known = [[curve for curve in own if curve is not None] for own in curves]
+    measured = [[curve for curve in own if curve is not None] for own in curves]
     reach: Callable[[Curve], float] = (lambda c: c.total_bytes) if align == "bytes" else (lambda c: c.total_seconds)
-    edges = np.linspace(0.0, min(reach(curve) for own in known for curve in own), STRETCHES + 1)
+    edges = np.linspace(0.0, min(reach(curve) for own in measured for curve in own), STRETCHES + 1)
     if align == "bytes":
         names = [f"{low / 1e9:.4g} to {high / 1e9:.4g} GB" for low, high in pairwise(edges)]
     else:
         names = [f"{low:.4g} to {high:.4g} s" for low, high in pairwise(edges)]
-    return [_pooled([_stretches(curve, align, edges, names) for curve in own]) for own in known]
+    return [_pooled([_stretches(curve, align, edges, names) for curve in own]) for own in measured]
 
 
 def _stretches(curve: Curve, align: str, edges: np.ndarray, names: Sequence[str]) -> Figures:
@@ -279,11 +286,11 @@ def read_tolerance(path: Path) -> dict[str, float]:
         PslcError: it cannot be read, or a value is no percentage.
     """
     try:
-        found = files.toml(gate.text(path, FILE))
+        table = files.toml(gate.text(path, FILE))
     except ValueError as error:
         raise RecordingError(f"{path}: {error}", 'a TOML file with lines such as mean = "5%"') from None
     limits = {}
-    for name, text in found.items():
+    for name, text in table.items():
         # ASCII digits alone: there are others that are no numbers, such as a superscript two.
         if not isinstance(text, str) or not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?%", text):
             raise RecordingError(f'{path}: {name} is "{text}"', 'a percentage: "5%"')

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from pslc.analysis import Phase, Place, Seen
+from pslc.analysis import AccessPattern, MeasurementContext, Phase
 from pslc.base import units
 from pslc.recording.store import HeatTable, HostTable, Recording
 from pslc.recording.warnings import link_bytes_per_s, throttled_s
@@ -24,32 +24,33 @@ SATA_COMMAND_BYTES = 2400.0
 """What SATA could carry in the time of a command's registers and turnarounds, 4 us at 6 Gb/s."""
 
 
-def seen(recording: Recording, phases: Sequence[Phase]) -> Seen:
+def measurement_context(recording: Recording, phases: Sequence[Phase]) -> MeasurementContext:
     """What the recording tells of the outside: no counter of the drive's."""
     latencies = [_latencies(recording, phase) for phase in phases]
     first_s = _first_s(recording, phases[0])
-    moved = [_others(recording, phase) for phase in phases]
-    others = [other for other in moved if other is not None]
-    return Seen(
+    moved = [_other_bytes(recording, phase) for phase in phases]
+    other_bytes = [other for other in moved if other is not None]
+    return MeasurementContext(
         capacity_bytes=recording.drive_bytes,
         link_bytes_per_s=_link(recording),
         command_bytes=_command_bytes(recording),
         map_bytes=_map_bytes(recording),
-        places=_places(recording),
+        access_patterns=_access_patterns(recording),
         mean_s=_without_the_first(recording, [mean for mean, _, _ in latencies], phases[0], first_s),
         longest_s=[longest for _, longest, _ in latencies],
         fastest_s=[fastest for _, _, fastest in latencies],
-        waits=[_waits(recording, phase) for phase in phases],
-        one_by_one=all(job["iodepth"] == 1 and option["numjobs"] == 1 for job, option in _writing(recording)),
-        first_s=first_s,
-        silent_s=_silent_s(recording),
-        cpu=_cpu(recording, phases),
+        slowest_quantiles_s=[_waits(recording, phase) for phase in phases],
+        is_depth_one=all(job["iodepth"] == 1 and option["numjobs"] == 1 for job, option in _writing(recording)),
+        first_request_extra_s=first_s,
+        silence_s=_silent_s(recording),
+        cpu_share=_cpu(recording, phases),
         buffered=_buffered(recording),
         throttled_s=throttled(recording),
-        others=[
-            other / (other + phase.to_bytes - phase.from_bytes) for other, phase in zip(others, phases, strict=True)
+        other_share=[
+            other / (other + phase.to_bytes - phase.from_bytes)
+            for other, phase in zip(other_bytes, phases, strict=True)
         ]
-        if len(others) == len(phases)
+        if len(other_bytes) == len(phases)
         else None,
     )
 
@@ -63,27 +64,27 @@ def began(recording: Recording) -> int:
 
 def inside(recording: Recording, phase: Phase) -> dict[str, float]:
     """What `pslc.analysis.phase_cause` asks for besides what the drive's counters changed by."""
-    found = {}
+    changes = {}
     if "buffer_bytes" in recording.before:
         held = np.append(at_first(recording, "buffer_bytes"), recording.bytes["buffer_bytes"]).astype(np.float64)
-        at = np.interp([phase.from_bytes, phase.to_bytes], _written(recording), held)
-        found["buffer_rise_bytes"] = float(at[1] - at[0])
-    others = _others(recording, phase)
-    if others is not None:
-        found["other_bytes"] = others
-    return found
+        levels = np.interp([phase.from_bytes, phase.to_bytes], _written(recording), held)
+        changes["buffer_rise_bytes"] = float(levels[1] - levels[0])
+    other_bytes = _other_bytes(recording, phase)
+    if other_bytes is not None:
+        changes["other_bytes"] = other_bytes
+    return changes
 
 
-def _others(recording: Recording, phase: Phase) -> float | None:
+def _other_bytes(recording: Recording, phase: Phase) -> float | None:
     """Bytes that the drive moved for others within a phase of writes; None where it is not known."""
-    of = "host" if recording.is_simulated else "device"
-    names = [f"{of}_read_bytes_total", f"{of}_write_bytes_total"]
+    side = "host" if recording.is_simulated else "device"
+    names = [f"{side}_read_bytes_total", f"{side}_write_bytes_total"]
     if _buffered(recording) or not all(name in recording.before for name in names):
         return None
     changes = changes_within(recording, phase.from_bytes, phase.to_bytes)
     # A request is counted when it begins or when it ends, by us and by them.
-    ours = phase.to_bytes - phase.from_bytes + under_way(recording)
-    return max(sum(changes[name] for name in names) - ours, 0.0)
+    own_bytes = phase.to_bytes - phase.from_bytes + under_way(recording)
+    return max(sum(changes[name] for name in names) - own_bytes, 0.0)
 
 
 def under_way(recording: Recording) -> float:
@@ -199,11 +200,11 @@ def _command_bytes(recording: Recording) -> float:
     return SATA_COMMAND_BYTES if sata else 0.0
 
 
-def _places(recording: Recording) -> list[Place]:
+def _access_patterns(recording: Recording) -> list[AccessPattern]:
     """Where the jobs that write did so, in the order in which they began."""
     ends = np.concatenate([[recording.start_ns], recording.bytes["end_ns"]]).astype(np.float64)
-    found = [
-        Place(
+    patterns = [
+        AccessPattern(
             from_bytes=float(np.interp(job["start_ns"], ends, _written(recording))),
             span_bytes=job["size_bytes"],
             request_bytes=job["write"]["io_bytes"] / job["write"]["total_ios"],
@@ -213,7 +214,7 @@ def _places(recording: Recording) -> list[Place]:
         for job, option in _writing(recording)
         if "size_bytes" in job
     ]
-    return sorted(found, key=lambda place: place.from_bytes)
+    return sorted(patterns, key=lambda pattern: pattern.from_bytes)
 
 
 def _map_bytes(recording: Recording) -> float | None:
@@ -265,8 +266,8 @@ def _waits(recording: Recording, phase: Phase) -> tuple[float, float, float, flo
     longest = recording.bytes["lat_max_ns"][_whole_bins(recording, phase)]
     if not longest.size:
         return 0.0, 0.0, 0.0, 0.0
-    least, usual, most, ever = np.quantile(longest / 1e9, [0.05, 0.5, 0.95, 1.0])
-    return float(least), float(usual), float(most), float(ever)
+    p5, median, p95, largest = np.quantile(longest / 1e9, [0.05, 0.5, 0.95, 1.0])
+    return float(p5), float(median), float(p95), float(largest)
 
 
 def _whole_bins(recording: Recording, phase: Phase) -> NDArray[np.bool_]:
@@ -279,20 +280,20 @@ def _whole_bins(recording: Recording, phase: Phase) -> NDArray[np.bool_]:
 def usual_within(recording: Recording, gauge: str, phase: Phase) -> float:
     """The median of a gauge between two points of the bytes written."""
     column = np.concatenate([[float(recording.before[gauge])], recording.bytes[gauge].astype(np.float64)])
-    at = np.linspace(phase.from_bytes, phase.to_bytes, 33)
-    return float(np.median(np.interp(at, _written(recording), column)))
+    positions = np.linspace(phase.from_bytes, phase.to_bytes, 33)
+    return float(np.median(np.interp(positions, _written(recording), column)))
 
 
 def changes_within(recording: Recording, from_bytes: float, to_bytes: float) -> dict[str, float]:
     """What each counter changed by, and the mean of each gauge, between two points of the bytes written."""
     series = recording.bytes
     written = _written(recording)
-    found: dict[str, float] = {}
+    changes: dict[str, float] = {}
     for name, before in recording.before.items():
         column = np.concatenate([[float(before)], series[name].astype(np.float64)])
         if name.endswith("_total"):
-            at = np.interp([from_bytes, to_bytes], written, column)
-            found[name] = float(at[1] - at[0])
+            totals = np.interp([from_bytes, to_bytes], written, column)
+            changes[name] = float(totals[1] - totals[0])
         else:
-            found[name] = float(np.interp(np.linspace(from_bytes, to_bytes, 33), written, column).mean())
-    return found
+            changes[name] = float(np.interp(np.linspace(from_bytes, to_bytes, 33), written, column).mean())
+    return changes

@@ -8,10 +8,18 @@ from typing import Final
 import numpy as np
 
 from pslc._native import version
-from pslc.analysis import AnalysisWarning, Curve, Evidence, Seen, Writes, causes_from_outside
+from pslc.analysis import (
+    AnalysisOptions,
+    AnalysisWarning,
+    CauseEstimate,
+    Curve,
+    MeasurementContext,
+    Writes,
+    blackbox_causes,
+)
 from pslc.base.errors import RecordingError
 from pslc.formats import ImportedData
-from pslc.recording import warnings
+from pslc.recording import reading_error, warnings
 from pslc.recording.store import Columns, Findings, Recording
 from pslc.recording.writes import of_curve
 
@@ -24,11 +32,11 @@ OF_ANY_CURVE: Final = tuple(
 """Codes of what may be wrong with a curve of reads as well."""
 
 
-def analyzed(foreign: ImportedData, told: Seen | None = None) -> Writes:
+def analyzed(foreign: ImportedData, stated: MeasurementContext | None = None) -> Writes:
     """The findings of data of one run; see `pslc.recording.writes.of_writes`.
 
     Args:
-        told: what the user says of the drive and the workload; the data tell the rest.
+        stated: what the user says of the drive and the workload; the data tell the rest.
 
     Raises:
         PslcError: they tell of nothing.
@@ -36,38 +44,32 @@ def analyzed(foreign: ImportedData, told: Seen | None = None) -> Writes:
     if foreign.curve is None and not foreign.jobs and not foreign.rows:
         hint = "give a log of writes or reads, or a table of speed against what was written"
         raise RecordingError(f"{foreign.name} holds no writes and no reads", hint)
-    told = told or Seen()
+    stated = stated or MeasurementContext()
     if foreign.kind == "read":
-        return _of_reads(foreign, told)
-    random = foreign.random if told.random is None else told.random
+        return _of_reads(foreign, stated)
+    random = foreign.random if stated.random is None else stated.random
     by_name = random is None and RANDOM_NAME.search(foreign.name) is not None
-    seen = replace(
-        told,
+    context = replace(
+        stated,
         random=True if by_name else random,
         buffered=foreign.buffered,
         celsius=foreign.celsius,
         synced_bytes=foreign.synced_bytes,
     )
-    findings = of_curve(
-        foreign.curve,
-        explain=lambda phases: causes_from_outside(phases, seen),
-        capacity_bytes=told.capacity_bytes,
-        seen=seen,
-    )
+    options = AnalysisOptions(capacity_bytes=stated.capacity_bytes, context=context)
+    findings = of_curve(foreign.curve, lambda phases: blackbox_causes(phases, context), options)
+    if foreign.chart is not None and foreign.curve is not None:
+        reading_error.widen(findings, foreign.curve, foreign.chart)
     named = [warnings.RecordingWarning.RANDOM_NAME.of(file=foreign.name)] if by_name else []
     findings["doubts"] = named + warnings.of_foreign(foreign) + findings["doubts"]
     return findings
 
 
-def _of_reads(foreign: ImportedData, told: Seen) -> Writes:
+def _of_reads(foreign: ImportedData, stated: MeasurementContext) -> Writes:
     """The phases of reads, whose causes a curve does not tell; no cache of writes is concluded from them."""
-    unknown = Evidence("unknown", 0.0, "a read, of which the curve alone tells no cause")
-    findings = of_curve(
-        foreign.curve,
-        explain=lambda phases: [unknown for _ in phases],
-        capacity_bytes=told.capacity_bytes,
-        seen=replace(told, random=True),
-    )
+    unknown = CauseEstimate("unknown", 0.0, "a read, of which the curve alone tells no cause")
+    options = AnalysisOptions(capacity_bytes=stated.capacity_bytes, context=replace(stated, random=True))
+    findings = of_curve(foreign.curve, lambda phases: [unknown for _ in phases], options)
     findings |= {"cache_bytes": None, "cache_bytes_low": None, "cache_bytes_high": None, "kind": "read"}
     own = [doubt for doubt in findings["doubts"] if doubt.code in OF_ANY_CURVE]
     findings["doubts"] = warnings.of_foreign(foreign) + own
@@ -90,9 +92,9 @@ def _columns(curve: Curve | None, kind: str) -> Columns:
     names = ["read_bytes", "write_bytes", "trim_bytes", "reads", "writes", "trims"]
     latencies = [f"lat_{name}_ns" for name in ("sum", "max", "p50", "p99", "p999")]
     count = curve.seconds.size if curve else 0
-    found: Columns = {name: np.zeros(count, dtype=np.uint64) for name in names + latencies}
-    found["end_ns"] = np.zeros(count, dtype=np.uint64)
+    columns: Columns = {name: np.zeros(count, dtype=np.uint64) for name in names + latencies}
+    columns["end_ns"] = np.zeros(count, dtype=np.uint64)
     if curve is not None:
-        found["end_ns"] = np.round(np.cumsum(curve.seconds) * 1e9).astype(np.uint64)
-        found[f"{kind}_bytes"] = np.diff(np.round(curve.edges_bytes - curve.edges_bytes[0])).astype(np.uint64)
-    return found
+        columns["end_ns"] = np.round(np.cumsum(curve.seconds) * 1e9).astype(np.uint64)
+        columns[f"{kind}_bytes"] = np.diff(np.round(curve.edges_bytes - curve.edges_bytes[0])).astype(np.uint64)
+    return columns

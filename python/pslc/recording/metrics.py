@@ -136,51 +136,58 @@ Figures = dict[Name, tuple[str, Figure]]
 def of_recording(recording: Recording) -> Figures:
     """Findings, rows of findings, and jobs, in this order."""
     findings = recording.findings
-    found = {Name(OWN_NAMES.get(key, key), label(key)): of for key, of in _with_units(findings)}
+    figures_by_name = {Name(OWN_NAMES.get(key, key), label(key)): figure for key, figure in _with_units(findings)}
     for number, phase in enumerate(findings.get("phases", []), 1):
-        found[Name(f"phase {number}", f"speed of phase {number}")] = (
-            "B/s", rate(phase["bytes_per_s"], phase["spread"])
+        figures_by_name[Name(f"phase {number}", f"speed of phase {number}")] = (
+            "B/s", _phase_speed(phase)
         )  # fmt: skip
     for key, rows in findings.items():
         if key not in ("phases", "doubts") and isinstance(rows, list) and rows and isinstance(rows[0], dict):
-            found |= _of_rows(key, rows)
+            figures_by_name |= _of_rows(key, rows)
     for job in recording.jobs:
         for kind in ("read", "write"):
             done = job[kind]
             if done["total_ios"]:
-                at, latency = done["lat_ns"]["percentile"], done["lat_ns"]["mean"]
+                percentiles, latency = done["lat_ns"]["percentile"], done["lat_ns"]["mean"]
                 seconds = max(done["runtime_ns"], 1) / 1e9
                 each = {"IOPS": ("/s", rate(done["total_ios"] / seconds))}
                 # What another program does not tell is no 0. Somebody's own work is judged by its slowest.
                 each |= {"mean latency": ("s", rate(latency / 1e9))} if latency else {}
                 for share in ("99", "99.9") if "trace" in recording.facts else ("99",):
-                    if ns := at.get(f"{float(share):.6f}"):
+                    if ns := percentiles.get(f"{float(share):.6f}"):
                         each[f"{share} % latency"] = ("s", rate(ns / 1e9))
-                for what, of in each.items():
+                for what, figure in each.items():
                     name = f"{job['name']} {kind} {what}"
-                    found[Name(name, name, Origin.JOB)] = of
-    return found
+                    figures_by_name[Name(name, name, Origin.JOB)] = figure
+    return figures_by_name
 
 
 def of_results(rows: Sequence[formats.Measured]) -> Figures:
     """What another program told instead of a series."""
-    found: dict[str, tuple[str, Figure]] = {}
+    figures_by_name: dict[str, tuple[str, Figure]] = {}
     for row in rows:
         name = f"{row.test} {row.kind}"
         if row.bytes_per_s is not None:
             spread = float(np.std(row.samples)) / row.bytes_per_s if row.samples else 0.0
-            found[name] = ("B/s", rate(row.bytes_per_s, spread))
+            figures_by_name[name] = ("B/s", rate(row.bytes_per_s, spread))
         if row.iops is not None:
-            found[f"{name} IOPS"] = ("/s", rate(row.iops))
+            figures_by_name[f"{name} IOPS"] = ("/s", rate(row.iops))
         if row.latency_s is not None:
-            found[f"{name} latency"] = ("s", rate(row.latency_s))
-    return {Name(name, name): of for name, of in found.items()}
+            figures_by_name[f"{name} latency"] = ("s", rate(row.latency_s))
+    return {Name(name, name): figure for name, figure in figures_by_name.items()}
 
 
 def rate(value: float, spread: float = 0.0) -> Figure:
     """A figure without an interval of its own, as wide as `NOISE` or as its spread."""
     half = max(NOISE / 2, spread / 2) * value
     return Figure(value, value - half, value + half)
+
+
+def _phase_speed(phase: Mapping[str, Any]) -> Figure:
+    """Speed of a phase, in the wider of the intervals of its spread and of the reading of a picture."""
+    figure = rate(phase["bytes_per_s"], phase["spread"])
+    low, high = (phase.get(f"bytes_per_s_{end}", figure.value) for end in ("low", "high"))
+    return Figure(figure.value, min(low, figure.low), max(high, figure.high))
 
 
 def label(key: str) -> str:
@@ -217,13 +224,13 @@ def _with_units(findings: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, F
 
 
 def _of_rows(list_name: str, rows: Sequence[Mapping[str, Any]]) -> Figures:
-    found: Figures = {}
+    figures_by_name: Figures = {}
     for called, row in zip(_told_apart(rows), rows, strict=True):
-        for key, of in _with_units(row):
+        for key, figure in _with_units(row):
             if key not in ASKED and key not in AXES:
                 name = f"{called}, {label(key)}"
-                found[Name(f"{list_name} {name}", name, Origin.ROW)] = of
-    return found
+                figures_by_name[Name(f"{list_name} {name}", name, Origin.ROW)] = figure
+    return figures_by_name
 
 
 def _told_apart(rows: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from arro3.core import Table
     from pydantic import TypeAdapter
 
-    from pslc.analysis import CacheEnd, ExplainedPhase, Found
+    from pslc.analysis import CacheEnd, ExplainedPhase, WriteAnalysis
 
 Columns = dict[str, NDArray[np.uint64]]
 
@@ -216,10 +216,10 @@ class Findings(dict[str, Any]):
         """The same as the `Findings` of its suite."""
         return cast(F, self)
 
-    def _of_writes(self) -> Found:
-        from pslc.analysis import Found
+    def _of_writes(self) -> WriteAnalysis:
+        from pslc.analysis import WriteAnalysis
 
-        return Found.of_document(self)
+        return WriteAnalysis.of_document(self)
 
 
 @lru_cache(maxsize=8)
@@ -317,32 +317,34 @@ class Recording:
         return ", ".join(self._conditions())
 
     def _conditions(self) -> list[str]:
-        said = [self.suite, f"simulated as {self.target}" if self.is_simulated else self.target]
-        said += [f"--{name}={value}" for name, value in self.overrides]
-        said += ["--quick"] if self.scope.get("quick") else []
-        said += [f"{self.scope['fill_first']} % filled first"] if self.scope.get("fill_first") else []
+        conditions = [self.suite, f"simulated as {self.target}" if self.is_simulated else self.target]
+        conditions += [f"--{name}={value}" for name, value in self.overrides]
+        conditions += ["--quick"] if self.scope.get("quick") else []
+        conditions += [f"{self.scope['fill_first']} % filled first"] if self.scope.get("fill_first") else []
         heat = self.profile_keys.get("heat", HeatTable())
         celsius = self.facts.get("before", Moment()).get("temperature_c")
-        said += [f"ambient {heat['ambient']}"] if "ambient" in heat else []
-        said += [f"{celsius:.0f} C at the start"] if celsius is not None else []
+        conditions += [f"ambient {heat['ambient']}"] if "ambient" in heat else []
+        conditions += [f"{celsius:.0f} C at the start"] if celsius is not None else []
         if self.began_unix_ns:
-            said.append(f"{datetime.fromtimestamp(self.began_unix_ns / 1e9):%Y-%m-%d}")
-        return [*said, f"pslc {self.version}"]
+            conditions.append(f"{datetime.fromtimestamp(self.began_unix_ns / 1e9):%Y-%m-%d}")
+        return [*conditions, f"pslc {self.version}"]
 
-    def conditions_with(self, others: Sequence[Recording]) -> str:
+    def conditions_with(self, recordings: Sequence[Recording]) -> str:
         """The conditions of several recordings, this one first: what all of them share is said once, before what they
         do not."""
-        each = [one._conditions() for one in (self, *others)]
-        shared = [said for said in each[0] if all(said in own for own in each)]
-        own = [", ".join(said for said in of if said not in shared) for of in each]
-        return ": ".join(part for part in (", ".join(shared), " / ".join(dict.fromkeys(own)).strip(" /")) if part)
+        by_recording = [recording._conditions() for recording in (self, *recordings)]
+        shared = [condition for condition in by_recording[0] if all(condition in distinct for distinct in by_recording)]
+        distinct = [
+            ", ".join(condition for condition in conditions if condition not in shared) for conditions in by_recording
+        ]
+        return ": ".join(part for part in (", ".join(shared), " / ".join(dict.fromkeys(distinct)).strip(" /")) if part)
 
     @property
     def parts(self) -> list[Recording]:
         """The steps of the run, each as a recording; the run itself where there was but one."""
         if len(self.steps) < 2:
             return [self]
-        found = []
+        recordings = []
         jobs = times = sizes = 0
         for step in self.steps:
             own: Any = {name: value for name, value in step.items() if name in Own.__annotations__}
@@ -356,8 +358,8 @@ class Recording:
                 bytes={name: column[sizes : sizes + step["bytes"]] for name, column in self.bytes.items()},
             )
             jobs, times, sizes = jobs + step["jobs"], times + step["time"], sizes + step["bytes"]
-            found.append(part)
-        return found
+            recordings.append(part)
+        return recordings
 
     @property
     def series(self) -> Table:
@@ -421,8 +423,8 @@ class Recording:
         memory = io.BytesIO()
         write_parquet(self.series, memory, compression="zstd(1)")
         series = memory.getvalue()
-        said = self.document() | {"series_sha256": hashlib.sha256(series).hexdigest()}
-        document = json.dumps(said, indent=1) + "\n"
+        saved = self.document() | {"series_sha256": hashlib.sha256(series).hexdigest()}
+        document = json.dumps(saved, indent=1) + "\n"
         # Once the new series is in place, the document that belongs to it is this one.
         next_document = folder / "run.json.part"
         writer.write(next_document, document)
@@ -483,7 +485,7 @@ def _columns(table: Table, path: Path) -> dict[str, Columns]:
     axes = np.array(table["axis"].to_pylist(), dtype=object)
     if not all(axis in ("time", "bytes") for axis in axes):
         raise CHANGED.refused(f"{path} is no series of a recording: an axis is neither time nor bytes")
-    found: Columns = {}
+    columns: Columns = {}
     for name in table.column_names:
         if name == "axis":
             continue
@@ -492,8 +494,8 @@ def _columns(table: Table, path: Path) -> dict[str, Columns]:
         values = column.to_numpy() if len(column) else np.zeros(0, dtype=np.uint64)
         if column.null_count or values.dtype.kind not in "ui" or (len(values) and values.min() < 0):
             raise CHANGED.refused(f"{path}: the column {name} holds something else than whole numbers from 0")
-        found[name] = values.astype(np.uint64)
-    return {axis: {name: column[axes == axis] for name, column in found.items()} for axis in ("time", "bytes")}
+        columns[name] = values.astype(np.uint64)
+    return {axis: {name: column[axes == axis] for name, column in columns.items()} for axis in ("time", "bytes")}
 
 
 def _faults(recording: Recording) -> list[str]:
@@ -513,8 +515,8 @@ def _faults(recording: Recording) -> list[str]:
     if recording.steps and of_steps != len(recording.jobs):
         faults.append(f"its steps have {of_steps} jobs, and it has {len(recording.jobs)}")
     own = set(recording.time) - set(BINS)
-    for name, of in (("before", recording.before), ("totals", recording.totals)):
-        if missing := sorted(own - set(of)):
+    for name, counters in (("before", recording.before), ("totals", recording.totals)):
+        if missing := sorted(own - set(counters)):
             faults.append(f"{name} has no {gate.listed(missing)}")
     try:
         _schema(ProfileTables).validate_python(files.toml(recording.profile), strict=True)
@@ -551,11 +553,11 @@ def _document(folder: Path, sha256: str) -> Json:
     for name in ("run.json", "run.json.part"):
         path = folder / name
         if os.path.exists(path):
-            found = gate.document(gate.text(path, FILE), str(path), FILE)
-            if not isinstance(found, dict):
+            document = gate.document(gate.text(path, FILE), str(path), FILE)
+            if not isinstance(document, dict):
                 raise FILE.refused(f"{path} holds no object") from None
-            if found.get("series_sha256", sha256) == sha256:
-                return cast(Json, found)
+            if document.get("series_sha256", sha256) == sha256:
+                return cast(Json, document)
     if not os.path.exists(folder / "run.json"):
         raise RecordingError(*_nothing_in(folder, folder / "run.json"))
     raise FILE.refused(
@@ -574,7 +576,7 @@ def join(parts: Sequence[Recording]) -> Recording:
     last = run[-1]
     unbegun, jobs = [], 0
     for part in run:
-        unbegun += [(jobs + at, job) for at, job in part.unbegun]
+        unbegun += [(jobs + index, job) for index, job in part.unbegun]
         jobs += len(part.jobs) + len(part.unbegun)
     return replace(
         run[0],

@@ -52,8 +52,8 @@ def rate(job: Job, kind: Kind) -> float:
 def latency(job: Job, kind: Kind, percent: float | None = None) -> float:
     """Seconds: the mean, or what so many percent of the requests took at most; 0 without requests."""
     done = job[kind]["lat_ns"]
-    at = done["mean"] if percent is None else done["percentile"].get(f"{percent:.6f}", 0)
-    return float(at) / 1e9
+    latency_ns = done["mean"] if percent is None else done["percentile"].get(f"{percent:.6f}", 0)
+    return float(latency_ns) / 1e9
 
 
 def mean_latency(job: Job) -> float:
@@ -70,14 +70,14 @@ def idle(job: Job) -> float:
 def curve(part: Recording) -> Curve | None:
     """Time against what a step wrote, without the pause before its first job; None when it wrote nothing."""
     first = int(part.jobs[0]["start_ns"]) if part.jobs else part.start_ns
-    found = write_curve(part)
-    if found is None:
+    part_curve = write_curve(part)
+    if part_curve is None:
         return None
     # `write_curve` begins after the pause where every job of the step has one.
     late = (first - began(part)) / 1e9
-    wait = found.seconds.copy()
+    wait = part_curve.seconds.copy()
     wait[0] = max(wait[0] - late, 1e-9)
-    return Curve(found.edges_bytes, wait)
+    return Curve(part_curve.edges_bytes, wait)
 
 
 @dataclass(frozen=True)
@@ -97,52 +97,52 @@ class Cache:
     slow: float
     past: float
 
-    def fast_bytes(self, of: Curve, *, from_start: bool = True) -> float:
+    def fast_bytes(self, writes: Curve, *, from_start: bool = True) -> float:
         """Bytes at the beginning of another write that were as fast, or of the longest such stretch in it.
 
         The border is where the sum of the time that was gained over the middle of both is largest, which is its most
         likely place when both sides scatter alike. Time adds up right however finely the bins cut a drive's own pulse.
         """
         middle = 0.5 * (1 / self.fast + 1 / self.past)
-        gain = np.concatenate([[0.0], np.cumsum(middle * of.widths - of.seconds)])
+        gain = np.concatenate([[0.0], np.cumsum(middle * writes.widths - writes.seconds)])
         if from_start:
-            return float(of.edges_bytes[int(np.argmax(gain))] - of.edges_bytes[0])
+            return float(writes.edges_bytes[int(np.argmax(gain))] - writes.edges_bytes[0])
         end = int(np.argmax(gain - np.minimum.accumulate(gain)))
-        return float(of.edges_bytes[end] - of.edges_bytes[int(np.argmin(gain[: end + 1]))])
+        return float(writes.edges_bytes[end] - writes.edges_bytes[int(np.argmin(gain[: end + 1]))])
 
 
-def _coarse(of: Curve) -> Curve:
+def _coarse(writes: Curve) -> Curve:
     """The curve in `BINS` bins at most: finer ones may show the pulse of the drive's pages, not its speed."""
-    edges = of.edges_bytes
-    at = np.unique(np.searchsorted(edges, np.linspace(edges[0], edges[-1], BINS + 1)))
-    return Curve(edges[at], np.add.reduceat(of.seconds, at[:-1]))
+    edges = writes.edges_bytes
+    indices = np.unique(np.searchsorted(edges, np.linspace(edges[0], edges[-1], BINS + 1)))
+    return Curve(edges[indices], np.add.reduceat(writes.seconds, indices[:-1]))
 
 
-def cache(of: Curve | None, seed: int = 0) -> Cache | None:
+def cache(writes: Curve | None, seed: int = 0) -> Cache | None:
     """The cache that a write came to the end of; None when there was no such end. The write buffer is none."""
-    if of is None:
+    if writes is None:
         return None
-    return _cache(of, seed) or (_cache(_coarse(of), seed) if len(of.seconds) > BINS else None)
+    return _cache(writes, seed) or (_cache(_coarse(writes), seed) if len(writes.seconds) > BINS else None)
 
 
-def _cache(of: Curve, seed: int) -> Cache | None:
-    phases = find_phases(of)
-    end = cache_end(of, phases, seed=seed)
+def _cache(writes: Curve, seed: int) -> Cache | None:
+    phases = find_phases(writes)
+    end = cache_end(writes, phases, seed=seed)
     if end is None or not end.seen_end:
         return None
-    after = next(phase for phase in phases if phase.from_bytes >= of.edges_bytes[0] + end.bytes * 0.999)
-    fast = end.bytes / float(of.seconds_at(np.array([of.edges_bytes[0] + end.bytes]))[0])
-    begun = _begun(of, end.bytes, after.bytes_per_s)
+    after = next(phase for phase in phases if phase.from_bytes >= writes.edges_bytes[0] + end.bytes * 0.999)
+    fast = end.bytes / float(writes.seconds_at(np.array([writes.edges_bytes[0] + end.bytes]))[0])
+    begun = _begun(writes, end.bytes, after.bytes_per_s)
     if begun:
-        keep = int(np.searchsorted(of.edges_bytes, of.edges_bytes[0] + begun))
-        return _cache(Curve(of.edges_bytes[keep:], of.seconds[keep:]), seed)
+        keep = int(np.searchsorted(writes.edges_bytes, writes.edges_bytes[0] + begun))
+        return _cache(Curve(writes.edges_bytes[keep:], writes.seconds[keep:]), seed)
     if end.bytes * (1 - after.bytes_per_s / fast) < BUFFER:
-        keep = int(np.searchsorted(of.edges_bytes, of.edges_bytes[0] + end.bytes))
-        rest = Curve(of.edges_bytes[keep:], of.seconds[keep:]) if keep < len(of.seconds) else None
+        keep = int(np.searchsorted(writes.edges_bytes, writes.edges_bytes[0] + end.bytes))
+        rest = Curve(writes.edges_bytes[keep:], writes.seconds[keep:]) if keep < len(writes.seconds) else None
         later = cache(rest, seed)
         if later is None:
             return None
-        before = float(of.edges_bytes[keep] - of.edges_bytes[0])
+        before = float(writes.edges_bytes[keep] - writes.edges_bytes[0])
         return replace(later, bytes=later.bytes + before, low=later.low + before, high=later.high + before)
     if fast <= CLIFF * after.bytes_per_s:
         return None
@@ -152,17 +152,17 @@ def _cache(of: Curve, seed: int) -> Cache | None:
     return Cache(end.bytes, end.low, end.high, fast, after.bytes_per_s, past)
 
 
-def _begun(of: Curve, end: float, past: float) -> float:
+def _begun(writes: Curve, end: float, past: float) -> float:
     """Bytes that a write to the `end` of a cache begins with as slowly as `past` it: a drive that left off there first
     completes the superblock that it had begun."""
-    edges = of.edges_bytes - of.edges_bytes[0]
-    usual = float(np.median(of.bytes_per_s[edges[1:] <= end])) if edges[1] <= end else past
+    edges = writes.edges_bytes - writes.edges_bytes[0]
+    usual = float(np.median(writes.bytes_per_s[edges[1:] <= end])) if edges[1] <= end else past
     if usual <= CLIFF * past:
         return 0.0
-    lost = np.r_[0.0, np.cumsum(of.seconds - 0.5 * (1 / usual + 1 / past) * of.widths)]
-    at = int(np.argmax(np.where(edges <= MOST_BEGUN * end, lost, 0.0)))
-    took = float(of.seconds[:at].sum())
-    return float(edges[at]) if at and abs(edges[at] / took / past - 1) < AS_SLOW else 0.0
+    lost = np.r_[0.0, np.cumsum(writes.seconds - 0.5 * (1 / usual + 1 / past) * writes.widths)]
+    index = int(np.argmax(np.where(edges <= MOST_BEGUN * end, lost, 0.0)))
+    took = float(writes.seconds[:index].sum())
+    return float(edges[index]) if index and abs(edges[index] / took / past - 1) < AS_SLOW else 0.0
 
 
 def sums(recording: Recording, column: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

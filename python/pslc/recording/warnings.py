@@ -1,5 +1,5 @@
 """What may have falsified a measurement on a real drive, ours or another program's: a closed set, each with what to do
-about it. Warnings about the analysis of a curve are in `pslc.analysis.doubts`."""
+about it. Warnings about the analysis of a curve are in `pslc.analysis.warnings`."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -116,15 +116,15 @@ def _of_the_run(recording: Recording) -> Iterator[MeasurementWarning]:
     fastest = max([phase["bytes_per_s"] for phase in recording.findings.get("phases", [])] + _speeds(recording.jobs))
     if ceiling is not None and fastest > ceiling:
         yield RecordingWarning.IMPOSSIBLE.of(speed=words.speed(fastest), most=words.speed(ceiling))
-    others = _others(recording)
-    if others >= OTHERS:
-        yield RecordingWarning.OTHERS.of(share=100 * others)
+    other_bytes = _other_bytes(recording)
+    if other_bytes >= OTHERS:
+        yield RecordingWarning.OTHERS.of(share=100 * other_bytes)
     if recording.drive_time_s > 0.5:
         yield from _of_the_cpu(recording)
     yield from _of_heat(recording.facts.get("before", Moment()), recording.facts.get("after", Moment()))
 
 
-def _others(recording: Recording) -> float:
+def _other_bytes(recording: Recording) -> float:
     """Share of what the drive moved that was for others; 0 where it does not count, or a page cache took part."""
     names = ("device_read_bytes_total", "device_write_bytes_total")
     if not all(name in recording.totals for name in names) or not all(said(job)["direct"] for job in recording.jobs):
@@ -150,22 +150,21 @@ def of_jobs(jobs: Sequence[Job]) -> Iterator[MeasurementWarning]:
 
 def of_foreign(foreign: ImportedData) -> list[MeasurementWarning]:
     """The doubts about another program's data."""
-    found = [RecordingWarning.READING.of(caution=caution) for caution in foreign.cautions]
-    found += [
-        one for one in of_jobs(foreign.jobs) if foreign.tells_options or one.code != RecordingWarning.PAGE_CACHE.code
-    ]
+    warnings = [RecordingWarning.READING.of(caution=caution) for caution in foreign.cautions]
+    page_cache = RecordingWarning.PAGE_CACHE.code
+    warnings += [each for each in of_jobs(foreign.jobs) if foreign.tells_options or each.code != page_cache]
     if foreign.zeroes:
-        found.append(RecordingWarning.ZEROES.of())
+        warnings.append(RecordingWarning.ZEROES.of())
     if foreign.clock_back_s:
-        found.append(RecordingWarning.CLOCK.of(span=words.span(foreign.clock_back_s), file=foreign.name))
+        warnings.append(RecordingWarning.CLOCK.of(span=words.span(foreign.clock_back_s), file=foreign.name))
     speeds = {"a job": max(_speeds(foreign.jobs))}
     speeds |= {f"{row.test} {row.kind}": row.bytes_per_s or 0.0 for row in foreign.rows}
     if foreign.curve is not None:
         speeds["most of the curve"] = float(np.median(foreign.curve.bytes_per_s))
     what = max(speeds, key=lambda name: speeds[name])
     if speeds[what] > NO_LINK_BYTES_PER_S:
-        found.append(RecordingWarning.NO_LINK.of(what=what, speed=words.speed(speeds[what])))
-    return found
+        warnings.append(RecordingWarning.NO_LINK.of(what=what, speed=words.speed(speeds[what])))
+    return warnings
 
 
 def _speeds(jobs: Sequence[Job]) -> list[float]:
@@ -187,7 +186,9 @@ def _of_heat(before: Moment, after: Moment) -> Iterator[MeasurementWarning]:
 
 def throttled_s(facts: Facts) -> float | None:
     """How long the drive was in a step of thermal management between before and after; None when it does not tell."""
-    before, after = (health(of.get("smart")) for of in (facts.get("before", Moment()), facts.get("after", Moment())))
+    before, after = (
+        health(snapshot.get("smart")) for snapshot in (facts.get("before", Moment()), facts.get("after", Moment()))
+    )
     rises = [after[name] - before.get(name, 0) for name in TIMES if name in after]
     return float(sum(rises)) if rises else None
 
@@ -210,11 +211,11 @@ def _of_the_cpu(recording: Recording) -> Iterator[MeasurementWarning]:
     share = 100 * busy / (recording.drive_time_s * 1e9)
     if share > 90:
         yield RecordingWarning.CPU_BOUND.of(share=share)
-    most = recording.facts.get("engine_ceiling_iops")
+    ceiling = recording.facts.get("engine_ceiling_iops")
     requests = sum(job[kind]["total_ios"] for job in recording.jobs for kind in ("read", "write"))
     iops = requests / recording.drive_time_s
-    if most and iops > most / 2:
-        yield RecordingWarning.ENGINE_BOUND.of(iops=iops, most=most)
+    if ceiling and iops > ceiling / 2:
+        yield RecordingWarning.ENGINE_BOUND.of(iops=iops, most=ceiling)
 
 
 def of_the_machine(facts: Facts) -> Iterator[MeasurementWarning]:
@@ -262,9 +263,9 @@ def of_the_file_system(system: FileSystem | None) -> Iterator[MeasurementWarning
 
 def _of_the_device(device: Device) -> Iterator[MeasurementWarning]:
     now = (device["link_speed"], device["link_width"])
-    most = (device["link_speed_max"], device["link_width_max"])
-    if None not in (*now, *most) and now != most and "unknown" not in str(most[0]):
-        yield RecordingWarning.LINK.of(now=f"{now[0]} x{now[1]}", most=f"{most[0]} x{most[1]}")
+    fastest_link = (device["link_speed_max"], device["link_width_max"])
+    if None not in (*now, *fastest_link) and now != fastest_link and "unknown" not in str(fastest_link[0]):
+        yield RecordingWarning.LINK.of(now=f"{now[0]} x{now[1]}", most=f"{fastest_link[0]} x{fastest_link[1]}")
     if device["write_cache"] == "write through" and device["name"].startswith(("sd", "nvme")):
         yield RecordingWarning.WRITE_CACHE.of(what=device["write_cache"])
     if device["requests_in_flight"]:

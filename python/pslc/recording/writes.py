@@ -9,17 +9,18 @@ from numpy.typing import ArrayLike
 
 from pslc.analysis import (
     WRITE_ALL,
+    AnalysisOptions,
     AnalysisWarning,
+    CauseEstimate,
     Curve,
-    Evidence,
     Explain,
-    Found,
+    MeasurementContext,
     Phase,
     PhaseFacts,
-    Seen,
+    WriteAnalysis,
     Writes,
-    causes_from_outside,
-    find,
+    analyze_curve,
+    blackbox_causes,
     phase_cause,
 )
 from pslc.base import words
@@ -32,7 +33,7 @@ from pslc.recording.context import (
     inside,
     left_the_cache,
     longer,
-    seen,
+    measurement_context,
     throttled,
     throttled_bytes_per_s,
     under_way,
@@ -69,24 +70,22 @@ def of_writes(recording: Recording, *, outside: bool = False) -> Writes:
     curve = write_curve(recording)
     mixed = recording.bytes["reads"].any() or recording.bytes["trims"].any() or _paced(recording)
 
-    def explain(phases: Sequence[Phase]) -> list[Evidence]:
+    def explain(phases: Sequence[Phase]) -> list[CauseEstimate]:
         if curve is not None and recording.is_simulated and not outside:
             return [_evidence(recording, curve, phase) for phase in phases]
-        return causes_from_outside(phases, seen(recording, phases))
+        return blackbox_causes(phases, measurement_context(recording, phases))
 
-    found = of_curve(
-        curve,
-        explain=explain,
+    options = AnalysisOptions(
         capacity_bytes=_to_be_written(recording),
         seed=recording.seed,
         interrupted=recording.cut_off is not None,
-        phases_too=not mixed,
-        the_rest=_the_rest(recording),
+        next_step=_next_step(recording),
     )
+    findings = _mean_alone(curve) if mixed else of_curve(curve, explain, options)
     if recording.is_simulated and not outside:
-        _by_the_counters(recording, found)
-    found["throttled_s"] = throttled(recording)
-    return found
+        _correct_by_counters(recording, findings)
+    findings["throttled_s"] = throttled(recording)
+    return findings
 
 
 def _to_be_written(recording: Recording) -> int:
@@ -96,66 +95,56 @@ def _to_be_written(recording: Recording) -> int:
     return size - recording.capacity_bytes * before // 100
 
 
-def _the_rest(recording: Recording) -> str:
+def _next_step(recording: Recording) -> str:
     """What to do where only a part of the drive was written."""
     if any("runtime" in job["options"] for job in recording.jobs):
         return "pslc run fill writes all of it"
     return longer(recording, WRITE_ALL)
 
 
-def _by_the_counters(recording: Recording, found: Writes) -> None:
+def _correct_by_counters(recording: Recording, findings: Writes) -> None:
     """What a simulated drive knows of its cache better than its curve: what a page cache held is not in it, it may have
     been full without the speed showing it, and it may not have been free when the write began."""
-    least, end = found["cache_bytes_low"], found["cache_bytes"]
-    if least is None:
+    low, end = findings["cache_bytes_low"], findings["cache_bytes"]
+    if low is None:
         return
     left = left_the_cache(recording)
-    sooner = least if end is None else EARLY * least - _handed_out(recording)
+    sooner = low if end is None else EARLY * low - _handed_out(recording)
     if left is not None and left < sooner:
-        found |= {"cache_bytes": None, "cache_bytes_low": None, "cache_bytes_high": None}
-        found["doubts"] = [AnalysisWarning.HIDDEN.of(size=words.size(left)), *found["doubts"]]
+        findings |= {"cache_bytes": None, "cache_bytes_low": None, "cache_bytes_high": None}
+        findings["doubts"] = [AnalysisWarning.HIDDEN.of(size=words.size(left)), *findings["doubts"]]
     elif end is not None:
         in_memory, before = held_in_memory(recording, end), at_first(recording, "slc_valid_bytes")
         taken = end - in_memory
         past = changes_within(recording, 0.0, end / 2.0)["host_to_native_bytes_total"]
         if elsewhere := past > NOT_FREE * taken:
-            found |= {"cache_bytes": None, "cache_bytes_low": None, "cache_bytes_high": None}
+            findings |= {"cache_bytes": None, "cache_bytes_low": None, "cache_bytes_high": None}
         else:
             # A drive that left off past its cache first completes the superblock that it had begun there.
             besides = in_memory + past
-            found |= {
+            findings |= {
                 "cache_bytes": round(end - besides),
-                "cache_bytes_low": round(least - besides),
-                "cache_bytes_high": round((found["cache_bytes_high"] or least) - besides),
+                "cache_bytes_low": round(low - besides),
+                "cache_bytes_high": round((findings["cache_bytes_high"] or low) - besides),
             }
         if elsewhere or before > NOT_FREE * (before + taken):
-            found["doubts"] = [AnalysisWarning.HELD.of(size=words.size(before)), *found["doubts"]]
+            findings["doubts"] = [AnalysisWarning.HELD.of(size=words.size(before)), *findings["doubts"]]
 
 
-def of_curve(  # noqa: PLR0913 keywords of one call, passed on
-    curve: Curve | None,
-    *,
-    explain: Explain,
-    capacity_bytes: float | None = None,
-    seed: int = 0,
-    interrupted: bool = False,
-    phases_too: bool = True,
-    seen: Seen | None = None,
-    the_rest: str = WRITE_ALL,
-) -> Writes:
-    """What a write curve says; see `of_writes`."""
-    if curve is None or not phases_too:
-        mean = curve.total_bytes / curve.total_seconds if curve else None
-        return Found(mean, (), None, ()).document()
-    return find(
-        curve,
-        explain,
-        capacity_bytes=capacity_bytes,
-        seed=seed,
-        interrupted=interrupted,
-        seen=seen,
-        the_rest=the_rest,
-    ).document()
+def of_curve(curve: Curve | None, explain: Explain, options: AnalysisOptions) -> Writes:
+    """The analysis of a write curve as run.json holds it; see `of_writes`. None: nothing was written.
+
+    Args:
+        explain: gives the cause of each phase.
+        options: what is known of the drive and the run.
+    """
+    return analyze_curve(curve, explain, options).document() if curve else _mean_alone(curve)
+
+
+def _mean_alone(curve: Curve | None) -> Writes:
+    """The mean speed, of a curve that tells nothing else."""
+    mean = curve.total_bytes / curve.total_seconds if curve else None
+    return WriteAnalysis(mean, (), None, ()).document()
 
 
 def analyze(  # noqa: PLR0913 public: keywords as the options of pslc analyze
@@ -169,7 +158,7 @@ def analyze(  # noqa: PLR0913 public: keywords as the options of pslc analyze
     prefilled: bool = False,
     celsius: ArrayLike | None = None,
     seed: int = 0,
-) -> Found:
+) -> WriteAnalysis:
     """What a curve of anyone's says: `pslc.analyze(written, speed).cache`.
 
     Args:
@@ -187,26 +176,21 @@ def analyze(  # noqa: PLR0913 public: keywords as the options of pslc analyze
     Raises:
         ValueError: the arrays do not make a curve.
     """
-    at, speed = np.asarray(x, dtype=np.float64), np.asarray(bytes_per_s, dtype=np.float64)
-    curve = Curve.of_samples(at, speed, by)
+    samples, speed = np.asarray(x, dtype=np.float64), np.asarray(bytes_per_s, dtype=np.float64)
+    curve = Curve.of_samples(samples, speed, by)
     degrees = None
     if celsius is not None:
-        written = at if by == "bytes" else np.cumsum(np.nan_to_num(speed) * np.diff(at, prepend=0.0))
+        written = samples if by == "bytes" else np.cumsum(np.nan_to_num(speed) * np.diff(samples, prepend=0.0))
         degrees = (written, np.asarray(celsius, dtype=np.float64))
-    known = Seen(
+    context = MeasurementContext(
         capacity_bytes=capacity_bytes,
         link_bytes_per_s=link_bytes_per_s,
         random=None if workload is None else workload == "random",
         prefilled=prefilled,
         celsius=degrees,
     )
-    return find(
-        curve,
-        lambda phases: causes_from_outside(phases, known),
-        capacity_bytes=capacity_bytes,
-        seed=seed,
-        seen=known,
-    )
+    options = AnalysisOptions(capacity_bytes=capacity_bytes, seed=seed, context=context)
+    return analyze_curve(curve, lambda phases: blackbox_causes(phases, context), options)
 
 
 def write_curve(recording: Recording) -> Curve | None:
@@ -215,10 +199,10 @@ def write_curve(recording: Recording) -> Curve | None:
     series = recording.bytes
     edges = np.concatenate([[0.0], np.cumsum(series["write_bytes"], dtype=np.float64)])
     ends = np.concatenate([[began(recording)], series["end_ns"]]).astype(np.float64)
-    least = 0.0 if recording.is_simulated else SHORTEST_NS
+    shortest_ns = 0.0 if recording.is_simulated else SHORTEST_NS
     keep = [0]
     for i in range(1, len(edges)):
-        if edges[i] > edges[keep[-1]] and ends[i] > ends[keep[-1]] + least:
+        if edges[i] > edges[keep[-1]] and ends[i] > ends[keep[-1]] + shortest_ns:
             keep.append(i)
     if len(keep) < 2:
         return None
@@ -238,7 +222,7 @@ def _handed_out(recording: Recording) -> int:
     return facts["write_buffer_bytes"] + HANDED_OUT * facts["slc_superblock_bytes"] + round(under_way(recording))
 
 
-def _evidence(recording: Recording, curve: Curve, phase: Phase) -> Evidence:
+def _evidence(recording: Recording, curve: Curve, phase: Phase) -> CauseEstimate:
     # Work is counted when it is handed out, and the curve feels it when the buffer is full again: what is counted at
     # the end of a phase is the next one's.
     written = phase.to_bytes - phase.from_bytes

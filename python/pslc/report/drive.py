@@ -1,11 +1,20 @@
 """A simulated drive on a terminal: its geometry drawn, and what follows from it."""
 
-from pslc.base import words
+import textwrap
+import tomllib
+
+from pslc.base import files, words
+from pslc.device import parts
+from pslc.device.parts.schema import above
 from pslc.device.target import Target
 from pslc.schema.facts import Facts
 
 LIMITS = {"data-path": "the controller's data path carries", "buffer": "the write buffer has programs under way"}
-"""What may hold native writes back, where neither the dies nor the channels do."""
+"""What may hold writes into cells back, where neither the dies nor the channels do."""
+POOR_PERCENT = 45
+"""Error that nine of ten speeds of a controller stay within, from which on its family is called poor: what drives of
+parts are to keep (CONTRIBUTING.md)."""
+WIDTH = 98
 MOST_CHANNELS = 8
 MOST_DIES = 4
 
@@ -14,7 +23,50 @@ def text(target: Target) -> str:
     """All of it, in lines of at most 100 characters."""
     title = f"{target.name}, {words.size(target.capacity_bytes)}"
     notes = [f"note: {note}" for note in target.facts["notes"]]
-    return "\n".join([title, "", *_drawing(target.facts), "", *_limits(target.facts, target.capacity_bytes), *notes])
+    limits = _limits(target.facts, target.capacity_bytes)
+    rest = [*_spread(target), *_defaults(target), *notes]
+    return "\n".join([title, "", *_drawing(target.facts), "", *limits, *rest])
+
+
+def _row(name: str, value: str) -> list[str]:
+    return textwrap.wrap(value, WIDTH, initial_indent=f"{name:<17} ", subsequent_indent=" " * 18)
+
+
+def _spread(target: Target) -> list[str]:
+    """How far predictions from parts are from reviews, where the drive is made of parts."""
+    name = dict(target.provenance).get("nand.channels", "").partition(":")[0]
+    if name not in parts.controllers():
+        return []
+    within = ", ".join(
+        f"{spread.what} {spread.median_percent} % ({spread.ninety_percent} %)" for spread in parts.spreads()
+    )
+    lines = _row("from parts", f"half (nine of ten) of what reviews measured is within: {within}")
+    mine = parts.spreads(name)
+    if not mine:
+        return [*lines, *_row("", f"no drive with {name} was reviewed: its own spread is not known")]
+    spread = mine[0]
+    poor = (
+        ": a poor family, fit it to a review with pslc fit --published" if spread.ninety_percent > POOR_PERCENT else ""
+    )
+    count = f"{spread.drives} drive" + "s" * (spread.drives > 1)
+    sentence = (
+        f"{count} with {name}: {spread.median_percent} % ({spread.ninety_percent} %) of {spread.figures} speeds{poor}"
+    )
+    return [*lines, *_row("", sentence)]
+
+
+def _defaults(target: Target) -> list[str]:
+    """Each key that neither the profile nor its provenance names, with the value that holds."""
+    named = dict(target.provenance)
+    values = {
+        key: value for key, value in files.dotted(tomllib.loads(target.profile)) if not key.startswith("provenance.")
+    }
+    # Neither half of a pair stands alone at the end of a line.
+    silent = [
+        f"{key}\u00a0=\u00a0{value}" for key, value in values.items() if not any(name in named for name in above(key))
+    ]
+    lines = _row("by default", ", ".join(silent)) if silent else []
+    return [line.replace("\u00a0", " ") for line in lines]
 
 
 def _drawing(facts: Facts) -> list[str]:
@@ -64,6 +116,9 @@ def _limits(facts: Facts, capacity_bytes: int) -> list[str]:
         ),
         ("controller takes", f"{facts['read_iops']:,.0f} reads or {facts['write_iops']:,.0f} writes a second"),
     ]
+    if facts["slc_limit"] in LIMITS:
+        slc = words.speed(facts["slc_limit_bytes_per_s"])
+        rows.append(("pSLC writes", f"{slc}, as much as {LIMITS[facts['slc_limit']]}"))
     if facts["native_limit"] in LIMITS:
         rows.append(("native writes", f"{words.speed(native)}, as much as {LIMITS[facts['native_limit']]}"))
     if cache:

@@ -27,12 +27,12 @@ def browser() -> str:
         PslcError: there is none.
     """
     wanted = os.environ.get("CHROME")
-    found = shutil.which(wanted) if wanted else next(filter(None, map(shutil.which, BROWSERS)), None)
-    if found is None:
+    program = shutil.which(wanted) if wanted else next(filter(None, map(shutil.which, BROWSERS)), None)
+    if program is None:
         what = f"CHROME is {wanted}, which is not a program" if wanted else "no browser to draw pictures with"
         hint = "install Chromium or Chrome (apt install chromium), or name one: CHROME=/path/to/it; the page needs none"
         raise RecordingError(what, hint)
-    return found
+    return program
 
 
 def write(pictures: Sequence[Picture], about: About, folder: Path, kind: str) -> list[Path]:
@@ -81,11 +81,11 @@ def _draw(program: str, page: str) -> dict[str, str]:
             raise RecordingError(
                 f"{program} drew nothing: {error}", "try it alone: it has to run with --headless"
             ) from None
-    found = re.search(r'<pre id="out">(.*?)</pre>', done.stdout.decode("utf-8", errors="replace"), flags=re.S)
-    if found is None:
+    match = re.search(r'<pre id="out">(.*?)</pre>', done.stdout.decode("utf-8", errors="replace"), flags=re.S)
+    if match is None:
         last = done.stderr.decode("utf-8", errors="replace").strip().splitlines()[-1:] or ["it said nothing"]
         raise RecordingError(f"{program} drew nothing: {last[0]}", "try it alone: it has to run with --headless")
-    drawn: dict[str, str] = json.loads(html.unescape(found[1]))
+    drawn: dict[str, str] = json.loads(html.unescape(match[1]))
     return drawn
 
 

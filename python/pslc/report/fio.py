@@ -73,8 +73,8 @@ def document(recording: Recording, bins: bool = False) -> output.Document:
 def in_order(recording: Recording) -> list[Job]:
     """All jobs, those that never began in their places."""
     jobs = list(recording.jobs)
-    for at, job in recording.unbegun:
-        jobs.insert(at, job)
+    for index, job in recording.unbegun:
+        jobs.insert(index, job)
     return jobs
 
 
@@ -92,13 +92,13 @@ def _valued(options: dict[str, str]) -> dict[str, str]:
 def disk_util(recording: Recording) -> list[output.Disk]:
     """What the disk under a real target did meanwhile, for everyone; behind a device of dm or md those below it. Empty
     where it is not known."""
-    found = recording.facts.get("disk_counts")
-    return list(_disks(found)) if found else []
+    counts = recording.facts.get("disk_counts")
+    return list(_disks(counts)) if counts else []
 
 
-def _disks(found: DiskCounts) -> Iterator[output.Disk]:
-    slaves = found.get("slaves", [])
-    own, below = _disk(found), [_disk(slave) for slave in slaves]
+def _disks(counts: DiskCounts) -> Iterator[output.Disk]:
+    slaves = counts.get("slaves", [])
+    own, below = _disk(counts), [_disk(slave) for slave in slaves]
 
     def mean(name: Count) -> int:
         return sum(disk[name] for disk in below) // len(below)
@@ -119,11 +119,11 @@ def _disks(found: DiskCounts) -> Iterator[output.Disk]:
         yield from _disks(slave)
 
 
-def _disk(found: DiskCounts) -> output.Disk:
-    did = [after - before for before, after in zip(found["before"], found["after"], strict=True)]
-    util = min(100.0 * did[9] / max(found["span_ms"], 1.0), 100.0)
+def _disk(counts: DiskCounts) -> output.Disk:
+    did = [after - before for before, after in zip(counts["before"], counts["after"], strict=True)]
+    util = min(100.0 * did[9] / max(counts["span_ms"], 1.0), 100.0)
     return {
-        "name": found["name"],
+        "name": counts["name"],
         "read_ios": did[0],
         "write_ios": did[4],
         "read_merges": did[1],
@@ -141,11 +141,11 @@ def _job(job: Job, recording: Recording, bins: bool) -> output.Job:
     usage = job.get("usage", {})
     own = _own(job)
     options: output.OwnOptions = {"job options": _valued(own)} if own else {}
-    asked: output.Asked = {}
+    options_shown: output.Asked = {}
     if description := job["options"].get("description"):
-        asked["desc"] = description
+        options_shown["desc"] = description
     if "steadystate" in job:
-        asked["steadystate"] = _steady(job["steadystate"])
+        options_shown["steadystate"] = _steady(job["steadystate"])
     return {
         "jobname": job["name"],
         "groupid": job["groupid"],
@@ -168,7 +168,7 @@ def _job(job: Job, recording: Recording, bins: bool) -> output.Job:
         "latency_us": job["latency_us"],
         "latency_ms": job["latency_ms"],
         **_latency_target(job),
-        **asked,
+        **options_shown,
     }
 
 
@@ -181,46 +181,46 @@ def _own(job: Job) -> dict[str, str]:
 
 
 def _directions(job: Job, group: Sequence[Job], bins: bool) -> output.Directions:
-    found: output.Directions = {}
+    directions: output.Directions = {}
     if job["options"].get("unified_rw_reporting") not in ("mixed", "1"):
         for kind in KINDS:
-            found[kind] = _direction(job, kind, group, bins)
-        asked, sync = _percentiles(job, "clat") or _percentiles(job, "lat"), job["sync"]
+            directions[kind] = _direction(job, kind, group, bins)
+        percentiles, sync = _percentiles(job, "clat") or _percentiles(job, "lat"), job["sync"]
         # Older recordings count flushes of data as well.
         count = job.get("fsyncs", sync["total_ios"])
-        found["sync"] = {"total_ios": count, "lat_ns": _latency(sync["lat_ns"], asked, bins)}
+        directions["sync"] = {"total_ios": count, "lat_ns": _latency(sync["lat_ns"], percentiles, bins)}
     if "mixed" in job:
-        found["mixed"] = _direction(job, "mixed", group, bins)
-    return found
+        directions["mixed"] = _direction(job, "mixed", group, bins)
+    return directions
 
 
 def _latency_target(job: Job) -> output.LatencyTarget:
     """The depth that was found; of a job that looked for none, its own. Of a group, its last job's."""
     # Older recordings have none.
-    found = job.get("latency_target", {})
-    depth = found.get("depth", job["iodepth"])
+    target = job.get("latency_target", {})
+    depth = target.get("depth", job["iodepth"])
     if depth == 0:
         # It never began.
         return {}
     return {
         "latency_depth": depth,
-        "latency_target": found.get("target_ns", 0),
-        "latency_percentile": found.get("percentile", 100.0),
-        "latency_window": found.get("window_ns", 0) // 1000,
+        "latency_target": target.get("target_ns", 0),
+        "latency_percentile": target.get("percentile", 100.0),
+        "latency_window": target.get("window_ns", 0) // 1000,
     }
 
 
-def _steady(found: SteadyState) -> output.Steady:
+def _steady(state: SteadyState) -> output.Steady:
     """Seconds that have not been are 0, as in fio."""
-    unit = "%" if found["percent"] else ""
-    iops, bw = (rates + [0] * (found["duration_s"] - len(rates)) for rates in (found["iops"], found["bytes_per_s"]))
+    unit = "%" if state["percent"] else ""
+    iops, bw = (rates + [0] * (state["duration_s"] - len(rates)) for rates in (state["iops"], state["bytes_per_s"]))
     return {
-        "ss": f"{found['criterion']}:{found['limit']:f}{unit}",
-        "duration": found["duration_s"],
-        "attained": int(found["attained"]),
-        "criterion": f"{found['value']:f}{unit}",
-        "max_deviation": found["max_deviation"],
-        "slope": found["slope"],
+        "ss": f"{state['criterion']}:{state['limit']:f}{unit}",
+        "duration": state["duration_s"],
+        "attained": int(state["attained"]),
+        "criterion": f"{state['value']:f}{unit}",
+        "max_deviation": state["max_deviation"],
+        "slope": state["slope"],
         "data": {
             "bw_mean": sum(bw) // len(bw),
             "iops_mean": sum(iops) // len(iops),
@@ -239,12 +239,16 @@ def _percentiles(job: Job, word: str) -> list[str]:
     options = job["global_options"] | _own(job)
     if not _asked(options, f"{word}_percentiles", word == "clat"):
         return []
-    asked = options.get("percentile_list", "")
-    return [f"{percent:.6f}" for percent in sorted(float(part) for part in asked.split(":"))] if asked else DEFAULT
+    percentile_list = options.get("percentile_list", "")
+    return (
+        [f"{percent:.6f}" for percent in sorted(float(part) for part in percentile_list.split(":"))]
+        if percentile_list
+        else DEFAULT
+    )
 
 
 def _batches(job: Job) -> dict[str, float]:
-    """Requests are handed over, and come back, one by one."""
+    """fio's counts of batches: pslc submits and completes one request at a time."""
     some = any(job[kind]["total_ios"] for kind in KINDS)
     return {"0": 0.0, "4": 100.0 if some else 0.0, "8": 0.0, "16": 0.0, "32": 0.0, "64": 0.0, ">=64": 0.0}
 
@@ -284,7 +288,7 @@ def _asked(options: dict[str, str], option: str, default: bool) -> bool:
 
 
 def _latency(latency: Times, percentiles: Sequence[str], bins: bool) -> output.Latency:
-    found: output.Latency = {
+    shown: output.Latency = {
         "min": latency["min"],
         "max": latency["max"],
         "mean": latency["mean"],
@@ -292,10 +296,10 @@ def _latency(latency: Times, percentiles: Sequence[str], bins: bool) -> output.L
         "N": latency["n"],
     }
     if percentiles and latency["percentile"]:
-        found["percentile"] = {name: latency["percentile"][name] for name in percentiles}
+        shown["percentile"] = {name: latency["percentile"][name] for name in percentiles}
         if bins:
-            found["bins"] = {str(ns): count for ns, count in latency.get("bins", ())}
-    return found
+            shown["bins"] = {str(ns): count for ns, count in latency.get("bins", ())}
+    return shown
 
 
 def _samples(job: Job, kind: Part, group: Sequence[Job]) -> output.Samples:

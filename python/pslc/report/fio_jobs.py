@@ -21,12 +21,12 @@ def job_file(steps: Sequence[str], region: Region) -> str:
 
 
 def _sections(text: str) -> list[list[str]]:
-    found: list[list[str]] = []
+    sections: list[list[str]] = []
     for line in filter(None, text.splitlines()):
         if line.startswith("["):
-            found.append([])
-        found[-1].append(line)
-    return found
+            sections.append([])
+        sections[-1].append(line)
+    return sections
 
 
 def _without_pause(lines: list[str]) -> list[list[str]]:

@@ -28,11 +28,11 @@ def lines(recording: Recording) -> Iterator[str]:
     document = fio.document(recording)
     shown = [job for job in fio.in_order(recording) if fio.has_stats(job)]
     yield ""
-    for job, said in zip(shown, document["jobs"], strict=True):
-        if any(said[kind]["total_ios"] for kind, _ in DIRECTIONS if kind in said):
-            yield from _job(job, said, document["time"])
-    for number in range(max((said["groupid"] for said in document["jobs"]), default=-1) + 1):
-        yield from _group(number, [said for said in document["jobs"] if said["groupid"] == number])
+    for job, written in zip(shown, document["jobs"], strict=True):
+        if any(written[kind]["total_ios"] for kind, _ in DIRECTIONS if kind in written):
+            yield from _job(job, written, document["time"])
+    for number in range(max((written["groupid"] for written in document["jobs"]), default=-1) + 1):
+        yield from _group(number, [written for written in document["jobs"] if written["groupid"] == number])
     if document["disk_util"]:
         yield ""
         yield "Disk stats (read/write):"
@@ -56,43 +56,49 @@ def number(value: float, thousand: int, unit: str = "", digits: int = DIGITS) ->
     return f"{whole + int(fraction[0])}.{fraction[2:]}{prefixes[power]}{unit}"
 
 
-def _job(job: RecordedJob, said: output.Job, time: str) -> Iterator[str]:
-    head = f"{said['jobname']}: (groupid={said['groupid']}, jobs={job.get('clones', 1)}): err={said['error']:2d}"
+def _job(job: RecordedJob, written: output.Job, time: str) -> Iterator[str]:
+    head = (
+        f"{written['jobname']}: (groupid={written['groupid']}, jobs={job.get('clones', 1)}): err={written['error']:2d}"
+    )
     yield f"{head}: pid={os.getpid()}: {time}"
-    if "desc" in said:
-        yield f"  Description  : [{said['desc']}]"
+    if "desc" in written:
+        yield f"  Description  : [{written['desc']}]"
     for kind, _ in DIRECTIONS:
-        if kind in said and said[kind]["io_bytes"]:
-            yield from _direction(kind, said[kind], _base(job))
-    for unit, levels in (("nsec", said["latency_ns"]), ("usec", said["latency_us"]), ("msec", said["latency_ms"])):
+        if kind in written and written[kind]["io_bytes"]:
+            yield from _direction(kind, written[kind], _base(job))
+    for unit, levels in (
+        ("nsec", written["latency_ns"]),
+        ("usec", written["latency_us"]),
+        ("msec", written["latency_ms"]),
+    ):
         yield from _levels(unit, levels)
-    sync = said.get("sync")
+    sync = written.get("sync")
     if sync and sync["lat_ns"]["N"]:
         yield "  fsync/fdatasync/sync_file_range:"
         yield _times("sync", sync["lat_ns"])
         yield from _percentiles("sync", sync["lat_ns"])
     yield (
-        f"  cpu          : usr={said['usr_cpu']:.2f}%, sys={said['sys_cpu']:.2f}%, ctx={said['ctx']}, "
-        f"majf={said['majf']}, minf={said['minf']}"
+        f"  cpu          : usr={written['usr_cpu']:.2f}%, sys={written['sys_cpu']:.2f}%, ctx={written['ctx']}, "
+        f"majf={written['majf']}, minf={written['minf']}"
     )
-    yield f"  IO depths    : {_shares(said['iodepth_level'])}"
-    yield f"     submit    : {_shares(said['iodepth_submit'])}"
-    yield f"     complete  : {_shares(said['iodepth_complete'])}"
-    yield f"     issued rwts: total={_issued(said)} short=0,0,0,0 dropped=0,0,0,0"
-    if said.get("latency_depth"):
+    yield f"  IO depths    : {_shares(written['iodepth_level'])}"
+    yield f"     submit    : {_shares(written['iodepth_submit'])}"
+    yield f"     complete  : {_shares(written['iodepth_complete'])}"
+    yield f"     issued rwts: total={_issued(written)} short=0,0,0,0 dropped=0,0,0,0"
+    if written.get("latency_depth"):
         yield (
-            f"     latency   : target={said['latency_target']}, window={said['latency_window']}, "
-            f"percentile={said['latency_percentile']:.2f}%, depth={said['latency_depth']}"
+            f"     latency   : target={written['latency_target']}, window={written['latency_window']}, "
+            f"percentile={written['latency_percentile']:.2f}%, depth={written['latency_depth']}"
         )
-    if "steadystate" in said:
-        yield _steady(said["steadystate"])
+    if "steadystate" in written:
+        yield _steady(written["steadystate"])
 
 
-def _issued(said: output.Job) -> str:
-    counts = [said[kind]["total_ios"] if kind in said else 0 for kind in ("read", "write", "trim")]
-    if "mixed" in said and "read" not in said:
-        counts[0] = said["mixed"]["total_ios"]
-    return ",".join(map(str, [*counts, said["sync"]["total_ios"] if "sync" in said else 0]))
+def _issued(written: output.Job) -> str:
+    counts = [written[kind]["total_ios"] if kind in written else 0 for kind in ("read", "write", "trim")]
+    if "mixed" in written and "read" not in written:
+        counts[0] = written["mixed"]["total_ios"]
+    return ",".join(map(str, [*counts, written["sync"]["total_ios"] if "sync" in written else 0]))
 
 
 def _base(job: RecordedJob) -> int:
@@ -123,9 +129,9 @@ def _direction(kind: str, done: output.Direction, base: int) -> Iterator[str]:
     if done["bw_samples"]:
         mega = done["bw_mean"] > base * base
         scale, unit = (base, "MiB") if mega else (1, "KiB" if base == 1024 else "kB")
-        least, most, mean, deviation = (done[name] / scale for name in ("bw_min", "bw_max", "bw_mean", "bw_dev"))
+        slowest, fastest, mean, deviation = (done[name] / scale for name in ("bw_min", "bw_max", "bw_mean", "bw_dev"))
         yield (
-            f"   bw ({unit:>5}/s): min={int(least):5d}, max={int(most):5d}, per={done['bw_agg']:3.2f}%, "
+            f"   bw ({unit:>5}/s): min={int(slowest):5d}, max={int(fastest):5d}, per={done['bw_agg']:3.2f}%, "
             f"avg={mean:5.2f}, stdev={deviation:5.2f}, samples={done['bw_samples']}"
         )
     if done["iops_samples"]:
@@ -136,23 +142,29 @@ def _direction(kind: str, done: output.Direction, base: int) -> Iterator[str]:
 
 
 def _times(name: str, latency: output.Latency) -> str:
-    least, most, mean, deviation = latency["min"], latency["max"], latency["mean"], latency["stddev"]
+    shortest, longest, mean, deviation = latency["min"], latency["max"], latency["mean"], latency["stddev"]
     unit = "nsec"
     for scale, word in ((1_000_000, "msec"), (1000, "usec")):
-        if least > 2 * scale and most > 100 * scale - 1 and deviation > scale:
-            least, most, mean, deviation, unit = least // scale, most // scale, mean / scale, deviation / scale, word
+        if shortest > 2 * scale and longest > 100 * scale - 1 and deviation > scale:
+            shortest, longest, mean, deviation, unit = (
+                shortest // scale,
+                longest // scale,
+                mean / scale,
+                deviation / scale,
+                word,
+            )
             break
     return (
-        f"    {name} ({unit}): min={number(least, 1000, digits=6)}, max={number(most, 1000, digits=6)}, "
+        f"    {name} ({unit}): min={number(shortest, 1000, digits=6)}, max={number(longest, 1000, digits=6)}, "
         f"avg={mean:5.2f}, stdev={deviation:5.2f}"
     )
 
 
 def _percentiles(name: str, latency: output.Latency) -> Iterator[str]:
-    found = latency.get("percentile", {})
-    if not found:
+    percentiles = latency.get("percentile", {})
+    if not percentiles:
         return
-    values = [int(value) for value in found.values()]
+    values = [int(value) for value in percentiles.values()]
     steps, unit = 0, "nsec"
     if min(values) > 2_000_000 and max(values) > 99_999_999:
         steps, unit = 2, "msec"
@@ -160,7 +172,7 @@ def _percentiles(name: str, latency: output.Latency) -> Iterator[str]:
         steps, unit = 1, "usec"
     width = max(5, int(math.log10(max(max(values) // 1000**steps, 1)) + 1))
     shown = []
-    for percent, value in zip(found, values, strict=True):
+    for percent, value in zip(percentiles, values, strict=True):
         for _ in range(steps):
             value = (value + 999) // 1000
         shown.append(f" {float(percent):5.2f}th=[{value:{width}d}]")
@@ -181,14 +193,14 @@ def _shares(levels: dict[str, float]) -> str:
     return ", ".join(f"{name}={percent:3.1f}%" for name, percent in levels.items())
 
 
-def _steady(found: output.Steady) -> str:
-    kind = found["ss"].partition(":")[0]
-    speed, other = _both(found["data"]["bw_mean"], "B/s", 1024)
-    rate = number(found["data"]["iops_mean"], 1000)
+def _steady(state: output.Steady) -> str:
+    kind = state["ss"].partition(":")[0]
+    speed, other = _both(state["data"]["bw_mean"], "B/s", 1024)
+    rate = number(state["data"]["iops_mean"], 1000)
     word = " slope" if kind.endswith("_slope") else " mean dev"
-    value = float(found["criterion"].rstrip("%"))
-    percent = "%" if found["criterion"].endswith("%") else ""
-    attained = "yes" if found["attained"] else "no"
+    value = float(state["criterion"].rstrip("%"))
+    percent = "%" if state["criterion"].endswith("%") else ""
+    attained = "yes" if state["attained"] else "no"
     return (
         f"  steadystate  : attained={attained}, bw={speed} ({other}), iops={rate}, "
         f"{kind.split('_')[0]}{word}={value:.3f}{percent}"
@@ -199,19 +211,19 @@ def _group(number_of_group: int, jobs: Sequence[output.Job]) -> Iterator[str]:
     yield ""
     yield f"Run status group {number_of_group} (all jobs):"
     for kind, title in DIRECTIONS:
-        moved = [said[kind] for said in jobs if kind in said and said[kind]["runtime"]]
+        moved = [written[kind] for written in jobs if kind in written and written[kind]["runtime"]]
         if not moved:
             continue
         longest = max(done["runtime"] for done in moved)
         total = sum(done["io_bytes"] for done in moved)
         speeds = [1000 * done["io_bytes"] // done["runtime"] for done in moved]
-        whole, least, most = (
+        whole, slowest, fastest = (
             _both(value, "B/s", 1024) for value in (1000 * total // longest, min(speeds), max(speeds))
         )
         size = _both(total, "B", 1024)
         runs = f"{min(done['runtime'] for done in moved)}-{longest}msec"
         yield (
-            f"{title}: bw={whole[0]} ({whole[1]}), {least[0]}-{most[0]} ({least[1]}-{most[1]}), "
+            f"{title}: bw={whole[0]} ({whole[1]}), {slowest[0]}-{fastest[0]} ({slowest[1]}-{fastest[1]}), "
             f"io={size[0]} ({size[1]}), run={runs}"
         )
 

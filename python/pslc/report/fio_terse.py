@@ -30,9 +30,9 @@ def _direction(done: output.Direction) -> Iterator[str]:
     yield from _times(done["slat_ns"])
     yield from _times(done["clat_ns"])
     # Those of the whole latency, where they were asked for, stand in the place of the others.
-    found = done["lat_ns"].get("percentile") or done["clat_ns"].get("percentile", {})
-    yield from (f"{percent}%={ns // 1000}" for percent, ns in found.items())
-    yield from ["0%=0"] * (SHOWN - len(found))
+    percentiles = done["lat_ns"].get("percentile") or done["clat_ns"].get("percentile", {})
+    yield from (f"{percent}%={ns // 1000}" for percent, ns in percentiles.items())
+    yield from ["0%=0"] * (SHOWN - len(percentiles))
     yield from _times(done["lat_ns"])
     yield from (f"{done[name]}" for name in ("bw_min", "bw_max"))
     yield f"{done['bw_agg']:f}%"
@@ -51,7 +51,7 @@ def _machine(job: output.Job) -> Iterator[str]:
     # Microseconds begin with what took nanoseconds.
     us = dict(job["latency_us"])
     us["2"] += sum(job["latency_ns"].values())
-    yield from (f"{percent:.2f}%" for of in (us, job["latency_ms"]) for percent in of.values())
+    yield from (f"{percent:.2f}%" for shares in (us, job["latency_ms"]) for percent in shares.values())
 
 
 def _disk(disk: output.Disk) -> Iterator[str]:

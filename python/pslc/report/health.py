@@ -44,11 +44,11 @@ def document(drive: SimDrive) -> Document:
 
 def tables(drive: SimDrive) -> dict[str, dict[str, str | None]]:
     """The same in words, by table; None is not known."""
-    found = document(drive)
-    device = found["device"]
+    entries = document(drive)
+    device = entries["device"]
     log = {
         name: None if value is None else str(value)
-        for name, value in found["nvme_smart_health_information_log"].items()
+        for name, value in entries["nvme_smart_health_information_log"].items()
     }
     for name in ("data_units_read", "data_units_written"):
         log[name] = f"{log[name]} ({words.size(int(str(log[name])) * NVME_DATA_UNIT)})"
@@ -64,7 +64,7 @@ def tables(drive: SimDrive) -> dict[str, dict[str, str | None]]:
         "health": log,
         "inside": {
             name.removesuffix("_bytes"): _figure(name, cast(float | None, value))
-            for name, value in found["inside"].items()
+            for name, value in entries["inside"].items()
         },
     }
 

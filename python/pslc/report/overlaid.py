@@ -36,9 +36,9 @@ def of_suite(suite: str, sides: Sequence[Side], views: Sequence[View]) -> list[P
     each = [key_pictures(view) for view in views]
     for picture in each[0]:
         same = [next((other for other in own if other.name == picture.name), None) for own in each]
-        found = [other for other in same if other is not None]
-        if len(found) == len(sides):
-            return [_over([side.name for side in sides], found, f"{suite}-{picture.name}")]
+        overlaid = [other for other in same if other is not None]
+        if len(overlaid) == len(sides):
+            return [_over([side.name for side in sides], overlaid, f"{suite}-{picture.name}")]
     return []
 
 
@@ -60,20 +60,20 @@ def _over(names: Sequence[str], pictures: Sequence[Picture], called: str) -> Pic
 
 def by_suite(sides: Sequence[Side], rows: Sequence[Compared]) -> Picture:
     """How many times as fast as the first each other side is: of each suite the geometric mean over its speeds."""
-    of: dict[str, list[Compared]] = {}
+    rows_by_suite: dict[str, list[Compared]] = {}
     for row in rows:
         if row.unit in SPEEDS and row.origin is not Origin.JOB:
-            of.setdefault(row.suite, []).append(row)
+            rows_by_suite.setdefault(row.suite, []).append(row)
     lines = []
-    for at in range(1, len(sides)):
-        means = [(place, _mean_ratio(some, at)) for place, some in enumerate(of.values())]
-        known = [(place, mean) for place, mean in means if mean is not None]
-        lines.append(Line(sides[at].name, [place for place, _ in known], [mean for _, mean in known], "dots"))
+    for index in range(1, len(sides)):
+        means = [(place, _mean_ratio(some, index)) for place, some in enumerate(rows_by_suite.values())]
+        measured = [(place, mean) for place, mean in means if mean is not None]
+        lines.append(Line(sides[index].name, [place for place, _ in measured], [mean for _, mean in measured], "dots"))
     title = f"Times as fast as {sides[0].name}: mean over the speeds of each suite"
     lines = [line for line in lines if len(line.points[0])]
-    return Picture("overall", title, "suite", "times", lines, log_y=True, rows=list(of))
+    return Picture("overall", title, "suite", "times", lines, log_y=True, rows=list(rows_by_suite))
 
 
-def _mean_ratio(rows: Sequence[Compared], at: int) -> float | None:
-    some = [math.log(ratio) for row in rows if (ratio := row.ratios[at])]
+def _mean_ratio(rows: Sequence[Compared], index: int) -> float | None:
+    some = [math.log(ratio) for row in rows if (ratio := row.ratios[index])]
     return math.exp(float(np.mean(some))) if some else None

@@ -49,8 +49,8 @@ class About:
     @classmethod
     def of_sides(cls, sides: Sequence[Side]) -> "About":
         """Of a comparison, what is said of all of them once."""
-        first, *others = (side.recording for side in sides)
-        return cls(" / ".join(side.name for side in sides), first.conditions_with(others))
+        first, *rest = (side.recording for side in sides)
+        return cls(" / ".join(side.name for side in sides), first.conditions_with(rest))
 
 
 class Figure(TypedDict):
@@ -127,8 +127,8 @@ def with_pictures(template: str, pictures: Sequence[tuple[Picture, About]], **sh
     page = environment().get_template(template)
     points = PAGE_POINTS
     while True:
-        most = _share(lengths, points)
-        figures = [figure(picture, about, most) for picture, about in some]
+        max_points = _share(lengths, points)
+        figures = [figure(picture, about, max_points) for picture, about in some]
         text = page.render(figures=figures, plotly=plotly(), **shown)
         if points <= FEWEST or len(text.encode()) <= LARGEST:
             return text
@@ -137,10 +137,10 @@ def with_pictures(template: str, pictures: Sequence[tuple[Picture, About]], **sh
 
 def _share(lengths: Sequence[int], points: int) -> int:
     """The most points of a line with which all of them together have no more than `points`."""
-    most = MOST
-    while most > 2 and sum(min(length, most) for length in lengths) > points:
-        most = int(most / 1.1)
-    return most
+    max_points = MOST
+    while max_points > 2 and sum(min(length, max_points) for length in lengths) > points:
+        max_points = int(max_points / 1.1)
+    return max_points
 
 
 def write_all(views: list[View], path: Path, replaces: Replace = Replace.OURS) -> None:
@@ -202,19 +202,21 @@ def render_comparison(
         drawn = [(picture, about) for picture in curves.of_sides(sides)]
         return with_pictures("comparison.html.jinja", drawn, table=Parted.of(rows), doubts=_doubts(sides), **shown)
     overall = overlaid.by_suite(sides, rows)
-    first, *others = (replace(side.recording, suite=f"{len(suites)} suites") for side in sides)
-    drawn, sections = [(overall, replace(about, conditions=first.conditions_with(others)))], []
-    for suite, of in suites.items():
-        views = [view_of(side.recording) for side in of]
+    first, *rest = (replace(side.recording, suite=f"{len(suites)} suites") for side in sides)
+    drawn, sections = [(overall, replace(about, conditions=first.conditions_with(rest)))], []
+    for suite, rows_of_suite in suites.items():
+        views = [view_of(side.recording) for side in rows_of_suite]
         pictures = overlaid.of_suite(suite, sides, views)
-        drawn += [(picture, replace(About.of_sides(of), drive=about.drive)) for picture in pictures]
+        drawn += [(picture, replace(About.of_sides(rows_of_suite), drive=about.drive)) for picture in pictures]
         sections.append(
             Section(
                 suite,
                 views[0].question,
                 [picture.name for picture in pictures],
                 Parted.of([row for row in rows if row.suite == suite]),
-                _doubts([replace(one, name=side.name) for one, side in zip(of, sides, strict=True)]),
+                _doubts(
+                    [replace(recording, name=side.name) for recording, side in zip(rows_of_suite, sides, strict=True)]
+                ),
             )
         )
     return with_pictures(
@@ -244,10 +246,10 @@ class Parted:
         jobs = [row for row in rows if row.suite and row.origin is Origin.JOB and not row.out_of_tolerance]
         lacking = [row for row in rows if row.origin is Origin.ROW and not (all(row.figures) or row.out_of_tolerance)]
         left = {row.name for row in (*jobs, *lacking)}
-        told = [row for row in rows if row.name not in left]
+        shown_rows = [row for row in rows if row.name not in left]
         return cls(
-            [row for row in told if any(row.differs) or row.out_of_tolerance],
-            [row for row in told if not (any(row.differs) or row.out_of_tolerance)],
+            [row for row in shown_rows if any(row.differs) or row.out_of_tolerance],
+            [row for row in shown_rows if not (any(row.differs) or row.out_of_tolerance)],
             len(lacking),
             len(jobs),
             sum(any(row.differs) for row in jobs),
@@ -266,7 +268,9 @@ class Section:
 
 
 def _doubts(sides: Sequence[Side]) -> list[str]:
-    return [f"{side.name}: {doubt}" for side in sides for one in side.repeats for doubt in one.findings.doubts]
+    return [
+        f"{side.name}: {doubt}" for side in sides for recording in side.repeats for doubt in recording.findings.doubts
+    ]
 
 
 def today() -> str:
@@ -283,11 +287,11 @@ def write_fit(report: "FitReport", path: Path, replaces: Replace = Replace.OURS)
     writer.write(path, text, replaces)
 
 
-def figure(picture: Picture, about: About, most: int = MOST) -> Figure:
+def figure(picture: Picture, about: About, max_points: int = MOST) -> Figure:
     """A picture as Plotly draws it, with at most so many points a line."""
     many = len(picture.lines) > 1
     drawn = [
-        (_bars(line, picture, number) if picture.rows else _line(line, number, many, most))
+        (_bars(line, picture, number) if picture.rows else _line(line, number, many, max_points))
         | {"showlegend": many and number < LEGEND}
         for number, line in enumerate(picture.lines)
     ]
@@ -308,7 +312,7 @@ def figure(picture: Picture, about: About, most: int = MOST) -> Figure:
     return {
         "id": picture.name,
         "title": picture.title,
-        "said": _said(picture),
+        "said": _facts_shown(picture),
         "more": max(len(picture.lines) - LEGEND, 0),
         "data": drawn,
         "layout": layout,
@@ -316,16 +320,16 @@ def figure(picture: Picture, about: About, most: int = MOST) -> Figure:
     }
 
 
-def _said(picture: Picture) -> str:
+def _facts_shown(picture: Picture) -> str:
     """The picture for who cannot see it: its axes, its lines and their extremes."""
     across = picture.x or f"{len(picture.rows)} tests"
-    said = []
+    facts = []
     for line in picture.lines[:LEGEND]:
         y = line.points[1]
         y = y[np.isfinite(y)]
         if y.size:
-            said.append(f"{line.name} {y.min():.4g} to {y.max():.4g}")
-    return f"{picture.title}: {picture.y} against {across}. {'; '.join(said)}."
+            facts.append(f"{line.name} {y.min():.4g} to {y.max():.4g}")
+    return f"{picture.title}: {picture.y} against {across}. {'; '.join(facts)}."
 
 
 def _axis(title: str, log: bool, values: Sequence[curves.Floats]) -> Plotly:
@@ -345,8 +349,8 @@ def _axis(title: str, log: bool, values: Sequence[curves.Floats]) -> Plotly:
     }
 
 
-def _line(line: Line, number: int, many: bool, most: int) -> Plotly:
-    x, y = line.thinned(most)
+def _line(line: Line, number: int, many: bool, max_points: int) -> Plotly:
+    x, y = line.thinned(max_points)
     style = {name: dict(value) if isinstance(value, dict) else value for name, value in STYLES[line.style].items()}
     if many and line.style == "points":
         style["marker"] = {"symbol": SYMBOLS[number % len(SYMBOLS)]}

@@ -21,16 +21,16 @@ def of_recording(recording: Recording, label: str = "") -> View:
     findings = recording.findings
     suite = suites.of(recording)
     if suite is not None:
-        said, shown, pictures = suite.sentences(findings), suite.tables(findings), suite.pictures(recording)
+        lines, shown, pictures = suite.sentences(findings), suite.tables(findings), suite.pictures(recording)
     else:
         writes = findings.typed(Writes)
-        said, shown = sentences.describe(writes), tables.of_writes(writes)
+        lines, shown = sentences.describe(writes), tables.of_writes(writes)
         pictures = curves.of_writes(recording, writes["phases"])
         if not writes["phases"]:
             pictures.sort(key=lambda picture: picture.name == "speed-bytes")
         if len(recording.jobs) > 1 or not writes["phases"]:
             shown.append(tables.of_jobs(recording.jobs))
-        said += sentences.verified(recording.jobs)
+        lines += sentences.verified(recording.jobs)
     if "repeats" in findings:
         shown.insert(0, tables.of_repeats(findings["repeats"]))
     notes = recording.notes
@@ -41,7 +41,7 @@ def of_recording(recording: Recording, label: str = "") -> View:
         drive=drive,
         conditions=recording.conditions,
         took=took,
-        sentences=said,
+        sentences=lines,
         tables=shown,
         pictures=pictures,
         doubts=findings["doubts"],

@@ -46,24 +46,24 @@ class Map:
     lines: list[tuple[str, list[Cell]]]
 
 
-def write(found: Answers, name: str, path: Path, best: dict[str, str]) -> None:
+def write(answers: Answers, name: str, path: Path, best: dict[str, str]) -> None:
     """Write the page of a study.
 
     Args:
         best: the command that runs the best point of each finding as a profile.
     """
-    about = About(name, _conditions(found.rows))
+    about = About(name, _conditions(answers.rows))
     text = with_pictures(
         "study.html.jinja",
-        [(picture, about) for picture in pictures(found)],
+        [(picture, about) for picture in pictures(answers)],
         title=f"Study {name}",
-        found=found,
-        verdicts=verdicts(found),
-        tables=tables(found),
-        maps=[of for finding in found.findings for of in maps(found, finding)],
+        found=answers,
+        verdicts=verdicts(answers),
+        tables=tables(answers),
+        maps=[drawn for finding in answers.findings for drawn in maps(answers, finding)],
         best=best,
-        points=found.rows[:MOST_ROWS],
-        more=max(len(found.rows) - MOST_ROWS, 0),
+        points=answers.rows[:MOST_ROWS],
+        more=max(len(answers.rows) - MOST_ROWS, 0),
         said=said,
     )
     writer.write(path, text)
@@ -93,14 +93,14 @@ def said(name: str, value: object) -> str:
     return words.span(value) if name.endswith("_s") else words.count(value)
 
 
-def verdicts(found: Answers) -> list[str]:
+def verdicts(answers: Answers) -> list[str]:
     """What the study says, a sentence a finding and axis: what is best, by how much, or that it hardly matters."""
     sentences = []
-    for name in found.findings:
-        values = {row[name] for row in found.rows if row.get(name) is not None}
+    for name in answers.findings:
+        values = {row[name] for row in answers.rows if row.get(name) is not None}
         if len(values) == 1:
             sentences.append(f"{name} is {said(name, values.pop())} at every point.")
-    for effect in found.effects:
+    for effect in answers.effects:
         sign = of_answers.better(effect.finding)
         if not sign:
             continue
@@ -109,7 +109,7 @@ def verdicts(found: Answers) -> list[str]:
         ratio = max(good, bad) / min(good, bad) if min(good, bad) > 0 else float("inf")
         if effect.total is None and effect.first < effect.first_error:
             sentences.append(
-                f"{len(found.rows)} points do not tell whether {effect.axis} matters for {effect.finding}."
+                f"{len(answers.rows)} points do not tell whether {effect.axis} matters for {effect.finding}."
             )
         elif ratio < LITTLE:
             sentences.append(
@@ -123,26 +123,27 @@ def verdicts(found: Answers) -> list[str]:
     return sentences
 
 
-def tables(found: Answers) -> list[Table]:
+def tables(answers: Answers) -> list[Table]:
     """What matters, and what trades off, for the terminal and the page."""
     shown = []
-    for name in found.findings:
-        if effects := [effect for effect in found.effects if effect.finding == name]:
+    for name in answers.findings:
+        if effects := [effect for effect in answers.effects if effect.finding == name]:
             columns = ["axis", "least mean", "at", "greatest mean", "where", "alone", "with others"]
             rows = [_effect(effect) for effect in effects]
             shown.append(Table(f"What moves {name}", columns, rows, words=["axis", "at", "where"]))
-    if found.best:
-        columns = ["finding", "best", *found.axes]
+    if answers.best:
+        columns = ["finding", "best", *answers.axes]
         rows = [
-            [name, said(name, row[name]), *(str(row[axis]) for axis in found.axes)] for name, row in found.best.items()
+            [name, said(name, row[name]), *(str(row[axis]) for axis in answers.axes)]
+            for name, row in answers.best.items()
         ]
-        shown.append(Table("Best points", columns, rows, words=["finding", *found.axes]))
-    for (first, second), rows_of in found.fronts.items():
+        shown.append(Table("Best points", columns, rows, words=["finding", *answers.axes]))
+    for (first, second), rows_of in answers.fronts.items():
         if len(rows_of) > 1:
-            rows = [[said(first, row[first]), said(second, row[second]), *(str(row[axis]) for axis in found.axes)]
+            rows = [[said(first, row[first]), said(second, row[second]), *(str(row[axis]) for axis in answers.axes)]
                     for row in rows_of]  # fmt: skip
             title = f"Nothing beats these in both {first} and {second}"
-            shown.append(Table(title, [first, second, *found.axes], rows, words=found.axes))
+            shown.append(Table(title, [first, second, *answers.axes], rows, words=answers.axes))
     return shown
 
 
@@ -160,11 +161,11 @@ def _effect(effect: Effect) -> list[str]:
     ]  # fmt: skip
 
 
-def maps(found: Answers, name: str) -> list[Map]:
+def maps(answers: Answers, name: str) -> list[Map]:
     """Heat maps of a finding over every two axes."""
-    made = []
-    for down, across in list(combinations(found.axes, 2))[:MOST_MAPS]:
-        lines, columns, cells = of_answers.cells(found.rows, down, across, name)
+    drawn = []
+    for down, across in list(combinations(answers.axes, 2))[:MOST_MAPS]:
+        lines, columns, cells = of_answers.cells(answers.rows, down, across, name)
         values = [value for row in cells for value, _ in row if value is not None]
         if not values:
             continue
@@ -176,31 +177,31 @@ def maps(found: Answers, name: str) -> list[Map]:
                 (
                     line,
                     [
-                        Cell(said(name, of[0]), share, [at + 1 for at in of[1]])
-                        for of, share in zip(row, shares, strict=True)
+                        Cell(said(name, point[0]), share, [index + 1 for index in point[1]])
+                        for point, share in zip(row, shares, strict=True)
                     ],
                 )
             )
-        made.append(Map(name, down, across, columns, shaded))
-    return made
+        drawn.append(Map(name, down, across, columns, shaded))
+    return drawn
 
 
-def pictures(found: Answers) -> list[Picture]:
+def pictures(answers: Answers) -> list[Picture]:
     """Small multiples: each finding along each axis, a line for each value of the others; and each two findings."""
-    made = []
-    for name in found.findings:
-        for axis in found.axes:
-            made += _slices(found, name, axis)
-    for (first, second), front in found.fronts.items():
-        have = [row for row in found.rows if row.get(first) is not None and row.get(second) is not None]
+    drawn = []
+    for name in answers.findings:
+        for axis in answers.axes:
+            drawn += _slices(answers, name, axis)
+    for (first, second), front in answers.fronts.items():
+        have = [row for row in answers.rows if row.get(first) is not None and row.get(second) is not None]
         scattered = sorted(have, key=lambda row: number(row, first))
         (x_of, x_scale), (y_of, y_scale) = _axis_of(first), _axis_of(second)
         lines = []
-        for label, of, style in (("not beaten", front, "points"), ("every point", scattered, "dots")):
-            x, y = [number(row, first) / x_scale for row in of], [number(row, second) / y_scale for row in of]
+        for label, points, style in (("not beaten", front, "points"), ("every point", scattered, "dots")):
+            x, y = [number(row, first) / x_scale for row in points], [number(row, second) / y_scale for row in points]
             lines.append(Line(label, x, y, style))
-        made.append(Picture(f"front-{first}-{second}", f"{second} against {first}", x_of, y_of, lines))
-    return made
+        drawn.append(Picture(f"front-{first}-{second}", f"{second} against {first}", x_of, y_of, lines))
+    return drawn
 
 
 def _axis_of(name: str) -> tuple[str, float]:
@@ -210,17 +211,17 @@ def _axis_of(name: str) -> tuple[str, float]:
     return (f"{name.removesuffix('_bytes')}, GB", 1e9) if name.endswith("_bytes") else (name, 1.0)
 
 
-def _slices(found: Answers, name: str, axis: str) -> list[Picture]:
+def _slices(answers: Answers, name: str, axis: str) -> list[Picture]:
     """Empty where the axis has words for values, or each of its values one point: a sample has no slices."""
-    values = of_answers.ordered(axis, found.rows)
+    values = of_answers.ordered(axis, answers.rows)
     places = [of_answers.place(axis, value) for value in values]
-    if len(values) < 2 or None in places or len(values) == len(found.rows) > of_answers.FEWEST:
+    if len(values) < 2 or None in places or len(values) == len(answers.rows) > of_answers.FEWEST:
         return []
     unit = {"B": "GB", "s": "s"}.get(str(values[0])[-1], "")
     scale = 1e9 if unit else 1.0
-    rest = [other for other in found.axes if other != axis]
+    rest = [other for other in answers.axes if other != axis]
     groups: dict[str, list[Row]] = {}
-    for row in found.rows:
+    for row in answers.rows:
         if row.get(name) is not None:
             groups.setdefault(", ".join(str(row[other]) for other in rest) or name, []).append(row)
     said_of, of_scale = _axis_of(name)
@@ -233,17 +234,17 @@ def _slices(found: Answers, name: str, axis: str) -> list[Picture]:
 
 
 def _place(axis: str, row: Row) -> float:
-    found = of_answers.place(axis, row[axis])
-    assert found is not None, "the axis has numbers"
-    return found
+    place = of_answers.place(axis, row[axis])
+    assert place is not None, "the axis has numbers"
+    return place
 
 
-def profiles(found: Answers, folder: Path) -> dict[str, str]:
+def profiles(answers: Answers, folder: Path) -> dict[str, str]:
     """Write the best point of each finding as a profile, and give the command that runs it."""
     from pslc.device.target import find_target
 
     commands = {}
-    for name, row in found.best.items():
+    for name, row in answers.best.items():
         command = shlex.split(str(row["command"]))
         spec = command[command.index("--on") + 1]
         path = folder / f"best-{name}.toml"

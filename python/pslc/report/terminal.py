@@ -43,9 +43,9 @@ COLOURS = {
 
 def console() -> Console:
     """stdout for people: at most a page wide, and a page wide where it is no terminal."""
-    found = Console()
-    found.width = min(found.width, WIDEST) if sys.stdout.isatty() else WIDEST
-    return found
+    terminal = Console()
+    terminal.width = min(terminal.width, WIDEST) if sys.stdout.isatty() else WIDEST
+    return terminal
 
 
 def show_fit(report: "FitReport") -> None:
@@ -72,17 +72,17 @@ def show(view: View) -> None:
     # What has names in the place of numbers is in the table as well.
     if view.pictures and not view.pictures[0].rows:
         head += _plot(view.pictures[0], out.width)
-    said: list[RenderableType] = [Text(sentence) for sentence in view.sentences]
-    said += [Text(f"doubt: {doubt}", style="yellow") for doubt in view.doubts]
-    said += [Text(f"note: {note}", style="dim") for note in view.notes]
-    room = MOST_LINES - len(out.render_lines(Group(*head))) - len(out.render_lines(Group(*said)))
+    parts: list[RenderableType] = [Text(sentence) for sentence in view.sentences]
+    parts += [Text(f"doubt: {doubt}", style="yellow") for doubt in view.doubts]
+    parts += [Text(f"note: {note}", style="dim") for note in view.notes]
+    room = MOST_LINES - len(out.render_lines(Group(*head))) - len(out.render_lines(Group(*parts)))
     shown: list[RenderableType] = []
     for table in view.tables:
         if room < 3:
             break
         shown.append(_fitting(out, table, room))
         room -= len(out.render_lines(shown[-1]))
-    out.print(Group(*head, *shown, *said))
+    out.print(Group(*head, *shown, *parts))
 
 
 def show_all(views: list[View]) -> None:
@@ -90,9 +90,9 @@ def show_all(views: list[View]) -> None:
     out = console()
     for view in views:
         out.print(Text(view.title, style="bold"), Text(f"({view.took})", style="dim"))
-        said = [Text(sentence) for sentence in view.sentences]
-        said += [Text(f"doubt: {doubt}", style="yellow") for doubt in view.doubts]
-        out.print(Padding(Group(*said), (0, 0, 0, 2)))
+        parts = [Text(sentence) for sentence in view.sentences]
+        parts += [Text(f"doubt: {doubt}", style="yellow") for doubt in view.doubts]
+        out.print(Padding(Group(*parts), (0, 0, 0, 2)))
 
 
 def _fitting(out: Console, table: Table, room: int) -> RenderableType:
@@ -100,9 +100,9 @@ def _fitting(out: Console, table: Table, room: int) -> RenderableType:
     for count in range(min(len(table.rows), room), -1, -1):
         left = len(table.rows) - count
         more = [Text(f"({left} more {'row' if left == 1 else 'rows'} in the report)", style="dim")] if left else []
-        found = Group(grid(table, count), *more)
-        if len(out.render_lines(found)) <= room or count == 0:
-            return found
+        group = Group(grid(table, count), *more)
+        if len(out.render_lines(group)) <= room or count == 0:
+            return group
     raise AssertionError("no row fits")
 
 
@@ -136,25 +136,27 @@ def show_comparison(
     out = console()
     head: list[RenderableType] = []
     for side in sides:
-        head.append(Text.assemble((side.name, "bold"), f": {side.said(list(suites))}"))
-    drawn = [replace(one, name=side.name) for one, side in zip(suites.get("fill", ()), sides, strict=False)]
+        head.append(Text.assemble((side.name, "bold"), f": {side.subject(list(suites))}"))
+    drawn = [replace(recording, name=side.name) for recording, side in zip(suites.get("fill", ()), sides, strict=False)]
     picture = next((picture for picture in curves.of_sides(drawn if suites else sides) if picture.lines), None)
     if picture is not None:
         head += _plot(picture, out.width)
-    told = [Text(sentence) for sentence in verdicts(sides, rows)]
-    room = MOST_LINES - len(out.render_lines(Group(*head, *told))) - 2
-    said: list[RenderableType] = []
+    lines = [Text(sentence) for sentence in verdicts(sides, rows)]
+    room = MOST_LINES - len(out.render_lines(Group(*head, *lines))) - 2
+    parts: list[RenderableType] = []
     if suites:
         named = headlines(rows)
         shown = [row for row in rows if row.out_of_tolerance or named.get(row.suite) is row][:room]
         left = len(rows) - len(shown)
-        said.append(Text(f"({left} more figures with --json or -o PAGE.html)", style="dim"))
+        parts.append(Text(f"({left} more figures with --json or -o PAGE.html)", style="dim"))
         rows = shown
     elif len(rows) > room:
         room -= 1
-        weight = sorted(range(len(rows)), key=lambda at: (not rows[at].out_of_tolerance, not any(rows[at].differs), at))
-        said.append(Text(f"({len(rows) - room} more figures with --json or -o PAGE.html)", style="dim"))
-        rows = [rows[at] for at in sorted(weight[:room])]
+        weight = sorted(
+            range(len(rows)), key=lambda index: (not rows[index].out_of_tolerance, not any(rows[index].differs), index)
+        )
+        parts.append(Text(f"({len(rows) - room} more figures with --json or -o PAGE.html)", style="dim"))
+        rows = [rows[index] for index in sorted(weight[:room])]
     table = Grid(box=None, pad_edge=False, header_style="bold")
     table.add_column("figure", no_wrap=True)
     for side in sides:
@@ -174,8 +176,8 @@ def show_comparison(
         mark = Text("  out of tolerance", style="bold red") if row.out_of_tolerance else Text("")
         table.add_row(Text(row.called) + mark, *cells)
     if any(any(row.differs) for row in rows):
-        said.append(Text("* differs from the first by more than the noise", style="dim"))
-    out.print(Group(*head, table, *said, *told))
+        parts.append(Text("* differs from the first by more than the noise", style="dim"))
+    out.print(Group(*head, table, *parts, *lines))
 
 
 def _plot(picture: Picture, width: int) -> list[Drawn]:
@@ -193,7 +195,7 @@ def _plot(picture: Picture, width: int) -> list[Drawn]:
     for (name, x, y), marker in zip(drawn, MARKERS, strict=False):
         label = consoles.line(name) if len(picture.lines) > 1 else None
         plotext.plot(x.tolist(), y.tolist(), marker=marker, label=label)
-    x, y = (np.concatenate([of[axis] for of in drawn]) for axis in (1, 2))
+    x, y = (np.concatenate([points[axis] for points in drawn]) for axis in (1, 2))
     low, high, ticks = _axis(x, picture.log_x)
     plotext.xlim(low, high)
     plotext.xticks(list(ticks), list(ticks.values()))

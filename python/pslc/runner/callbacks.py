@@ -10,8 +10,15 @@ Progress = Callable[[StepProgress], bool]
 """Called about ten times a second; the run ends when it returns False."""
 
 Confirm = Callable[[Plan], bool]
-"""Asked before anything is written to a real drive, and before a run that takes days; the run is not made when it
-returns False."""
+"""Called before anything is written to a real drive, and before a run that takes days. If it returns False, the run is
+not made."""
 
-Keep = Callable[[Recording], None]
+OnCheckpoint = Callable[[Recording], None]
 """Called every few seconds with the recording so far, between steps and within one."""
+
+Log = Callable[[str], None]
+"""Called with a line for each step of several."""
+
+
+class DeclinedError(Exception):
+    """`Confirm` returned False: nothing was run."""

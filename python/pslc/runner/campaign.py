@@ -1,4 +1,4 @@
-"""Several runs as one: a suite repeated, the whole catalogue, and what an interruption left undone. On disk:
+"""A campaign is several runs: a suite repeated, the whole catalogue, or the rest of an interrupted one. On disk:
 
 a suite            its recording in the folder
 a suite repeated   the first in the folder, the others in repeat-2, repeat-3 and so on
@@ -19,254 +19,263 @@ from pslc.device.region import Scope, find_region
 from pslc.device.sensors import Meter
 from pslc.device.target import RealOptions, find_target
 from pslc.recording.store import Recording
-from pslc.runner.callbacks import Confirm, Progress
+from pslc.runner.callbacks import Confirm, DeclinedError
 from pslc.runner.job_logs import JobLogs
 from pslc.runner.load import analysed
+from pslc.runner.options import RunOptions
 from pslc.runner.plan import expected, plan
-from pslc.runner.run import DeclinedError
-from pslc.runner.run import run as run_one
+from pslc.runner.run import run_with
 from pslc.schema.results import Repeats
 from pslc.schema.warnings import MeasurementWarning
-from pslc.traces import Replay
 
 ALL = "all"
+"""In place of a suite: the whole catalogue."""
 
 
 @dataclass(frozen=True)
-class Order:
-    """What is to be run, as `pslc.run` takes it; `repeat` times, or the catalogue if `what` is `all`. `meter` is the
-    log of a power meter at a real drive, `how` says how a trace is replayed. `more`, `sections` and `layout` are for
-    job files, `logs` takes those that they ask for. `done` are recordings of it that an interruption left, the last of
-    them perhaps unfinished."""
+class CampaignSpec:
+    """What is to be run, and how often.
 
-    what: str
+    Attributes:
+        subject: a suite, a job file, a trace, or `ALL` for the catalogue.
+        on: the target.
+        options: of each run.
+        repeat: number of runs, each with the next seed; of the catalogue one.
+        meter: log of a power meter at a real drive.
+        interrupted: recordings of the same campaign, the last of them perhaps unfinished.
+    """
+
+    subject: str
     on: str
-    seed: int = 0
-    options: Sequence[tuple[str, str]] = ()
-    scope: Scope = Scope()  # noqa: RUF009 - it is frozen
-    real: RealOptions | None = None
+    options: RunOptions = RunOptions()  # noqa: RUF009 - it is frozen
     repeat: int = 1
     meter: Path | None = None
-    how: Replay | None = None
-    done: Sequence[Recording] = ()
-    more: Sequence[str] = ()
-    sections: Sequence[str] = ()
-    layout: bool = True
-    logs: JobLogs | None = None
+    interrupted: Sequence[Recording] = ()
+
+    @property
+    def is_catalogue(self) -> bool:
+        """Whether all suites are run."""
+        return self.subject == ALL
 
     @property
     def runs(self) -> list[tuple[str, int]]:
-        """Suite or job file, and seed, of each run."""
-        if self.what == ALL:
-            return [(name, self.seed) for name in suites.catalogue()]
-        return [(self.what, (self.seed + number) % 2**64) for number in range(self.repeat)]
+        """Subject and seed of each run."""
+        seed = self.options.seed
+        if self.is_catalogue:
+            return [(name, seed) for name in suites.catalogue()]
+        return [(self.subject, (seed + number) % 2**64) for number in range(self.repeat)]
+
+    def interrupted_run(self, number: int) -> Recording | None:
+        """The recording that an interruption left of a run."""
+        if self.is_catalogue:
+            name = self.runs[number][0]
+            return next((recording for recording in self.interrupted if recording.suite == name), None)
+        return self.interrupted[number] if number < len(self.interrupted) else None
+
+
+OnCheckpoint = Callable[[list[Recording]], None]
+"""Called every few seconds with the recordings so far."""
+OnFailure = Callable[[str, Exception], None]
+"""Called with each suite of the catalogue that failed, and its error; the other suites run all the same."""
 
 
 def run(
-    order: Order,
-    *,
-    progress: Progress | None = None,
-    confirm: Confirm | None = None,
-    keep: Callable[[list[Recording]], None] | None = None,
-    tell: Callable[[str], None] | None = None,
-    fail: Callable[[str, Exception], None] | None = None,
+    spec: CampaignSpec, *, on_checkpoint: OnCheckpoint | None = None, on_failure: OnFailure | None = None
 ) -> list[Recording]:
-    """The recordings of an order; it ends with a run that was interrupted, or that failed if it is not the catalogue.
+    """Run a campaign. It ends with a run that was interrupted, or that failed if it is not one of the catalogue.
 
     Args:
-        keep: called now and then with the recordings so far.
-        tell: called with a line for each run of several, and for each step of several.
-        fail: called with each suite of the catalogue that failed, and why; the others are run all the same. Without it
-            the error is raised.
+        spec: the campaign; its `options.log` is called with a line for each run of several.
+        on_checkpoint: see `OnCheckpoint`.
+        on_failure: see `OnFailure`. Without it the error of a suite is raised.
 
     Raises:
         PslcError: the target, a suite or the job file cannot be used.
         DeclinedError: `confirm` returned False.
     """
-    if order.what == ALL and confirm is not None:
-        confirm = _confirm_all(order, confirm)
-    finished: list[Recording] = []
-    ask = True
-    if order.what == ALL and order.on.startswith("sim:"):
-        several = _at_once(order, progress, keep, tell, fail)
-        if several is not None:
-            return several
-    for number, (what, seed) in enumerate(order.runs):
-        left = _left(order, what, number)
-        if left is not None and not _is_partial(left):
-            finished.append(left)
-            ask = False
+    if spec.is_catalogue and spec.options.confirm is not None:
+        spec = replace(spec, options=replace(spec.options, confirm=_confirm_all(spec, spec.options.confirm)))
+    if spec.is_catalogue and spec.on.startswith("sim:"):
+        recordings = _run_in_parallel(spec, on_checkpoint, on_failure)
+        if recordings is not None:
+            return recordings
+    recordings = _run_in_turn(spec, on_checkpoint, on_failure)
+    if spec.repeat > 1:
+        recordings[0].findings["repeats"] = spread(recordings)
+    return recordings
+
+
+def _run_in_turn(
+    spec: CampaignSpec, on_checkpoint: OnCheckpoint | None, on_failure: OnFailure | None
+) -> list[Recording]:
+    """Run one after the other."""
+    recordings: list[Recording] = []
+    consented = False
+    for number, (subject, seed) in enumerate(spec.runs):
+        interrupted = spec.interrupted_run(number)
+        if interrupted is not None and not _is_partial(interrupted):
+            recordings.append(interrupted)
+            consented = True
             continue
-        if tell is not None and len(order.runs) > 1:
-            tell(f"{number + 1} of {len(order.runs)}: {what}")
+        if spec.options.log is not None and len(spec.runs) > 1:
+            spec.options.log(f"{number + 1} of {len(spec.runs)}: {subject}")
+        options = replace(
+            spec.options,
+            seed=seed,
+            interrupted=interrupted,
+            # The first run that gets so far asks for all.
+            confirm=None if consented else spec.options.confirm,
+            on_checkpoint=(lambda so_far: on_checkpoint([*recordings, so_far])) if on_checkpoint else None,
+        )
         try:
-            made = run_one(
-                what,
-                on=order.on,
-                seed=seed,
-                options=order.options,
-                scope=order.scope,
-                real=order.real,
-                how=order.how,
-                progress=progress,
-                # Asked once, by the first that got as far.
-                confirm=confirm if ask else None,
-                keep=(lambda so_far: keep([*finished, so_far])) if keep else None,
-                done=left,
-                tell=tell,
-                more=order.more,
-                sections=order.sections,
-                layout=order.layout,
-                logs=order.logs,
-            )
+            recording = run_with(subject, spec.on, options)
         except DeclinedError:
             raise
         except Exception as error:
-            # Of a whole catalogue one answer is missing then, not all.
-            if order.what != ALL or fail is None:
+            # One answer of the catalogue is missing, the others are not.
+            if not spec.is_catalogue or on_failure is None:
                 raise
-            fail(what, error)
+            on_failure(subject, error)
             continue
-        ask = False
-        finished.append(_metered_if_possible(made, order.meter) if order.meter else made)
-        if made.interrupted or (made.error and order.what != ALL):
+        consented = True
+        recordings.append(_metered_if_possible(recording, spec.meter) if spec.meter else recording)
+        if recording.interrupted or (recording.error and not spec.is_catalogue):
             break
-    if order.repeat > 1:
-        finished[0].findings["repeats"] = spread(finished)
-    return finished
+    return recordings
 
 
 def _is_partial(recording: Recording) -> bool:
     return recording.interrupted or bool(recording.error)
 
 
-def _at_once(
-    order: Order,
-    progress: Progress | None,
-    keep: Callable[[list[Recording]], None] | None,
-    tell: Callable[[str], None] | None,
-    fail: Callable[[str, Exception], None] | None,
+def _run_in_parallel(
+    spec: CampaignSpec, on_checkpoint: OnCheckpoint | None, on_failure: OnFailure | None
 ) -> list[Recording] | None:
-    """The same of a simulated drive, on several cores; None where its suites have to run one after the other."""
+    """Run the suites of a simulated drive on several cores; None if they have to run one after the other."""
     # A run of one suite need not wait for it to be imported.
     from pslc.runner import parallel
 
-    runs = [(name, seed, _left(order, name, number)) for number, (name, seed) in enumerate(order.runs)]
-    missing = [parallel.Task(name, order.on, seed, order.options, order.scope, left)
-               for name, seed, left in runs if left is None or _is_partial(left)]  # fmt: skip
+    log = spec.options.log
+    runs = [(name, seed, spec.interrupted_run(number)) for number, (name, seed) in enumerate(spec.runs)]
+    logs = spec.options.logs or JobLogs()
+    scope = spec.options.scope or Scope()
+    missing = [
+        parallel.Task(name, spec.on, seed, spec.options.options, scope, interrupted, logs.beside())
+        for name, seed, interrupted in runs
+        if interrupted is None or _is_partial(interrupted)
+    ]
     tasks, count = parallel.workers(missing)
     if count == 1:
         return None
-    finished = [recording for recording in order.done if not _is_partial(recording)]
-    begun = len(finished)
+    recordings = [recording for recording in spec.interrupted if not _is_partial(recording)]
+    started = len(recordings)
 
-    def begins(suite: str) -> None:
-        nonlocal begun
-        begun += 1
-        if tell is not None:
-            tell(f"{begun} of {len(order.runs)}: {suite}")
+    def on_start(suite: str) -> None:
+        nonlocal started
+        started += 1
+        if log is not None:
+            log(f"{started} of {len(spec.runs)}: {suite}")
 
-    for task, made in parallel.results(tasks, count, progress, begins):
-        if isinstance(made, Exception):
-            if fail is None:
-                raise made
-            fail(task.suite, made)
+    for task, result in parallel.results(tasks, count, spec.options.progress, on_start):
+        if isinstance(result, Exception):
+            if on_failure is None:
+                raise result
+            on_failure(task.suite, result)
             continue
-        finished.append(made)
-        if keep is not None:
-            keep(finished)
-    places = [name for name, _ in order.runs]
-    return sorted(finished, key=lambda recording: (recording.interrupted, places.index(recording.suite)))
-
-
-def _left(order: Order, what: str, number: int) -> Recording | None:
-    """What an interruption left of a run."""
-    if order.what == ALL:
-        return next((left for left in order.done if left.suite == what), None)
-    return order.done[number] if number < len(order.done) else None
+        recordings.append(result)
+        if on_checkpoint is not None:
+            on_checkpoint(recordings)
+    # Of logs of one name the last counts, as if the suites had run one after the other.
+    for task in missing:
+        logs.take(task.logs)
+    if spec.options.logs is None:
+        logs.write_or_warn()
+    names = [name for name, _ in spec.runs]
+    return sorted(recordings, key=lambda recording: (recording.interrupted, names.index(recording.suite)))
 
 
 def metered(recording: Recording, log: Path) -> Recording:
-    """A recording of a real drive with the energy that the log of a power meter tells, analysed with it.
+    """A recording of a real drive with the energy from the log of a power meter, analyzed with it.
 
     Raises:
         PslcError: the drive is simulated, or the log cannot be read or is not of the time of the run.
     """
     if recording.is_simulated:
-        raise JobError("a simulated drive has a power meter in it", "--meter is for real drives")
+        raise JobError("a simulated drive measures its own power", "--meter is for real drives")
     return analysed(Meter.read(log).on(recording))
 
 
 def _metered_if_possible(recording: Recording, log: Path) -> Recording:
-    """A run is not lost for its meter's log."""
+    """The recording with the log of its meter, or with a warning: a run is not lost for a bad log."""
     try:
         return metered(recording, log)
     except PslcError as error:
-        why = error.message
-        bad = MeasurementWarning("meter", f"{why}: mend the log, then pslc analyze RUN --meter LOG.csv")
-        recording.findings.doubts = (*recording.findings.doubts, bad)
+        warning = MeasurementWarning(
+            "meter", f"{error.message}: correct the log, then pslc analyze RUN --meter LOG.csv"
+        )
+        recording.findings.doubts = (*recording.findings.doubts, warning)
         return recording
 
 
-def _confirm_all(order: Order, confirm: Confirm) -> Confirm:
-    """Ask about the whole catalogue. What comes back agrees to the file that was shown, and to no other."""
-    target = find_target(order.on, order.real)
+def _confirm_all(spec: CampaignSpec, confirm: Confirm) -> Confirm:
+    """Ask about the whole catalogue. The function returned agrees to the file of that plan, and to no other."""
+    target, scope = find_target(spec.on, spec.options.real), spec.options.scope or Scope()
     if not target.is_real:
         return confirm
-    region = find_region(target, order.scope)
-    steps = [text for name in suites.catalogue() for text in expected(name, region, order.scope)]
-    if not confirm(plan(target, steps, "all.fio", list(order.options))):
+    region = find_region(target, scope)
+    steps = [text for name in suites.catalogue() for text in expected(name, region, scope)]
+    if not confirm(plan(target, steps, "all.fio", list(spec.options.options))):
         raise DeclinedError
     return lambda first: first.overwrites == target.foreign
 
 
 def spread(recordings: Sequence[Recording]) -> Repeats:
     """`n`, and of each finding that is one number its spread over the runs that have it."""
-    found: Repeats = {"n": len(recordings)}
+    repeats: Repeats = {"n": len(recordings)}
     for name in recordings[0].findings:
-        values = [recording.findings.get(name) for recording in recordings]
-        numbers = [float(value) for value in values if isinstance(value, int | float) and not isinstance(value, bool)]
-        if numbers:
-            of = np.array(numbers)
-            deviation = float(of.std(ddof=1)) if len(of) > 1 else 0.0
-            found[name] = {
-                "mean": float(of.mean()),
-                "min": float(of.min()),
-                "max": float(of.max()),
-                "stddev": deviation,
+        findings = [recording.findings.get(name) for recording in recordings]
+        values = [float(value) for value in findings if isinstance(value, int | float) and not isinstance(value, bool)]
+        if values:
+            sample = np.array(values)
+            repeats[name] = {
+                "mean": float(sample.mean()),
+                "min": float(sample.min()),
+                "max": float(sample.max()),
+                "stddev": float(sample.std(ddof=1)) if len(sample) > 1 else 0.0,
             }
-    return found
+    return repeats
 
 
-def folders(order: Order, recordings: Sequence[Recording], folder: Path) -> list[Path]:
-    """Where each recording of an order is to be put."""
-    if order.what == ALL:
+def folders(spec: CampaignSpec, recordings: Sequence[Recording], folder: Path) -> list[Path]:
+    """The folder of each recording of a campaign."""
+    if spec.is_catalogue:
         return [folder / recording.suite for recording in recordings]
     return [folder if number == 1 else folder / f"repeat-{number}" for number in range(1, len(recordings) + 1)]
 
 
-def unfinished(folder: Path, real: RealOptions) -> Order:
-    """What a run that was interrupted still has to do.
+def unfinished(folder: Path, real: RealOptions) -> CampaignSpec:
+    """What an interrupted run still has to do.
 
     Raises:
         PslcError: there is no such run, or it is finished.
     """
     if (folder / "run.json").exists():
-        left = [Recording.load(folder)]
-        what = left[0].suite
+        recordings = [Recording.load(folder)]
+        subject = recordings[0].suite
     else:
-        left = [Recording.load(folder / name) for name in suites.catalogue() if (folder / name / "run.json").exists()]
-        if not left:
+        names = [name for name in suites.catalogue() if (folder / name / "run.json").exists()]
+        recordings = [Recording.load(folder / name) for name in names]
+        subject = ALL
+        if not recordings:
             raise RecordingError(f"{folder} holds no run", "give the folder that the interrupted run named")
-        what = ALL
-    last = left[-1]
-    whole = what != ALL or len(left) == len(suites.catalogue())
-    if whole and not last.interrupted and not any(recording.error for recording in left):
-        raise RecordingError(f"the run in {folder} is finished", "pslc analyze shows it")
-    first = left[0]
+    is_whole = subject != ALL or len(recordings) == len(suites.catalogue())
+    if is_whole and not recordings[-1].interrupted and not any(recording.error for recording in recordings):
+        raise RecordingError(f"the run in {folder} is finished", f"pslc analyze {folder} shows it")
+    first = recordings[0]
     if first.suite not in suites.names():
-        what = "a trace" if "trace" in first.facts else "a job file"
-        raise JobError(f"{first.suite} is {what}", "only suites go on where they were; run it again")
+        kind = "a trace" if "trace" in first.facts else "a job file"
+        raise JobError(f"{first.suite} is {kind}, and cannot be resumed", "only suites can; run it again")
     if not first.is_simulated and not Path(first.target).is_block_device() and real.size is None:
         real = replace(real, size=first.capacity_bytes)
-    return Order(what, first.target, first.seed, first.overrides, Scope.of(first.scope), real, done=left)
+    options = RunOptions(seed=first.seed, options=first.overrides, scope=Scope.of(first.scope), real=real)
+    return CampaignSpec(subject, first.target, options, interrupted=recordings)

@@ -109,9 +109,9 @@ def _each(requests: Requests, kind: str, options: Mapping[str, str]) -> Iterator
 
 def _window_value(options: Mapping[str, str]) -> str:
     """`avg`, `max` or `both`. Only averaged logs have both."""
-    said = options.get("log_window_value", options.get("log_max_value", "avg"))
+    choice = options.get("log_window_value", options.get("log_max_value", "avg"))
     words = {"0": "avg", "1": "max", "": "max"}
-    value = words.get(said, said)
+    value = words.get(choice, choice)
     return "avg" if value == "both" and not _number(options, "log_avg_msec") else value
 
 
@@ -125,7 +125,7 @@ def _windows(requests: Requests, kind: str, window_ms: int, options: Mapping[str
     value = _window_value(options)
     tail = [0, *([0] if _is_on(options, "log_offset") else []), _priority(options)]
     tail += [0] if _is_on(options, "log_issue_time") else []
-    found: list[tuple[int, int, int, int]] = []
+    window_rows: list[tuple[int, int, int, int]] = []
     for op in (READ, WRITE, TRIM):
         of = requests.op == op
         ends, sizes, times = requests.done_ns[of], requests.bytes[of], requests.times_ns(kind)[of]
@@ -145,9 +145,9 @@ def _windows(requests: Requests, kind: str, window_ms: int, options: Mapping[str
             means, kept = (sums + counts // 2) // counts, np.ones_like(counts, dtype=bool)
         at = (windows * window_ms * MS + lengths_ns) // MS
         columns = (column[kept].tolist() for column in (at, means, largest))
-        found += [(end, mean, most, op) for end, mean, most in zip(*columns, strict=True)]
-    for end, mean, most, op in sorted(found, key=lambda row: (row[0], row[3])):
-        values = {"avg": [mean], "max": [most], "both": [mean, most]}[value]
+        window_rows += [(end, mean, peak, op) for end, mean, peak in zip(*columns, strict=True)]
+    for end, mean, peak, op in sorted(window_rows, key=lambda row: (row[0], row[3])):
+        values = {"avg": [mean], "max": [peak], "both": [mean, peak]}[value]
         yield ", ".join(map(str, [end, *values, op, *tail])) + "\n"
 
 

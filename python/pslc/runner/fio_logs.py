@@ -35,7 +35,7 @@ def contents(
         place: where a file lies, by the option and the name that fio has for it.
         file: what an iolog calls the target.
     """
-    found: dict[tuple[Path, str], list[Iterable[str]]] = {}
+    files: dict[tuple[Path, str], list[Iterable[str]]] = {}
     iologs: dict[tuple[Path, str], list[Mapping[str, Integers]]] = {}
     for log in logs:
         options = log["options"]
@@ -51,7 +51,7 @@ def contents(
                 # An engine that waits has no time of submission of its own.
                 waits = kind == "slat" and log["one_at_a_time"]
                 lines = () if waits else rows(requests, kind, options)
-                found.setdefault((place(option, name), option), []).append(lines)
+                files.setdefault((place(option, name), option), []).append(lines)
     begin_ns = min((log["begin_ns"] for log in logs), default=0)
     for where, of in iologs.items():
         # Of several jobs in one file: in the order of time, where fio's lie as they come.
@@ -59,8 +59,8 @@ def contents(
         order = np.argsort(all_of["issued_ns"], kind="stable")
         columns = {name: values[order] for name, values in all_of.items()}
         columns["issued_ns"] = columns["issued_ns"] - begin_ns
-        found[where] = [_iolog(columns, re.sub(r"\s", "_", file))]
-    return {where: chain.from_iterable(lines) for where, lines in found.items()}
+        files[where] = [_iolog(columns, re.sub(r"\s", "_", file))]
+    return {where: chain.from_iterable(lines) for where, lines in files.items()}
 
 
 def paths(option: str, options: Mapping[str, str], job: str, numbers: Iterable[int]) -> list[str]:

@@ -24,9 +24,13 @@ SOURCES = {STDIN: "stdin", COMMAND_LINE: "the command line"}
 """What messages call these."""
 FURTHER = "#line 0 "
 """Before each file but the first: it has a [global] of its own, and its jobs run behind those of the files before."""
-DEEPEST = 8
-"""Of files that include files."""
+MAX_INCLUDE_DEPTH = 8
+"""Depth of nested includes."""
 
+MAX_PATTERN_BYTES = 64 << 10
+PATTERNS = ("verify_pattern", "buffer_pattern")
+"""Options whose value may name a file in single quotes."""
+PATTERN_FILE = gate.Expected("a pattern takes the bytes of a file of up to 64 KiB", max_bytes=MAX_PATTERN_BYTES)
 MAX_NAMED = 5
 """Sections that a hint names."""
 
@@ -50,11 +54,9 @@ def text_of(options: Sequence[tuple[str, str]]) -> str:
         JobError: a value cannot stand in a job file.
     """
     lines = ["[global]"]
-    for name, value in options:
+    for name, value in with_patterns(options):
         if "\n" in value or (name == "name" and "]" in value) or any(sign in value for sign in ";#"):
-            raise JobError(
-                f"--{name}={value!r} has a sign that ends a line of a job file", "leave out ; # ] and new lines"
-            )
+            raise JobError(f"--{name}={value!r} cannot stand in a job file", "remove ; # ] and line breaks")
         lines.append(f"[{value}]" if name == "name" else f"{name}={value}" if value else name)
     return "\n".join(lines) + "\n"
 
@@ -67,10 +69,31 @@ def of_command_line(options: Sequence[tuple[str, str]], more: Sequence[str | Pat
     """
     if more:
         raise JobError(
-            f"--name tells a job, and {more[0]} is a job file", "one of them; --section picks jobs of a file"
+            f"--name describes a job, but {more[0]} is a job file", "give one of them; --section picks jobs of a file"
         )
     text = text_of(options)
     return _sections(text, sections) if sections else text
+
+
+def with_patterns(options: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Options with the bytes of a file, as `0x...`, in place of its name in single quotes, where a pattern has one.
+
+    Raises:
+        PslcError: the file cannot be read, is empty, or is larger than a pattern may be.
+    """
+    return [(name, _pattern(value) if name in PATTERNS else value) for name, value in options]
+
+
+def _pattern(value: str) -> str:
+    def bytes_of(match: re.Match[str]) -> str:
+        if match[1] is None:
+            return match[0]
+        pattern = gate.data(Path(match[1]), PATTERN_FILE)
+        if not pattern:
+            raise PATTERN_FILE.refused(f"{match[1]} is empty")
+        return f"0x{pattern.hex()}"
+
+    return re.sub(r""""[^"]*"|'([^']+)'""", bytes_of, value)
 
 
 def writing(text: str, overrides: Sequence[tuple[str, str]]) -> str | None:
@@ -95,7 +118,10 @@ def replayed(text: str, overrides: Sequence[tuple[str, str]], how: Replay) -> tu
         return None
     job = jobs[0]
     if len(jobs) != 1 or job.get("numjobs", "1") != "1":
-        raise JobError("read_iolog beside other jobs", "a trace is replayed alone; --section=NAME picks one job")
+        raise JobError("read_iolog stands beside other jobs", "a trace is replayed alone; --section NAME picks one job")
+    if log := next((name for name in job if name in LOGS), None):
+        hint = "leave it out; the recording holds the run, and pslc trace convert writes an iolog of the trace"
+        raise JobError(f"{log} beside read_iolog: a replay writes no logs", hint)
     # Whatever else is in it is read as in any job file; the capacity does not matter to it.
     rest = [line for line in text.splitlines() if not line.strip().startswith(REPLAYS)]
     plan_jobs("\n".join(rest), "the job file", [pair for pair in overrides if not pair[0].startswith(REPLAYS)], 1 << 50)
@@ -109,6 +135,8 @@ def replayed(text: str, overrides: Sequence[tuple[str, str]], how: Replay) -> tu
 
 REPLAYS = ("read_iolog", "replay_")
 """How the options begin that are of traces."""
+LOGS = ("write_bw_log", "write_lat_log", "write_iops_log", "write_hist_log", "write_iolog")
+"""Options that ask for logs of each request."""
 SKIPS = {"read": "read", "write": "write", "trim": "trim", "sync": "flush"}
 """Words of `replay_skip`, and the kinds of requests that each leaves out."""
 
@@ -117,7 +145,7 @@ def _changed(part: Part, job: dict[str, str]) -> Part:
     """The same with what becomes of the requests of a trace."""
     align = _count(job, "replay_align", 1, "a power of 2 in bytes: 4k")
     if align & (align - 1):
-        raise JobError(f"replay_align={align}", "a power of 2 in bytes: 4k")
+        raise JobError(f"replay_align={align} is not a power of 2", "for example replay_align=4k")
     skipped = [word.strip() for word in job.get("replay_skip", "").split(",") if word.strip()]
     unknown = next((word for word in skipped if word not in SKIPS), None)
     if unknown is not None:
@@ -131,7 +159,7 @@ def _count(job: dict[str, str], name: str, usual: int, hint: str) -> int:
     text = job.get(name, "0").lower()
     match = re.fullmatch(r"(\d{1,9})([kmg]?)i?b?", text)
     if match is None:
-        raise JobError(f"{name}={text}", hint)
+        raise JobError(f"{name}={text} is not a count", hint)
     return int(match[1]) << {"": 0, "k": 10, "m": 20, "g": 30}[match[2]] or usual
 
 
@@ -139,7 +167,7 @@ def jobs_in(text: str) -> list[tuple[str, list[tuple[str, str]]]]:
     """The name of each job, and its options with their values behind those of its [global], whose `name` names nothing;
     a flag has an empty value."""
     common: list[tuple[str, str]] = []
-    found: list[tuple[str, list[tuple[str, str]]]] = []
+    jobs: list[tuple[str, list[tuple[str, str]]]] = []
     options = common
     for line in text.splitlines():
         plain = line.split(";")[0].split("#")[0].strip()
@@ -150,10 +178,10 @@ def jobs_in(text: str) -> list[tuple[str, list[tuple[str, str]]]]:
             options = common
         elif plain.startswith("["):
             options = [pair for pair in common if pair[0] != "name"]
-            found.append((plain.strip("[]"), options))
+            jobs.append((plain.strip("[]"), options))
         elif name:
             options.append((name, value))
-    return found
+    return jobs
 
 
 def path_of(name: str) -> Path:
@@ -166,8 +194,8 @@ def path_of(name: str) -> Path:
     # `Path.exists` raises an error for a name that is too long.
     if not path.suffix and not os.path.exists(path):
         meant = closest_match(name, suites.names())
-        hint = f"did you mean {meant}? pslc suites lists them all" if meant else "pslc suites lists them"
-        hint += "; a job file is given with its extension, such as my.fio"
+        hint = f"did you mean {meant}? pslc suites lists all" if meant else "pslc suites lists all"
+        hint += "; a job file needs its extension, such as my.fio"
         raise JobError(f"unknown suite {name}", hint)
     return path
 
@@ -182,29 +210,31 @@ def _included(name: str, including: str, depth: int) -> str:
     """The text of a file with those it includes in their places."""
     text = _text(name)
     source = "stdin" if name == STDIN else name
-    found = [f"#line 1 {source}"] if including else []
+    included = [f"#line 1 {source}"] if including else []
     for number, line in enumerate(text.splitlines(), 1):
         words = line.strip().split(maxsplit=1)
         if including and line.lstrip().startswith("["):
             what = f"{source}:{number}: {line.strip()} begins a section in a file that {including} includes"
-            raise JobError(
-                what, "fio takes no sections from there, either; the options go on those of the section before"
-            )
+            raise JobError(what, "remove it: an included file holds options of the section before, as in fio")
         if len(words) != 2 or words[0] != "include":
-            found.append(line)
+            option, equals, value = line.partition("=")
+            included.append(f"{option}={_pattern(value)}" if equals and option.strip() in PATTERNS else line)
             continue
-        if depth == DEEPEST:
-            raise JobError(f"{source}:{number}: files include files more than {DEEPEST} deep", "leave one include out")
+        if depth == MAX_INCLUDE_DEPTH:
+            raise JobError(
+                f"{source}:{number}: includes are nested more than {MAX_INCLUDE_DEPTH} deep", "remove one include"
+            )
         other = Path(words[1].strip())
         # As fio looks for it: from here, then beside the file that includes it.
         if not other.exists() and name != STDIN:
             other = Path(name).parent / other
         if not other.is_file():
             raise JobError(
-                f"{source}:{number}: there is no file {words[1]} to include", "a path from here or from there"
+                f"{source}:{number}: no such file to include: {words[1]}",
+                "give a path relative to this folder, or to the folder of the job file",
             )
-        found += [_included(str(other), name, depth + 1).rstrip("\n"), f"#line {number + 1} {source}"]
-    return "\n".join(found) + "\n"
+        included += [_included(str(other), name, depth + 1).rstrip("\n"), f"#line {number + 1} {source}"]
+    return "\n".join(included) + "\n"
 
 
 def _sections(text: str, wanted: Sequence[str]) -> str:
@@ -222,5 +252,5 @@ def _sections(text: str, wanted: Sequence[str]) -> str:
         if name not in names:
             meant = closest_match(name, names)
             hint = f"did you mean {meant}?" if meant else f"the first sections are {', '.join(names[:MAX_NAMED])}"
-            raise JobError(f"there is no section [{name}]", hint)
+            raise JobError(f"no section is named [{name}]", hint)
     return "\n".join(kept) + "\n"

@@ -3,6 +3,7 @@
 What a job file names lies below the current folder and replaces nothing but pslc's own logs; what the command line
 names is anywhere, and replaces any file."""
 
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
@@ -52,16 +53,27 @@ class JobLogs:
             GuardError: a log would replace what is not pslc's.
         """
         self._target = target
-        found = dict.fromkeys(pair for text in texts for pair in self._expected(text, options))
-        for path, replaces in found:
+        logs = dict.fromkeys(pair for text in texts for pair in self._expected(text, options))
+        for path, replaces in logs:
             try:
                 writer.check(path, replaces)
             except OSError as error:
-                hint = "make its folder, and room; or --logs-to DIR puts the logs into another one"
+                hint = "create its folder and free some space, or give another folder: --logs-to DIR"
                 raise JobError(f"the log {path} cannot be written: {error.strerror}", hint) from None
-        paths = [str(path) for path, _ in found]
+        paths = [str(path) for path, _ in logs]
         more = [f"{len(paths) - MAX_LISTED} further logs"] if len(paths) > MAX_LISTED else []
         return [f"writes the log {path}" for path in paths[:MAX_LISTED]] + [f"writes {text}" for text in more]
+
+    def beside(self) -> "JobLogs":
+        """Empty ones for a run in another process, to the same folder; `take` brings them here."""
+        return JobLogs(self._to, self.named)
+
+    def take(self, other: "JobLogs") -> None:
+        """Add the logs that another run of the same drive gave; what it calls the same takes its place."""
+        self.named |= other.named
+        self._target = other._target or self._target
+        self._logs += other._logs
+        self._blocks |= other._blocks
 
     def add(self, logs: Sequence[Log]) -> None:
         """The logs of a step; what a later one calls the same takes its place."""
@@ -74,6 +86,11 @@ class JobLogs:
         self._blocks[here / f"{name}.{dump['offset']}.received"] = dump["received"]
         if dump["expected"] is not None:
             self._blocks[here / f"{name}.{dump['offset']}.expected"] = dump["expected"]
+
+    def write_or_warn(self) -> None:
+        """Write them, with a Python warning for each that could not be written."""
+        for failed in self.write():
+            warnings.warn(failed, stacklevel=3)
 
     def write(self) -> list[str]:
         """Write them. Returns what could not be written, a sentence each."""
@@ -101,12 +118,12 @@ class JobLogs:
     def _expected(self, text: str, options: Options) -> Iterator[tuple[Path, Replace]]:
         number = 0
         for section, own in jobs_in(text):
-            said = dict(own) | dict(options)
-            asked = [option for option in ("write_iolog", *fio_logs.KINDS) if option in said]
-            clones = of_options(said)["numjobs"] if asked else 1
-            for option in asked:
+            values = dict(own) | dict(options)
+            requested = [option for option in ("write_iolog", *fio_logs.KINDS) if option in values]
+            clones = of_options(values)["numjobs"] if requested else 1
+            for option in requested:
                 for path in fio_logs.paths(
-                    option, said, said.get("name", section), range(number + 1, number + clones + 1)
+                    option, values, values.get("name", section), range(number + 1, number + clones + 1)
                 ):
                     yield self._place(option, path), self._replaces(option)
             number += clones
@@ -129,7 +146,10 @@ class JobLogs:
         here = Path.cwd().resolve()
         if leads_out or not (here / path.parent).resolve().is_relative_to(here):
             what = f"{option} of the job file leads to {name}, which is not below the current folder"
-            raise JobError(what, f"--logs-to DIR puts all logs into a folder; or say it yourself: --{option}=...")
+            raise JobError(
+                what,
+                f"--logs-to DIR puts all logs into one folder; --{option}=... on the command line may lead anywhere",
+            )
         return path
 
 

@@ -34,13 +34,13 @@ def opened(folder: Path) -> Recording:
     """
     recording = Recording.load(folder)
     if recording.findings and recording.version == version():
-        own = {name: found for name, found in recording.findings.items() if name != "repeats"}
+        own = {name: finding for name, finding in recording.findings.items() if name != "repeats"}
         gate.fits(documented(own), f"{folder / 'run.json'}: findings", CHANGED, _schema(suites.of(recording)))
         return recording
-    repeats = {name: found for name, found in recording.findings.items() if name == "repeats"}
-    found = analysed(recording)
-    found.findings |= repeats
-    return found
+    repeats = {name: finding for name, finding in recording.findings.items() if name == "repeats"}
+    finding = analysed(recording)
+    finding.findings |= repeats
+    return finding
 
 
 def _schema(suite: suites.Suite | None) -> TypeAdapter[Any]:
@@ -55,6 +55,24 @@ def _adapter(kind: Any) -> TypeAdapter[Any]:
     return TypeAdapter(kind)
 
 
+def read_sides(path: Path, hints: formats.ImportOptions) -> list[Side]:
+    """A run folder, a file of another program's, or each curve of a picture.
+
+    Raises:
+        PslcError: there is no recording in it.
+    """
+    if not path.is_file():
+        return [read_side(path)]
+    return [_foreign_side(path, data) for data in formats.read_each([path], hints)]
+
+
+def _foreign_side(path: Path, data: formats.ImportedData) -> Side:
+    if data.at_work:
+        return Side(path.name, (analysed(of_foreign(data, path)),), path=path)
+    recording = imported.as_recording(data, imported.analyzed(data), path)
+    return Side(data.name if data.chart else path.name, (recording,), tuple(data.rows), path, data)
+
+
 def read_side(folder: Path) -> Side:
     """A run folder, with the repeats within it (`pslc run --repeat`); or a file of another program's.
 
@@ -62,11 +80,7 @@ def read_side(folder: Path) -> Side:
         PslcError: there is no recording in it.
     """
     if folder.is_file():
-        data = formats.read([folder], formats.ImportOptions())
-        if data.at_work:
-            return Side(folder.name, (analysed(of_foreign(data, folder)),), path=folder)
-        findings = imported.analyzed(data)
-        return Side(folder.name, (imported.as_recording(data, findings, folder),), tuple(data.rows), folder)
+        return _foreign_side(folder, formats.read([folder], formats.ImportOptions()))
     inside = sorted(folder.glob("repeat-*/run.json"), key=lambda path: int(path.parent.name.rpartition("-")[2]))
     return Side(
         folder.name, tuple(opened(at) for at in (folder, *(path.parent for path in inside))), path=folder.resolve()
@@ -86,27 +100,27 @@ def read_suites(folders: Sequence[Path]) -> dict[str, list[Side]]:
     Raises:
         PslcError: there is none, or a recording cannot be read.
     """
-    found = []
+    catalogues = []
     for folder in folders:
         sides = [read_side(run) for run in catalogue(folder) or [folder]]
-        found.append({side.recording.suite: replace(side, path=folder.resolve()) for side in sides})
-    shared = [suite for suite in found[0] if all(suite in other for other in found)]
+        catalogues.append({side.recording.suite: replace(side, path=folder.resolve()) for side in sides})
+    shared = [suite for suite in catalogues[0] if all(suite in other for other in catalogues)]
     if not shared:
-        has = "; ".join(f"{folder} has {', '.join(of)}" for folder, of in zip(folders, found, strict=True))
+        has = "; ".join(f"{folder} has {', '.join(of)}" for folder, of in zip(folders, catalogues, strict=True))
         raise RecordingError("these recordings have no suite in common", has)
-    return {suite: [of[suite] for of in found] for suite in shared}
+    return {suite: [of[suite] for of in catalogues] for suite in shared}
 
 
 def _of_job_file(recording: Recording) -> Writes:
     """Its writes, and on a simulated drive how long that lasts at this load."""
-    found = of_writes(recording)
-    return {**found, **of_load(recording)} if recording.is_simulated else found
+    writes = of_writes(recording)
+    return {**writes, **of_load(recording)} if recording.is_simulated else writes
 
 
 def analysed(recording: Recording) -> Recording:
     """The recording with its findings, as its suite or job file has them."""
     suite = suites.of(recording)
-    recording.findings = Findings(suite.findings(recording) if suite else _of_job_file(recording))
+    recording.findings = Findings(suites.findings_of(suite, recording) if suite else _of_job_file(recording))
     recording.findings.doubts = (
         *warnings.of_its_end(recording),
         *warnings.of_its_host(recording),

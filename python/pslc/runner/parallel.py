@@ -1,4 +1,4 @@
-"""The suites of a catalogue at once, on all cores: each has a simulated drive of its own, and knows of no other."""
+"""The suites of the catalogue in parallel, on all cores, each on a simulated drive of its own."""
 
 from __future__ import annotations
 
@@ -16,33 +16,44 @@ from pslc.device.cost import Cost, cost
 from pslc.device.region import Region, Scope, find_region
 from pslc.device.target import find_target
 from pslc.runner.callbacks import Progress
+from pslc.runner.job_logs import JobLogs
+from pslc.runner.options import RunOptions
 from pslc.runner.plan import DAY, expected
-from pslc.runner.run import run as run_one
+from pslc.runner.run import run_with
 
 if TYPE_CHECKING:
     from pslc.recording.store import Recording
     from pslc.schema.results import StepProgress
 
-LOOK_S: Final = 0.1
-ALONE: Final = "memory may have run out; one suite after the other: taskset -c 0 pslc run all ..."
-PROGRAM_BYTES: Final = 300 << 20
-"""What a process takes beside the run."""
+POLL_S: Final = 0.1
+"""Between two looks at progress: ten times a second, as for a single run."""
+SERIAL_HINT: Final = "memory may have run out; to run one suite after the other: taskset -c 0 pslc run all ..."
+PROCESS_BYTES: Final = 300 << 20
+"""Memory of a process beside its run."""
 
 
 class Task(NamedTuple):
-    """A suite to run on a simulated drive. `left` is what an interruption left of it."""
+    """A suite to run on a simulated drive.
+
+    Attributes:
+        interrupted: its recording, if it was started before.
+        logs: takes the logs that its options ask for; the caller writes them.
+    """
 
     suite: str
     on: str
     seed: int
     options: Sequence[tuple[str, str]]
     scope: Scope
-    left: Recording | None
+    interrupted: Recording | None
+    logs: JobLogs
 
 
 def workers(tasks: Sequence[Task]) -> tuple[list[Task], int]:
-    """The tasks of one drive, those that take longest first, and how many of them this machine can run at once; 1 where
-    one of them takes days, which has to be agreed to first, or cannot be planned."""
+    """Order the tasks of one drive, longest first, and count how many of them this machine can run at once.
+
+    The count is 1 if one of them takes days, which needs consent first, or cannot be planned.
+    """
     if len(tasks) < 2:
         return list(tasks), 1
     try:
@@ -50,11 +61,11 @@ def workers(tasks: Sequence[Task]) -> tuple[list[Task], int]:
         costs = {task.suite: _cost(task, region) for task in tasks}
     except PslcError:
         return list(tasks), 1
-    if any(found.least_s >= DAY for found in costs.values()):
+    if any(task_cost.least_s >= DAY for task_cost in costs.values()):
         return list(tasks), 1
-    most = PROGRAM_BYTES + max(found.memory_bytes for found in costs.values())
+    task_bytes = PROCESS_BYTES + max(task_cost.memory_bytes for task_cost in costs.values())
     free = memory.free_bytes()
-    count = min(processes.cores(), len(tasks), free // most if free is not None else 1)
+    count = min(processes.cores(), len(tasks), free // task_bytes if free is not None else 1)
     return sorted(tasks, key=lambda task: -costs[task.suite].least_s), max(count, 1)
 
 
@@ -63,39 +74,45 @@ def _cost(task: Task, region: Region) -> Cost:
     return cost(steps, f"{task.suite}.fio", list(task.options), region.target)
 
 
-def results(tasks: Sequence[Task], count: int, progress: Progress | None,
-            begins: Callable[[str], None]) -> Generator[tuple[Task, Recording | Exception], None, None]:  # fmt: skip
-    """Run so many at once and give each with its recording, or why there is none, as it is done.
+def results(
+    tasks: Sequence[Task], count: int, progress: Progress | None, on_start: Callable[[str], None]
+) -> Generator[tuple[Task, Recording | Exception], None, None]:
+    """Run `count` tasks at a time and give each with its recording, or with its error, as it ends.
 
-    Once `progress` returns False those under way end where they are, and no further one begins. Closing the iterator
-    ends them without a word.
+    Once `progress` returns False, running suites end where they are and no further one starts. Closing the iterator
+    ends them too.
 
     Args:
-        progress: told of the suite that began first of those under way.
-        begins: called with each suite as it begins.
+        progress: called with the state of the suite that has been running longest.
+        on_start: called with each suite as it starts.
     """
     context = multiprocessing.get_context("spawn")
     with processes.deaf_children():
-        stop, told = context.Event(), context.Queue()
+        stop, states = context.Event(), context.Queue()
     queue, waiting = list(tasks)[::-1], dict[Future[Any], Task]()
-    pool = ProcessPoolExecutor(count, mp_context=context, initializer=_begin, initargs=(stop, told))
+    pool = ProcessPoolExecutor(count, mp_context=context, initializer=_begin, initargs=(stop, states))
     try:
         while queue or waiting:
             while queue and len(waiting) < count and not stop.is_set():
                 task = queue.pop()
-                begins(task.suite)
+                on_start(task.suite)
                 waiting[_submitted(pool, task)] = task
             if not waiting:
                 return
-            done = wait(waiting, LOOK_S, FIRST_COMPLETED)[0]
+            done = wait(waiting, POLL_S, FIRST_COMPLETED)[0]
             first = next(iter(waiting.values())).suite
-            if progress is not None and any(not progress(state) for state in _said(told, first)):
+            if progress is not None and any(not progress(state) for state in _last_state(states, first)):
                 stop.set()
             for future in done:
                 task, error = waiting.pop(future), future.exception()
                 if isinstance(error, BrokenProcessPool):
                     raise _killed() from error
-                yield task, error if isinstance(error, Exception) else future.result()
+                if isinstance(error, Exception):
+                    yield task, error
+                    continue
+                recording, logs = future.result()
+                task.logs.take(logs)
+                yield task, recording
     finally:
         stop.set()
         # A process that has not yet begun needs what it shares with this one, which goes when this one ends.
@@ -112,43 +129,43 @@ def _submitted(pool: ProcessPoolExecutor, task: Task) -> Future[Any]:
 
 
 def _killed() -> JobError:
-    return JobError("a process that ran a suite was killed", ALONE)
+    return JobError("a process that ran a suite was killed", SERIAL_HINT)
 
 
-def _said(told: Any, suite: str) -> list[StepProgress]:
-    """The last that was said of progress, by this suite if it has said anything."""
+def _last_state(states: Any, suite: str) -> list[StepProgress]:
+    """The last state of progress, of this suite if it has reported one, as a list of one or none."""
     last: dict[str, StepProgress] = {}
     with suppress(Empty):
         while True:
-            of, state = told.get_nowait()
-            state["step"] = f"{of} {state['step']}"
-            last[of] = state
+            name, state = states.get_nowait()
+            state["step"] = f"{name} {state['step']}"
+            last[name] = state
     return [last.get(suite, next(iter(last.values())))] if last else []
 
 
-_told: Any = None
-"""In a worker: where its progress goes."""
+_states: Any = None
+"""In a worker: the queue of its states of progress."""
 
 
-def _begin(stop: Any, told: Any) -> None:
-    global _told
+def _begin(stop: Any, states: Any) -> None:
+    global _states
     processes.work_until(stop)
-    # What nobody takes any more does not keep this process.
-    told.cancel_join_thread()
-    _told = told
+    # States that nobody reads any more do not keep this process.
+    states.cancel_join_thread()
+    _states = states
 
 
-def _run(task: Task) -> Recording:
+def _run(task: Task) -> tuple[Recording, JobLogs]:
     def progress(state: StepProgress) -> bool:
-        _told.put((task.suite, state))
+        _states.put((task.suite, state))
         return processes.is_wanted()
 
-    return run_one(
-        task.suite,
-        on=task.on,
+    options = RunOptions(
         seed=task.seed,
         options=task.options,
         scope=task.scope,
         progress=progress,
-        done=task.left,
+        interrupted=task.interrupted,
+        logs=task.logs,
     )
+    return run_with(task.suite, task.on, options), task.logs

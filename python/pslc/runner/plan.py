@@ -1,4 +1,4 @@
-"""What a run is going to do to a real drive, said before it does anything."""
+"""The plan of a run on a real drive, shown before anything is written."""
 
 import shlex
 import subprocess
@@ -39,27 +39,27 @@ class Plan:
     takes_days: bool = False
 
 
-def afford(found: Cost) -> None:
+def afford(costs: Cost) -> None:
     """Refuse what this machine has no memory for.
 
     Raises:
         JobError: it has not, with both numbers.
     """
     free = memory.free_bytes()
-    if free is not None and found.memory_bytes > free:
-        needs = words.size(found.memory_bytes)
+    if free is not None and costs.memory_bytes > free:
+        needs = words.size(costs.memory_bytes)
         raise JobError(
-            f"the run needs {needs} of memory, {words.size(free)} are free",
-            "less at once: fewer numjobs, a smaller iodepth or bs; of a simulated drive a smaller region or drive",
+            f"the run needs {needs} of memory, but only {words.size(free)} are free",
+            "use fewer numjobs or a smaller iodepth or bs; on a simulated drive, a smaller region or drive",
         )
 
 
-def _days(found: Cost, target: Target) -> str:
-    days = f"{found.least_s / DAY:,.0f}".replace(",", " ")
+def _days(costs: Cost, target: Target) -> str:
+    days = f"{costs.least_s / DAY:,.0f}".replace(",", " ")
     about = "at least" if target.is_real else "about"
-    if found.least_s >= CENTURY:
+    if costs.least_s >= CENTURY:
         return f"takes {about} {days} days: more than a century"
-    until = datetime.now() + timedelta(seconds=found.least_s)
+    until = datetime.now() + timedelta(seconds=costs.least_s)
     return f"takes {about} {days} days, until {until:%Y-%m-%d}"
 
 
@@ -75,17 +75,17 @@ def plan(target: Target, steps: list[str], source: str, options: list[tuple[str,
     Raises:
         PslcError: one of them cannot be used on it, or this machine has no memory for it.
     """
-    found = cost(steps, source, options, target)
-    afford(found)
-    long = [_days(found, target)] if found.least_s >= DAY else []
+    costs = cost(steps, source, options, target)
+    afford(costs)
+    long = [_days(costs, target)] if costs.least_s >= DAY else []
     if not target.is_real:
-        return Plan(long, "", found.write_bytes, takes_days=bool(long))
-    laid_out = found.layout_bytes if layout and target.kind == "file" and not Path(target.spec).exists() else 0
-    written = found.write_bytes + laid_out
+        return Plan(long, "", costs.write_bytes, takes_days=bool(long))
+    laid_out = costs.layout_bytes if layout and target.kind == "file" and not Path(target.spec).exists() else 0
+    written = costs.write_bytes + laid_out
     where, *more = places(target)
-    said = [where, *long, *more]
+    sentences = [where, *long, *more]
     if laid_out:
-        said.append(f"lays out {words.size(laid_out)} first: the jobs read it, and a new file is empty")
+        sentences.append(f"first writes {words.size(laid_out)} that the jobs read, because a new file is empty")
     about = "about " if len(steps) > 1 else ""
     if written:
         share = ""
@@ -94,28 +94,28 @@ def plan(target: Target, steps: list[str], source: str, options: list[tuple[str,
         )
         if drive:
             share = f", {_part(written / drive)} the drive's capacity"
-        said.append(f"writes {about}{words.size(written)}{share}; {of_its_life(target, written)}")
-        said.append(f"takes {words.span(written / FAST)} to {words.span(written / SLOW)} for the writes")
-    if found.read_bytes:
-        said.append(f"reads {about}{words.size(found.read_bytes)}")
-    if found.timed_s:
-        what = "writes as much as it can for" if found.writes_until_time else "goes on for"
-        said.append(f"{what} {words.span(found.timed_s)}")
-    if found.idle_s:
-        said.append(f"leaves the drive alone for {words.span(found.idle_s)}")
+        sentences.append(f"writes {about}{words.size(written)}{share}; {of_its_life(target, written)}")
+        sentences.append(f"takes {words.span(written / FAST)} to {words.span(written / SLOW)} for the writes")
+    if costs.read_bytes:
+        sentences.append(f"reads {about}{words.size(costs.read_bytes)}")
+    if costs.timed_s:
+        verb = "writes as much as it can for" if costs.writes_until_time else "runs for"
+        sentences.append(f"{verb} {words.span(costs.timed_s)}")
+    if costs.idle_s:
+        sentences.append(f"leaves the drive idle for {words.span(costs.idle_s)}")
     if len(steps) > 1:
-        said.append(f"{len(steps)} steps, as expected; what is measured may change them")
-    return Plan(said, _fio(target, "\n".join(steps), options), written, target.foreign, bool(long))
+        sentences.append(f"takes {len(steps)} steps as expected; measurements may change them")
+    return Plan(sentences, _fio(target, "\n".join(steps), options), written, target.foreign, bool(long))
 
 
 def places(target: Target) -> list[str]:
     """What is written to, and what is lost."""
-    said = [_where(target)]
+    sentences = [_where(target)]
     if target.foreign is not None:
-        said.append(f"OVERWRITES {_lost(target.foreign)}, which pslc did not make")
+        sentences.append(f"OVERWRITES {_lost(target.foreign)}, which pslc did not create")
     if target.kind == "file":
-        said += [f"doubt: {doubt}" for doubt in warnings.of_the_file_system(target.facts["file_system"])]
-    return said
+        sentences += [f"warning: {warning}" for warning in warnings.of_the_file_system(target.facts["file_system"])]
+    return sentences
 
 
 def _lost(file: InspectedFile) -> str:
@@ -131,8 +131,8 @@ def _type(path: Path) -> str | None:
         done = subprocess.run(["file", "-b", "--", path], capture_output=True, text=True, timeout=10, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return None
-    found = "".join(letter for letter in done.stdout if letter.isprintable()).strip()
-    return found[:120] if done.returncode == 0 and found else None
+    text = "".join(letter for letter in done.stdout if letter.isprintable()).strip()
+    return text[:120] if done.returncode == 0 and text else None
 
 
 def of_its_life(target: Target, written: int) -> str:
@@ -140,8 +140,8 @@ def of_its_life(target: Target, written: int) -> str:
     device = target.facts["device"]
     life = probe.endurance_bytes(health(probe.smart(device["name"]))) if device else None
     if life is None:
-        return "its endurance is unknown"
-    return f"{words.share(written / life)} of the {words.size(life)} that it stands by its own wear counter"
+        return "the endurance of the drive is unknown"
+    return f"{words.share(written / life)} of the {words.size(life)} it endures by its own wear counter"
 
 
 def _where(target: Target) -> str:
@@ -163,17 +163,17 @@ def _fio(target: Target, job_file: str, options: list[tuple[str, str]]) -> str:
     what stands before it, and would write where that file says."""
     jobs = jobs_in(job_file)
     if len(jobs) > MOST_JOBS:
-        return f"{len(jobs)} jobs, too many for a line; the recording keeps them (job_file)"
+        return f"{len(jobs)} jobs, too many for one line; the recording holds them (job_file)"
     # With `filesize` fio lets jobs go on to the end of the file past their size, so the file itself has to be as large.
     makes = target.kind == "file" and not Path(target.spec).exists()
     words = ["truncate", "-s", str(target.capacity_bytes), target.spec, "&&", "fio"] if makes else ["fio"]
-    for section, said in jobs:
-        given = [option for option in said + options if option[0] not in PLACES]
+    for section, section_options in jobs:
+        arguments = [option for option in section_options + options if option[0] not in PLACES]
         # A colon would begin another file.
         named = [
-            ("name", dict(given).get("name", section)),
+            ("name", dict(arguments).get("name", section)),
             ("filename", target.spec.replace(":", r"\:")),
-            *(option for option in given if option[0] != "name"),
+            *(option for option in arguments if option[0] != "name"),
         ]
         words += [f"--{name}={value}" if value else f"--{name}" for name, value in named]
     return shlex.join(words).replace(" '&&' ", " && ", 1) if makes else shlex.join(words)

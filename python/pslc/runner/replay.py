@@ -5,134 +5,177 @@ from __future__ import annotations
 import shlex
 import tomllib
 from collections.abc import Callable
-from pathlib import Path
+from dataclasses import dataclass
+from functools import partial
 from time import time_ns
+from typing import Final
 
 from pslc import traces
 from pslc._native import RealDrive, SimDrive, TraceFile, engine_ceiling
 from pslc.base import words
 from pslc.base.errors import JobError, PslcError
 from pslc.device import probe
-from pslc.device.target import RealOptions, Target, find_target
+from pslc.device.target import Target, find_target
 from pslc.recording.store import Common, Recording
-from pslc.runner.callbacks import Confirm, Keep, Progress
+from pslc.runner.callbacks import DeclinedError
+from pslc.runner.options import RunOptions
 from pslc.runner.plan import Plan, of_its_life, places
+from pslc.runner.step_runner import of_result
+from pslc.runner.subject import Trace
 from pslc.schema.facts import Facts, Traced
 from pslc.schema.jobs import KINDS
-from pslc.schema.results import Progress as Now
-from pslc.schema.results import ReplayResult, ReplaySoFar, Result
+from pslc.schema.results import Progress, ReplayResult, ReplaySoFar
 from pslc.schema.surveys import Asked, Replayed, Survey, WhatIf
 from pslc.suites.trace import SMALLEST, row
 
-BUFFERS = 256 << 20
-"""Bytes of all requests under way on a real drive, at most."""
+MAX_BUFFER_BYTES: Final = 256 << 20
+"""Buffers of all requests in flight on a real drive."""
+ASAP_DEPTH: Final = 32
+"""Requests in flight of a trace that is replayed as fast as possible, by default: as many as SATA queues."""
+CACHE_SIZE_RATIO: Final = 1.05
+"""The search for the smallest cache that suffices ends within this factor of it."""
+SIZE_KEYS: Final = {"static-slc": "cache.static", "dynamic-slc": "cache.dynamic", "hybrid-slc": "cache.dynamic"}
+"""Key of the size of a cache, by cache mode."""
+ADDRESS_HINT: Final = (
+    "--addresses wrap starts again at 0, compact packs the used addresses, scale shrinks all of them alike"
+)
 
 
-def replay(  # noqa: C901, PLR0913 checks before a write, in their order
-    path: Path,
-    on: str,
-    how: traces.Replay,
-    recorded: Callable[[Common, Result], Recording],
-    progress: Progress | None = None,
-    keep: Keep | None = None,
-    real: RealOptions | None = None,
-    confirm: Confirm | None = None,
-) -> Recording | None:
-    """Replay the trace in a file on the drive `on`; `recorded` makes a recording of what is common to all and of what
-    the native part gives. None: `confirm` did not want what was to be done to a real drive.
+@dataclass
+class _Replayer:
+    """A trace about to be replayed, and what all recordings of it share. `survey` is None until it is needed."""
 
-    Raises:
-        PslcError: the trace cannot be read or does not fit on the drive, or the drive may not be written to.
-    """
-    target = find_target(on, real)
-    if target.stays:
-        raise JobError(f"{on} is a drive that stays, on which no traces are replayed", "--on sim:NAME")
-    if target.is_real and how.what_if:
-        raise JobError("--what-if asks for other caches, and a real drive has the one it has", "--on sim:NAME")
-    file = traces.opened(path, how.part)
-    survey = _survey(file, path, how, target) if target.is_real or how.fit == "scale" else None
-    if target.is_real and survey is not None and confirm is not None:
-        if not confirm(plan_of_replay(target, path, survey, how)):
-            return None
-        target = target.agreed()
-    common = target.common("trace", f"[trace]\nread_iolog={path}\n", time_ns())
+    target: Target
+    trace: Trace
+    file: TraceFile
+    options: RunOptions
+    survey: Survey | None
 
-    def of_part(found: ReplaySoFar, of: Target, replayed: Replayed | None, what_if: list[WhatIf] | None) -> Recording:
-        about: Traced = {
-            "file": str(path),
-            "survey": survey or found["survey"],
-            "how": how.document(),
+    def __post_init__(self) -> None:
+        self.common: Common = self.target.common("trace", f"[trace]\nread_iolog={self.trace.path}\n", time_ns())
+
+    def recording(
+        self, result: ReplaySoFar, target: Target, replayed: Replayed | None, what_if: list[WhatIf] | None = None
+    ) -> Recording:
+        """A recording of a result on `target`; `replayed` is None while the replay is under way."""
+        facts: Traced = {
+            "file": str(self.trace.path),
+            "survey": self.survey or result["survey"],
+            "how": self.trace.replay.document(),
             "replay": replayed,
         }
         if what_if is not None:
-            about["what_if"] = what_if
-        return recorded({**common, "facts": of.facts | Facts(trace=about)}, found)
+            facts["what_if"] = what_if
+        return of_result({**self.common, "facts": target.facts | Facts(trace=facts)}, result)
 
-    def made(result: ReplayResult, what_if: list[WhatIf] | None = None, of: Target = target) -> Recording:
-        return of_part(result, of, result["replay"], what_if)
+    def finished(self, result: ReplayResult, what_if: list[WhatIf] | None = None) -> Recording:
+        """The recording of a replay on the drive itself."""
+        return self.recording(result, self.target, result["replay"], what_if)
 
-    def kept(so_far: ReplaySoFar) -> None:
-        assert keep is not None
-        keep(of_part(so_far, target, None, None))
+    def on_drive(self, drive: RealDrive | SimDrive) -> Recording:
+        """Replay on an open drive."""
+        request = _request(self.trace.replay, self.survey, self.target.is_real)
+        checkpoint = self._checkpoint if self.options.on_checkpoint else None
+        if isinstance(drive, RealDrive):
+            return self._on_real_drive(drive, request, checkpoint)
+        try:
+            result = drive.replay(self.file, request, self._progress, checkpoint)
+        except PslcError:
+            # The error may come from a trace of several devices, which are known only at its end.
+            traces.one_device(self.trace.path, self.trace.replay.part, self.file.survey())
+            raise
+        if not self.trace.replay.what_if or result["interrupted"]:
+            return self.finished(result)
+        self.survey = self.survey or result["survey"]
+        return self.finished(result, self._what_if({**request, "survey": False}, result))
 
-    drive = target.open()
-
-    def stepped(state: Now) -> bool:
-        return progress is None or progress({**state, "step": "replay"})
-
-    asked = _asked(how, survey, target.is_real)
-    if isinstance(drive, RealDrive):
-        facts = target.facts
+    def _on_real_drive(
+        self, drive: RealDrive, request: Asked, checkpoint: Callable[[ReplaySoFar], None] | None
+    ) -> Recording:
+        facts = self.target.facts
         facts["before"], facts["engine_ceiling_iops"] = probe.moment(facts), engine_ceiling()
-        result = drive.replay(file, asked, 0, stepped, kept if keep else None)
+        result = drive.replay(self.file, request, 0, self._progress, checkpoint)
         facts["after"] = probe.moment(facts)
         if drive.engine is not None:
             facts["engine"] = drive.engine
-        return made(result)
-    try:
-        result = drive.replay(file, asked, stepped, kept if keep else None)
-    except PslcError:
-        # What is wrong may be that it is of several devices: which they are is known at its end only.
-        traces.one_device(path, how.part, file.survey())
-        raise
-    if not how.what_if or result["interrupted"]:
-        return made(result)
-    survey = survey or result["survey"]
-    asked = {**asked, "survey": False}
-    first = row("as it is", made(result))
-    return made(
-        result, [first, *_others(target, file, asked, first, lambda found, other: row("", made(found, of=other)))]
-    )
+        return self.finished(result)
+
+    def _progress(self, state: Progress) -> bool:
+        return self.options.progress is None or self.options.progress({**state, "step": "replay"})
+
+    def _checkpoint(self, so_far: ReplaySoFar) -> None:
+        assert self.options.on_checkpoint is not None
+        self.options.on_checkpoint(self.recording(so_far, self.target, None))
+
+    def _what_if(self, request: Asked, result: ReplayResult) -> list[WhatIf]:
+        """The drive as it is, then the same trace with other caches: off, all pSLC, and the smallest that suffices."""
+        as_is = row("as it is", self.finished(result))
+        rows = [as_is]
+        for name, mode in (("cache off", "pure-xlc"), ("all pSLC", "pure-slc")):
+            try:
+                rows.append({**self._with_keys(request, f"cache.mode={mode}"), "name": name})
+            except PslcError as error:
+                rows.append({"name": name, "refused": error.message.lstrip(": ")})
+        smallest = _smallest_cache(self.target, as_is, partial(self._with_keys, request))
+        return [*rows, *([smallest] if smallest else [])]
+
+    def _with_keys(self, request: Asked, *keys: str) -> WhatIf:
+        """The row of the same drive with other keys of its profile."""
+        target = find_target(",".join([self.target.spec, *keys]))
+        drive = target.open()
+        assert isinstance(drive, SimDrive)
+        result = drive.replay(self.file, request)
+        return row("", self.recording(result, target, result["replay"]))
 
 
-def _survey(file: TraceFile, path: Path, how: traces.Replay, target: Target) -> Survey:
+def replay(trace: Trace, on: str, options: RunOptions) -> Recording:
+    """Replay a trace on the drive `on`.
+
+    Raises:
+        PslcError: the trace cannot be read or does not fit on the drive, or the drive may not be written to.
+        DeclinedError: `options.confirm` returned False.
+    """
+    target, how = find_target(on, options.real), trace.replay
+    if target.stays:
+        raise JobError(f"{on} is a drive file, and traces are not replayed on those", "--on sim:NAME")
+    if target.is_real and how.what_if:
+        raise JobError("--what-if needs a simulated drive: a real drive has one cache", "--on sim:NAME")
+    file = traces.opened(trace.path, how.part)
+    survey = _survey(file, trace, target) if target.is_real or how.fit == "scale" else None
+    if target.is_real and survey is not None and options.confirm is not None:
+        if not options.confirm(plan_of_replay(target, trace, survey)):
+            raise DeclinedError
+        target = target.agreed()
+    return _Replayer(target, trace, file, options, survey).on_drive(target.open())
+
+
+def _survey(file: TraceFile, trace: Trace, target: Target) -> Survey:
     """What is in a trace, where that has to be known before it is replayed.
 
     Raises:
         PslcError: it is of several devices, or does not fit on a real drive.
     """
     survey = file.survey()
-    traces.one_device(path, how.part, survey)
-    end = max((of["end_bytes"] for of in survey["devices"]), default=0)
-    if target.is_real and how.fit == "exact" and end > target.capacity_bytes:
-        hint = (
-            "--fit wrap begins again at 0, --fit compact puts what is used side by side, --fit scale shrinks all alike"
+    traces.one_device(trace.path, trace.replay.part, survey)
+    end = max((device["end_bytes"] for device in survey["devices"]), default=0)
+    if target.is_real and trace.replay.fit == "exact" and end > target.capacity_bytes:
+        raise JobError(
+            f"{trace.path}: a request ends at byte {end}, but the drive has {target.capacity_bytes}", ADDRESS_HINT
         )
-        raise JobError(f"{path}: a request ends at byte {end}, but the drive has {target.capacity_bytes}", hint)
     return survey
 
 
-def _asked(how: traces.Replay, survey: Survey | None, real: bool) -> Asked:
-    """As the native part takes it. Where there is no survey yet the replay makes one: a trace is read once."""
+def _request(how: traces.Replay, survey: Survey | None, is_real: bool) -> Asked:
+    """The replay as the native part takes it. Without a survey the replay makes one: a trace is read once."""
     devices, sizes = (survey["devices"], survey["sizes"]) if survey else ([], [])
-    span = max((of["end_bytes"] for of in devices), default=0)
+    span = max((device["end_bytes"] for device in devices), default=0)
     largest = max((size for kind, size, _ in sizes if kind in ("read", "write")), default=0)
-    depth = how.iodepth or (traces.DEPTH if how.pace == "original" else 32)
-    if real and largest * depth > BUFFERS:
+    depth = how.iodepth or (traces.DEPTH if how.pace == "original" else ASAP_DEPTH)
+    if is_real and largest * depth > MAX_BUFFER_BYTES:
         if how.iodepth:
-            hint = f"--iodepth={max(BUFFERS // largest, 1)} or less"
+            hint = f"--iodepth={max(MAX_BUFFER_BYTES // largest, 1)} or less"
             raise JobError(f"{depth} requests of up to {words.size(largest)} need too much memory", hint)
-        depth = max(BUFFERS // largest, 1)
+        depth = max(MAX_BUFFER_BYTES // largest, 1)
     return {
         "pace": how.pace,
         "speed": how.speed,
@@ -145,76 +188,52 @@ def _asked(how: traces.Replay, survey: Survey | None, real: bool) -> Asked:
     }
 
 
-def plan_of_replay(target: Target, path: Path, survey: Survey, how: traces.Replay) -> Plan:
+def plan_of_replay(target: Target, trace: Trace, survey: Survey) -> Plan:
     """What a replay does to a real drive."""
-    moved = {kind: sum(of["bytes"][kind] for of in survey["devices"]) for kind in KINDS}
-    said = places(target)
+    how = trace.replay
+    moved = {kind: sum(device["bytes"][kind] for device in survey["devices"]) for kind in KINDS}
+    sentences = places(target)
     if moved["write"]:
-        said.append(f"writes {words.size(moved['write'])} of the trace; {of_its_life(target, moved['write'])}")
-    said += [f"reads {words.size(moved['read'])}"] if moved["read"] else []
-    said += [f"discards {words.size(moved['trim'])}"] if moved["trim"] else []
+        sentences.append(f"writes {words.size(moved['write'])} of the trace; {of_its_life(target, moved['write'])}")
+    sentences += [f"reads {words.size(moved['read'])}"] if moved["read"] else []
+    sentences += [f"discards {words.size(moved['trim'])}"] if moved["trim"] else []
     if how.prefill:
-        said.append(f"writes what the trace reads before it begins, {words.size(survey['touched_bytes'])} at most")
+        sentences.append(f"first writes what the trace reads, at most {words.size(survey['touched_bytes'])}")
     if how.pace == "original":
-        said.append(f"takes {words.span(survey['duration_ns'] / 1e9 / how.speed)}, the trace's own time")
-    fio = f"pslc trace convert {shlex.quote(str(path))} -o work.iolog --replay-on {shlex.quote(target.spec)}; "
+        sentences.append(f"takes {words.span(survey['duration_ns'] / 1e9 / how.speed)}, the trace's own time")
+    fio = f"pslc trace convert {shlex.quote(str(trace.path))} -o work.iolog --replay-on {shlex.quote(target.spec)}; "
     fio += "fio --name=trace --direct=1 --ioengine=libaio --read_iolog=work.iolog"
-    return Plan(said, fio, moved["write"], target.foreign)
+    return Plan(sentences, fio, moved["write"], target.foreign)
 
 
-NEAR = 1.05
-"""The smallest cache is found to within this factor."""
-SIZES = {"static-slc": "cache.static", "dynamic-slc": "cache.dynamic", "hybrid-slc": "cache.dynamic"}
+def _smallest_cache(target: Target, as_is: WhatIf, run: Callable[[str], WhatIf]) -> WhatIf | None:
+    """The smallest cache that suffices if the drive's own does, by bisection; None if the drive has no cache.
 
-
-def _others(
-    target: Target,
-    file: TraceFile,
-    asked: Asked,
-    first: WhatIf,
-    told: Callable[[ReplayResult, Target], WhatIf],
-) -> list[WhatIf]:
-    """The same trace with other caches: off, of nothing else, and the smallest that takes all of it."""
-
-    def run(*changes: str) -> WhatIf:
-        other = find_target(",".join([target.spec, *changes]))
-        drive = other.open()
-        assert isinstance(drive, SimDrive)
-        return told(drive.replay(file, asked), other)
-
-    rows: list[WhatIf] = []
-    for name, mode in (("cache off", "pure-xlc"), ("all pSLC", "pure-slc")):
-        try:
-            rows.append({**run(f"cache.mode={mode}"), "name": name})
-        except PslcError as error:
-            rows.append({"name": name, "refused": error.message.lstrip(": ")})
-    smallest = _smallest(target, first, run)
-    return [*rows, *([smallest] if smallest else [])]
-
-
-def _smallest(target: Target, first: WhatIf, run: Callable[..., WhatIf]) -> WhatIf | None:
-    """The smallest cache that is enough, if the drive's own is, found by halves; None where the drive has none."""
+    Args:
+        as_is: the row of the drive's own cache.
+        run: gives the row for a key of the profile.
+    """
     mode = tomllib.loads(target.profile)["cache"]["mode"]
-    if mode not in SIZES:
+    if mode not in SIZE_KEYS:
         return None
-    if not first["enough"]:
+    if not as_is["enough"]:
         return {"name": SMALLEST, "refused": "larger than the drive's own"}
-    key, least = SIZES[mode], int(target.facts["slc_superblock_bytes"])
-    enough, large, short = first, int(target.facts["cache_bytes"]), 0
-    # What was ever in it is where to look first.
-    guess = min(max(first["cache_most_bytes"] or 0, least), large)
-    while large > max(short * NEAR, short + least):
-        size = guess or (large + short) // 2
+    key, min_bytes = SIZE_KEYS[mode], int(target.facts["slc_superblock_bytes"])
+    smallest, enough_bytes, short_bytes = as_is, int(target.facts["cache_bytes"]), 0
+    # The first guess is what the cache held at most.
+    guess = min(max(as_is["cache_most_bytes"] or 0, min_bytes), enough_bytes)
+    while enough_bytes > max(short_bytes * CACHE_SIZE_RATIO, short_bytes + min_bytes):
+        size = guess or (enough_bytes + short_bytes) // 2
         guess = 0
         try:
-            found = run(f"{key}={size}B")
+            candidate = run(f"{key}={size}B")
         except PslcError:
-            short = size
+            short_bytes = size
             continue
-        if not found["enough"]:
-            short = size
-        elif size < large:
-            enough, large = found, size
+        if not candidate["enough"]:
+            short_bytes = size
+        elif size < enough_bytes:
+            smallest, enough_bytes = candidate, size
         else:
             break
-    return {**enough, "name": SMALLEST, "cache_bytes": large}
+    return {**smallest, "name": SMALLEST, "cache_bytes": enough_bytes}

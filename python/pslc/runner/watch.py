@@ -45,12 +45,14 @@ def device_of(path: Path) -> int:
     """
     if not path.exists():
         if str(path).startswith("sim:"):
-            raise TargetError(f"{path} is a simulated drive, and does no work to watch", f"pslc serve {path} --watch")
-        raise TargetError(f"{path}: there is no such device", "lsblk lists the block devices")
+            raise TargetError(
+                f"{path} is a simulated drive, and pslc watch needs a real one", f"pslc serve {path} --watch"
+            )
+        raise TargetError(f"{path}: no such device", "lsblk lists the block devices")
     if not path.is_block_device():
         below = probe.facts(path)["stack"]
         hint = f"it lies on {below[0]}: pslc watch /dev/{below[0]}" if below else "lsblk lists the block devices"
-        raise TargetError(f"{path} is no block device", hint)
+        raise TargetError(f"{path} is not a block device", hint)
     return path.stat().st_rdev
 
 

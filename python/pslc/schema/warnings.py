@@ -18,9 +18,9 @@ class MeasurementWarning(str):
 
     def __new__(cls, code: str, text: str) -> MeasurementWarning:
         """`code` is a few words with hyphens, the same for every case of the doubt."""
-        made = super().__new__(cls, text)
-        made.code = code
-        return made
+        warning = super().__new__(cls, text)
+        warning.code = code
+        return warning
 
     @classmethod
     def __get_pydantic_core_schema__(cls, *_: Any) -> Any:
@@ -44,9 +44,9 @@ class WarningCode(StrEnum):
         """Of each of its cases."""
         return self.name.lower().replace("_", "-")
 
-    def of(self, **seen: Any) -> MeasurementWarning:
+    def of(self, **numbers: Any) -> MeasurementWarning:
         """The doubt of a case."""
-        return MeasurementWarning(self.code, self.value.format(**seen))
+        return MeasurementWarning(self.code, self.value.format(**numbers))
 
 
 def documented(value: Any) -> Any:
@@ -54,19 +54,19 @@ def documented(value: Any) -> Any:
     if isinstance(value, MeasurementWarning):
         return {"code": value.code, "text": str(value)}
     if isinstance(value, dict):
-        return {name: documented(one) for name, one in value.items()}
-    return [documented(one) for one in value] if isinstance(value, list | tuple) else value
+        return {name: documented(item) for name, item in value.items()}
+    return [documented(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def of_documents(value: Any) -> Any:
     """Findings as `documented` gave them, or of schema 1, where a doubt is a bare sentence."""
     if isinstance(value, dict):
-        return {name: _read(one) if name == "doubts" else of_documents(one) for name, one in value.items()}
-    return [of_documents(one) for one in value] if isinstance(value, list) else value
+        return {name: _read(item) if name == "doubts" else of_documents(item) for name, item in value.items()}
+    return [of_documents(item) for item in value] if isinstance(value, list) else value
 
 
-def _read(found: Sequence[dict[str, str] | str]) -> list[MeasurementWarning]:
+def _read(documents: Sequence[dict[str, str] | str]) -> list[MeasurementWarning]:
     return [
-        MeasurementWarning(UNNAMED, one) if isinstance(one, str) else MeasurementWarning(one["code"], one["text"])
-        for one in found
+        MeasurementWarning(UNNAMED, item) if isinstance(item, str) else MeasurementWarning(item["code"], item["text"])
+        for item in documents
     ]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import shutil
 import stat
 import tempfile
 from contextlib import suppress
@@ -34,7 +33,7 @@ class WorkingFolder:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        shutil.rmtree(self.path, ignore_errors=True)
+        writer.remove_folder(self.path)
         os.close(self.lock)
 
 
@@ -47,7 +46,7 @@ def remove_left() -> None:
                 continue
             lock = _locked(path)
             if lock is not None:
-                shutil.rmtree(path, ignore_errors=True)
+                writer.remove_folder(path)
                 os.close(lock)
 
 

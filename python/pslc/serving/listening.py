@@ -90,28 +90,30 @@ class Listener:
 def _unix(path: Path) -> socket.socket:
     name = str(path.absolute())
     if len(os.fsencode(name)) > MAX_PATH_BYTES:
-        raise TargetError(f"{name} is too long for a socket", f"{MAX_PATH_BYTES} bytes at most: --unix /tmp/disk.sock")
-    made = socket.socket(socket.AF_UNIX)
+        raise TargetError(
+            f"{name} is too long for a socket", f"at most {MAX_PATH_BYTES} bytes, for example --unix /tmp/disk.sock"
+        )
+    listener = socket.socket(socket.AF_UNIX)
     # It is the owner's alone from its first moment on.
     before = os.umask(0o177)
     try:
         try:
-            made.bind(name)
+            listener.bind(name)
         except OSError as error:
             if error.errno != errno.EADDRINUSE:
                 raise
             _make_free(path)
-            made.bind(name)
+            listener.bind(name)
     except OSError as error:
-        made.close()
+        listener.close()
         hint = "give a socket in a folder that is there: --unix PATH"
         raise TargetError(f"{path}: {error.strerror}", hint) from None
     except TargetError:
-        made.close()
+        listener.close()
         raise
     finally:
         os.umask(before)
-    return made
+    return listener
 
 
 def _make_free(path: Path) -> None:
@@ -122,7 +124,7 @@ def _make_free(path: Path) -> None:
     """
     name = str(path.absolute())
     if not stat.S_ISSOCK(os.lstat(name).st_mode):
-        raise TargetError(f"{path} exists and is no socket", "give another path: --unix PATH")
+        raise TargetError(f"{path} exists and is not a socket", "give another path: --unix PATH")
     with socket.socket(socket.AF_UNIX) as probe:
         probe.settimeout(1)
         try:
@@ -132,21 +134,21 @@ def _make_free(path: Path) -> None:
             return
         except OSError:
             pass
-    raise TargetError(f"something listens at {path}", "give another path: --unix PATH")
+    raise TargetError(f"another program listens at {path}", "give another path: --unix PATH")
 
 
 def _tcp(at: Address) -> socket.socket:
-    made = None
+    listener = None
     try:
         flags = socket.AI_PASSIVE | socket.AI_NUMERICSERV
-        found = socket.getaddrinfo(at.listen, at.tcp, type=socket.SOCK_STREAM, flags=flags)
-        family, kind, protocol, _, where = found[0]
-        made = socket.socket(family, kind, protocol)
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        made.bind(where)
+        addresses = socket.getaddrinfo(at.listen, at.tcp, type=socket.SOCK_STREAM, flags=flags)
+        family, kind, protocol, _, where = addresses[0]
+        listener = socket.socket(family, kind, protocol)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(where)
     except OSError as error:
-        if made is not None:
-            made.close()
+        if listener is not None:
+            listener.close()
         hint = "give another port or address: --tcp PORT --listen ADDRESS"
         raise TargetError(f"{at.listen}, port {at.tcp}: {error.strerror}", hint) from None
-    return made
+    return listener

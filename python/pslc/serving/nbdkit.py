@@ -83,7 +83,9 @@ class Nbdkit:
             self.end()
             if not wanted():
                 raise KeyboardInterrupt
-            raise TargetError(f"nbdkit does not start: {self.why}", f"see nbdkit(1); it was {' '.join(command)}")
+            raise TargetError(
+                f"nbdkit does not start: {self.why}", f"see nbdkit(1); the command was {' '.join(command)}"
+            )
 
     def lines(self) -> Iterator[str | None]:
         """What the plugin tells, a line of JSON several times a second, until it ends; None where nothing came for a
@@ -176,16 +178,17 @@ def program() -> str:
     Raises:
         PslcError: there is none, or the plugin is not built.
     """
-    found = shutil.which("nbdkit")
+    path = shutil.which("nbdkit")
     install = "apt install nbdkit (Debian, Ubuntu), dnf install nbdkit (Fedora), zypper install nbdkit (openSUSE)"
-    if found is None:
-        raise TargetError("nbdkit is not installed, which serves the drive", install)
-    said = subprocess.run([found, "--version"], capture_output=True, text=True, check=False).stdout.split()
-    numbers = tuple(int(part) for part in said[1].split(".")[:2] if part.isdigit()) if len(said) > 1 else ()
+    if path is None:
+        raise TargetError("pslc serve needs nbdkit, which is not installed", install)
+    version = subprocess.run([path, "--version"], capture_output=True, text=True, check=False).stdout.split()
+    numbers = tuple(int(part) for part in version[1].split(".")[:2] if part.isdigit()) if len(version) > 1 else ()
     if numbers < OLDEST:
         raise TargetError(
-            f"nbdkit is of version {said[1] if len(said) > 1 else 'unknown'}", f"1.30 or later: {install}"
+            f"nbdkit has version {version[1] if len(version) > 1 else 'unknown'}",
+            f"pslc needs 1.30 or later: {install}",
         )
     if not PLUGIN.exists():
-        raise TargetError(f"{PLUGIN.name} is not there", "make build makes it, on Linux")
-    return found
+        raise TargetError(f"{PLUGIN.name} is missing", "make build builds it, on Linux")
+    return path

@@ -15,7 +15,7 @@ from pslc.base import words
 from pslc.base.errors import RecordingError, TargetError
 from pslc.device.target import Target, find_target
 from pslc.recording.store import Common, Recording
-from pslc.runner.run import of_result
+from pslc.runner.step_runner import of_result
 from pslc.schema.facts import Facts, Served
 from pslc.schema.results import Result
 from pslc.serving.folders import WorkingFolder
@@ -33,7 +33,13 @@ GRACE_S: Final = 5
 MAX_ASKED: Final = 2
 """Times that somebody asks for an end and waits for it."""
 
+KEEP_EVERY_S: Final = 5.0
+"""How often the plugin writes down what it recorded (`KEEP` in crates/nbd/src/served.rs), and how often it is kept."""
+UNFINISHED: Final = "the drive was served, and pslc serve has not ended"
+"""Error of a recording that is kept while the drive is served."""
+
 Say = Callable[[str], None]
+Keep = Callable[[Recording], None]
 
 
 class Server:
@@ -59,12 +65,12 @@ class Server:
         self._target = find_target(spec)
         if self._target.is_real:
             raise TargetError(
-                f"{spec} is a real drive", "qemu-nbd or nbdkit file serve these; pslc serves simulated ones"
+                f"{spec} is a real drive, and pslc serves simulated ones", "qemu-nbd and nbdkit file serve real drives"
             )
         self.data = data or ("keep" if self._target.stays else "memory")
         if self.data == "keep" and not self._target.stays:
             hint = f"pslc drives create disk.pslc --like {spec.partition(':')[2]} makes one that stays"
-            raise TargetError(f"{spec} is gone afterwards, and so are its data", f"--data memory; {hint}")
+            raise TargetError(f"{spec} does not outlast serve, so its data cannot be kept", f"--data memory; {hint}")
         try:
             self._prepare(spec)
         except BaseException:
@@ -103,18 +109,27 @@ class Server:
         else:
             self._nbdkit.kill()
 
-    def run(self, look: Callable[[State], None], say: Say) -> Recording:
-        """Serve until somebody stops it; `look` is called several times a second, `say` with what the user has to know.
-        What was served is a recording; one whose drive could not be saved has an error."""
-        error = self._serve(look, say)
+    def run(self, look: Callable[[State], None], say: Say, keep: Keep | None = None) -> Recording:
+        """Serve until somebody stops it; `look` is called several times a second, `say` with what the user has to know,
+        `keep` every `KEEP_EVERY_S` with what was recorded so far. What was served is a recording; one whose drive could
+        not be saved has an error."""
+        error = self._serve(look, say, keep)
         assert self._nbdkit is not None
         try:
-            recorded = served_recording(str(self._folder.path / "recording"))
+            return self._recorded(f"nbdkit ended before the drive was saved: {error}" if error else None)
         except RecordingError:
             raise TargetError(f"nbdkit ended: {error or self._nbdkit.why}", "nothing was recorded") from None
+
+    def _recorded(self, error: str | None) -> Recording:
+        """What the plugin has recorded.
+
+        Raises:
+            RecordingError: it has not written anything down.
+        """
+        recorded = served_recording(str(self._folder.path / "recording"))
         result: Result = {**recorded, "wall_s": monotonic() - self._begun}
         if error is not None:
-            result["error"] = f"nbdkit ended before the drive was saved: {error}"
+            result["error"] = error
         return of_result(self._common(), result)
 
     def close(self) -> None:
@@ -153,8 +168,9 @@ class Server:
         self._starts += 1
         self._hear(self._nbdkit.first)
 
-    def _serve(self, look: Callable[[State], None], say: Say) -> str | None:
+    def _serve(self, look: Callable[[State], None], say: Say, keep: Keep | None) -> str | None:
         """Returns why the drive could not be saved, if it could not."""
+        kept_at = monotonic()
         while True:
             assert self._nbdkit is not None
             for line in self._nbdkit.lines():
@@ -162,6 +178,10 @@ class Server:
                 if self.state is not None:
                     look(self.state)
                 self._say(say)
+                if keep is not None and monotonic() > kept_at + KEEP_EVERY_S:
+                    kept_at = monotonic()
+                    with suppress(RecordingError):
+                        keep(self._recorded(UNFINISHED))
             code = self._nbdkit.wait()
             if self._ended or code == 0:
                 for warning in self._nbdkit.warnings:
@@ -223,9 +243,9 @@ class Server:
         if line is None:
             return
         with suppress(ValueError):
-            said: Told = json.loads(line)
-            self._ended = self._ended or said["last"]
-            self.state = State.of(said)
+            status: Told = json.loads(line)
+            self._ended = self._ended or status["last"]
+            self.state = State.of(status)
 
     def _common(self) -> Common:
         target, state = self._target, self.state

@@ -80,14 +80,14 @@ class State:
     named: tuple[str, ...]
 
     @classmethod
-    def of(cls, said: Told) -> State:
+    def of(cls, status: Told) -> State:
         """From what a line says."""
-        late = said["late"]
-        some = (said["p50_ns"] / 1e9, said["p99_ns"] / 1e9) if said["p50_ns"] else None
-        return cls(said["clock_ns"] / 1e9, (*said["bytes"],), (*said["count"],), some, said["under_way"],
-                   said["way_ns"] / 1e9, late["count"], late["mean_ns"] / 1e9, late["p99_ns"] / 1e9,
-                   late["of_ns"] / 1e9, late["turn_ns"] / 1e9, late["busy"], said["columns"], said["full"],
-                   said["clients"]["count"], (*said["clients"]["named"],))  # fmt: skip
+        late = status["late"]
+        some = (status["p50_ns"] / 1e9, status["p99_ns"] / 1e9) if status["p50_ns"] else None
+        return cls(status["clock_ns"] / 1e9, (*status["bytes"],), (*status["count"],), some, status["under_way"],
+                   status["way_ns"] / 1e9, late["count"], late["mean_ns"] / 1e9, late["p99_ns"] / 1e9,
+                   late["of_ns"] / 1e9, late["turn_ns"] / 1e9, late["busy"], status["columns"], status["full"],
+                   status["clients"]["count"], (*status["clients"]["named"],))  # fmt: skip
 
     @property
     def slower_s(self) -> float:
@@ -100,6 +100,8 @@ class State:
         """That the host is too slow for the drive, and by how much; None where it is not."""
         if self.replies < ENOUGH or self.slower_s < max(LATE_S, LATE_SHARE * self.drive_s):
             return None
-        said = f"a request takes {words.span(self.slower_s)} longer than the {words.span(self.drive_s)} of the drive"
+        sentence = (
+            f"a request takes {words.span(self.slower_s)} longer than the {words.span(self.drive_s)} of the drive"
+        )
         late = f"replies leave {words.span(self.late_s)} late on average, 99 % within {words.span(self.late_p99_s)}"
-        return f"{said} ({late}; processors {self.busy:.0%} busy)"
+        return f"{sentence} ({late}; processors {self.busy:.0%} busy)"

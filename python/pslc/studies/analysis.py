@@ -76,7 +76,7 @@ class Answers:
     fronts: dict[tuple[str, str], list[Row]]
 
 
-def answers(study: Study, rows: Sequence[Row], asked: Sequence[str] = (), most: int = 4) -> Answers:
+def answers(study: Study, rows: Sequence[Row], requested: Sequence[str] = (), max_findings: int = 4) -> Answers:
     """What the rows of a study say.
 
     Args:
@@ -86,11 +86,11 @@ def answers(study: Study, rows: Sequence[Row], asked: Sequence[str] = (), most: 
         PslcError: a finding is none of these rows, or an extra is missing.
     """
     good = [row for row in rows if row["error"] is None]
-    known = findings(good)
-    for name in asked:
+    varying = findings(good)
+    for name in requested:
         if not any(isinstance(row.get(name), int | float) for row in good):
-            raise JobError(f"no point found {name}", f"they found {', '.join(known[:12])}")
-    names = list(asked) or known[:most]
+            raise JobError(f"no point has the finding {name}", f"they have {', '.join(varying[:12])}")
+    names = list(requested) or varying[:max_findings]
     axes = varied(study)
     effects = [effect for name in names for effect in _effects(study, axes, good, name)]
     best = {name: _best(good, name) for name in names if better(name) and _numbers(good, name)}
@@ -131,8 +131,8 @@ def front(rows: Sequence[Row], first: str, second: str) -> list[Row]:
 
 def place(axis: str, value: object) -> float | None:
     """A value of an axis as a number in the smallest unit; None: it is a word."""
-    found = quantity(str(value))
-    return float(found[0]) if found else None
+    parsed = quantity(str(value))
+    return float(parsed[0]) if parsed else None
 
 
 def ordered(axis: str, rows: Sequence[Row]) -> list[str]:
@@ -144,17 +144,17 @@ def ordered(axis: str, rows: Sequence[Row]) -> list[str]:
     return values
 
 
-def grouped(rows: Sequence[Row], axis: str, most: int = 12) -> dict[str, list[Row]]:
+def grouped(rows: Sequence[Row], axis: str, max_groups: int = 12) -> dict[str, list[Row]]:
     """Points by their value of an axis; where there are more values than `most`, by fifths of them."""
     values = ordered(axis, rows)
-    if len(values) <= most:
+    if len(values) <= max_groups:
         return {value: [row for row in rows if str(row[axis]) == value] for value in values}
     parts = [list(part) for part in np.array_split(np.array(values, dtype=object), 5)]
     return {f"{part[0]} to {part[-1]}": [row for row in rows if str(row[axis]) in set(part)] for part in parts}
 
 
 def _numbers(rows: Sequence[Row], name: str) -> list[float]:
-    return [found for row in rows if isinstance(row.get(name), int | float) and isfinite(found := number(row, name))]
+    return [value for row in rows if isinstance(row.get(name), int | float) and isfinite(value := number(row, name))]
 
 
 def _best(rows: Sequence[Row], name: str) -> Row:
@@ -168,15 +168,15 @@ def _effects(study: Study, axes: Sequence[str], rows: Sequence[Row], name: str) 
     if len(values) < 2 or not values.var():
         return []
     indices = _indices(study, axes, have, name)
-    found = []
+    effects = []
     for axis in axes:
         beside = _beside(have, axes, axis) if study.sample is None else have
         # Of a sample, in which each point may have a value of its own, a mean is of two points at least.
         groups = grouped(beside, axis) if study.sample is None else grouped(beside, axis, min(12, len(have) // 2))
         means = {value: fmean(_numbers(some, name)) for value, some in groups.items() if some}
         low, high = min(means, key=means.__getitem__), max(means, key=means.__getitem__)
-        found.append(Effect(name, axis, means[low], means[high], low, high, *indices[axis]))
-    return sorted(found, key=lambda effect: -effect.first)
+        effects.append(Effect(name, axis, means[low], means[high], low, high, *indices[axis]))
+    return sorted(effects, key=lambda effect: -effect.first)
 
 
 def _beside(rows: Sequence[Row], axes: Sequence[str], axis: str) -> Sequence[Row]:
@@ -204,7 +204,7 @@ def _indices(study: Study, axes: Sequence[str], rows: Sequence[Row], name: str) 
 def _of_grid(rows: Sequence[Row], axis: str, name: str) -> Index:
     """Var(E[y | x]) / Var(y): of all combinations nothing has to be estimated."""
     values = np.array(_numbers(rows, name))
-    groups = [np.array(_numbers(some, name)) for some in grouped(rows, axis, most=len(rows)).values()]
+    groups = [np.array(_numbers(some, name)) for some in grouped(rows, axis, max_groups=len(rows)).values()]
     between = sum(len(group) * (group.mean() - values.mean()) ** 2 for group in groups) / len(values)
     return float(between / values.var()), 0.0, None, None
 
@@ -221,14 +221,14 @@ def _of_sample(study: Study, axes: Sequence[str], rows: Sequence[Row], name: str
     by_values = {tuple(str(row[axis]) for axis in axes): number(row, name) for row in rows}
     drawn = study.sample.draw(study.axes)
     at = [index for index, of in enumerate(study.axes) if of in of_axes]
-    told = [by_values.get(tuple(point[index] for index in at)) for point in drawn]
-    if study.sample.kind == "saltelli" and None not in told:
-        outcome = sobol.analyze(problem(len(axes)), np.array(told), calc_second_order=False, seed=study.sample.seed)
+    matches = [by_values.get(tuple(point[index] for index in at)) for point in drawn]
+    if study.sample.kind == "saltelli" and None not in matches:
+        outcome = sobol.analyze(problem(len(axes)), np.array(matches), calc_second_order=False, seed=study.sample.seed)
         columns = [outcome[key] for key in ("S1", "S1_conf", "ST", "ST_conf")]
         return {axis: tuple(map(float, index)) for axis, *index in zip(axes, *columns, strict=True)}  # type: ignore[misc]
-    kept = [index for index, value in enumerate(told) if value is not None]
+    kept = [index for index, value in enumerate(matches) if value is not None]
     places = study.sample.places(len(axes))[kept]
-    values = np.array([told[index] for index in kept])
+    values = np.array([matches[index] for index in kept])
     harmonics = min(max(len(values) // A_HARMONIC, 1), MOST_HARMONICS)
     outcome = rbd_fast.analyze(problem(len(axes)), places, values, M=harmonics, seed=study.sample.seed)
     return {
@@ -249,8 +249,14 @@ def cells(rows: Sequence[Row], down: str, across: str, name: str) -> tuple[list[
     for of_line in lines.values():
         row: list[Cell] = []
         for of_column in columns.values():
-            chosen = {id(one) for one in of_column}
-            both = [one for one in of_line if id(one) in chosen and _numbers([one], name)]
-            row.append((fmean(_numbers(both, name)) if both else None, [number[id(one)] for one in both]))
+            chosen = {id(row_of_column) for row_of_column in of_column}
+            both = [
+                row_of_column
+                for row_of_column in of_line
+                if id(row_of_column) in chosen and _numbers([row_of_column], name)
+            ]
+            row.append(
+                (fmean(_numbers(both, name)) if both else None, [number[id(row_of_column)] for row_of_column in both])
+            )
         table.append(row)
     return list(lines), list(columns), table

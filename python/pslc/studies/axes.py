@@ -42,34 +42,34 @@ class Span:
     logarithmic: bool
 
 
-def span(key: str, said: object) -> Span | None:
+def span(key: str, text: object) -> Span | None:
     """`50GB:700GB` or `1ms:10s:log`, from which only samples take values; None: it is an axis of values."""
-    match = re.fullmatch(rf"({NUMBER}):({NUMBER})(:log)?", said.strip()) if isinstance(said, str) else None
+    match = re.fullmatch(rf"({NUMBER}):({NUMBER})(:log)?", text.strip()) if isinstance(text, str) else None
     if match is None:
         return None
     low, high = quantity(match[1]), quantity(match[4])
     example = f"{key}=50GB:700GB, or {key}=1ms:10s:log"
     if low is None or high is None or low[1] != high[1] or low[0] >= high[0] or (match[7] and low[0] <= 0):
-        raise JobError(f"the span {said} of {key} has no room, or mixes units", example)
+        raise JobError(f"the span {text} of {key} is empty, or mixes units", example)
     return Span(key, low[0], high[0], low[1], bool(match[7]))
 
 
-def axis(key: str, said: object) -> Axis:
+def axis(key: str, stated: object) -> Axis:
     """An axis of a list, or of a text: `fold,direct-then-fold`, `50GB:700GB:50GB` (from, to, step; both ends are in),
     `1ms:10s:log5` (five values in equal ratios).
 
     Raises:
         PslcError: it is neither, or has no values.
     """
-    if isinstance(said, str):
-        values = [value for part in said.split(",") for value in _range(key, part.strip())]
-    elif isinstance(said, Sequence):
-        values = [value for part in said for value in (_range(key, part) if isinstance(part, str) else [str(part)])]
+    if isinstance(stated, str):
+        values = [value for part in stated.split(",") for value in _range(key, part.strip())]
+    elif isinstance(stated, Sequence):
+        values = [value for part in stated for value in (_range(key, part) if isinstance(part, str) else [str(part)])]
     else:
-        values = [str(said)]
+        values = [str(stated)]
     values = list(dict.fromkeys(values))
     if not values or "" in values:
-        raise JobError(f'the axis {key} is "{said}", which has an empty value', "values between commas, or a range")
+        raise JobError(f'the axis {key} is "{stated}", which has an empty value', "values between commas, or a range")
     return Axis(key, tuple(values))
 
 
@@ -84,14 +84,14 @@ def _range(key: str, text: str) -> list[str]:
     logarithmic = re.fullmatch(r"log([0-9]{1,5})", parts[2].strip())
     step = None if logarithmic else quantity(parts[2])
     if low is None or high is None or low[1] != high[1] or (step and step[1] != low[1]):
-        raise JobError(f"the range {text} of {key} mixes units, or has one that cannot be counted with", example)
+        raise JobError(f"the range {text} of {key} mixes units, or has an unknown one", example)
     first, last, kind = low[0], high[0], low[1]
     if first > last:
-        raise JobError(f"the range {text} of {key} ends before it begins", example)
+        raise JobError(f"the range {text} of {key} ends before its start", example)
     if logarithmic:
         count = int(logarithmic[1])
         if count < 2 or first <= 0:
-            raise JobError(f"the range {text} of {key} has no ratio", f"two values or more, from above 0: {example}")
+            raise JobError(f"the range {text} of {key} has no ratio", f"give two values or more, above 0: {example}")
         ratio = math.log(last / first) / (count - 1)
         return [written(_three(float(first) * math.exp(ratio * at)), kind) for at in range(count)]
     if step is None or step[0] <= 0 or (last - first) / step[0] > MOST_VALUES:
@@ -151,7 +151,7 @@ class Condition:
         match = re.fullmatch(r"([^<>=!]+)(<=|>=|!=|<|>|=)([^<>=!]+)", text.replace("==", "="))
         if match is None or match[1].strip() not in keys:
             hint = f"an axis, one of {' '.join(COMPARISONS)}, and an axis or a value; the axes are {', '.join(keys)}"
-            raise JobError(f'"{text}" is no condition', hint)
+            raise JobError(f'"{text}" is not a condition', hint)
         return cls(match[1].strip(), match[2], match[3].strip())
 
     def holds(self, values: Mapping[str, str]) -> bool:
@@ -165,5 +165,5 @@ class Condition:
         if first is not None and second is not None and first[1] == second[1]:
             return bool(COMPARISONS[self.sign](first[0], second[0]))
         if self.sign not in ("=", "!="):
-            raise JobError(f"{left} {self.sign} {right} compares what has no order", "only = and != are for words")
+            raise JobError(f"{left} {self.sign} {right} compares words, which have no order", "use = or !=")
         return bool(COMPARISONS[self.sign](left, right))

@@ -39,7 +39,8 @@ def results(points: Sequence[Point], address: str) -> Generator[tuple[Point, Row
         client = Client(address, timeout=PATIENCE_S)
     except (OSError, TimeoutError, ValueError) as error:
         raise JobError(
-            f"no scheduler answers at {address}: {error}", "dask scheduler, then --scheduler tcp://HOST:8786"
+            f"no scheduler answers at {address}: {error}",
+            "start one with: dask scheduler; then --scheduler tcp://HOST:8786",
         ) from None
     with client:
         room = AHEAD * _threads(client, address)
@@ -101,12 +102,14 @@ def _threads(client: Client, address: str) -> int:
     """Of all workers, all of which have this pslc."""
     threads: dict[str, int] = client.nthreads()
     if not threads:
-        raise JobError(f"the scheduler at {address} has no workers", f"dask worker {address}, on each machine")
+        raise JobError(
+            f"the scheduler at {address} has no workers", f"start one on each machine: dask worker {address}"
+        )
     try:
         theirs: dict[str, str] = client.run(version)
     except ImportError:
         raise JobError(f"a worker of {address} has no pslc", EXTRA) from None
     for worker, other in theirs.items():
         if other != version():
-            raise JobError(f"the worker {worker} has pslc {other}, and this is {version()}", EXTRA)
+            raise JobError(f"the worker {worker} has pslc {other}, but this is {version()}", EXTRA)
     return sum(threads.values())

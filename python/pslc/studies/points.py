@@ -13,7 +13,7 @@ from typing import Final, cast
 
 from pslc import suites
 from pslc.base import files, gate, units
-from pslc.base.errors import JobError
+from pslc.base.errors import Faults, JobError, closest_match
 from pslc.device.target import find_target, name_in
 from pslc.runner import job_file
 from pslc.studies.axes import MOST_VALUES, Axis, Condition, Span, axis, span
@@ -46,8 +46,8 @@ class Point:
     @property
     def spec(self) -> str:
         """The target, with the profile's keys."""
-        said = [f"{key}={value}" for key, value in self.values if key not in RESERVED]
-        return ",".join([dict(self.values)["on"], *said])
+        keys = [f"{key}={value}" for key, value in self.values if key not in RESERVED]
+        return ",".join([dict(self.values)["on"], *keys])
 
     @property
     def drive(self) -> tuple[str, str]:
@@ -63,6 +63,48 @@ class Point:
         return shlex.join([*words, *(["--quick"] if self.quick else [])])
 
 
+def _axes_of_runs(said: Mapping[str, object], faults: Faults) -> list[Axis | Span]:
+    """Drives, runs, seeds and shares filled before. What is wrong with them is noted as a fault."""
+    drives = said.get("on") or []
+    on = Axis("on", tuple(str(spec) for spec in (drives if isinstance(drives, list | tuple) else [drives])))
+    for spec in on.values:
+        if not spec.startswith("sim:"):
+            faults.add(f"{spec} is not a simulated drive", "a study runs on simulated drives, such as sim:sn850-1tb")
+    axes: list[Axis | Span] = [on]
+    for key, values in (
+        ("run", said.get("run")),
+        ("seed", said.get("seed", [0])),
+        ("fill_first", said.get("fill_first")),
+    ):
+        if values or key == "seed":
+            with faults.noted():
+                axes.append(axis(key, values))
+                for value in axes[-1].values if isinstance(axes[-1], Axis) else ():
+                    _check_value(key, value, faults)
+    return axes
+
+
+def _check_value(key: str, value: str, faults: Faults) -> None:
+    if key == "seed" and (not value.isdecimal() or int(value) >= 2**64):
+        faults.add(f"{value} is not a seed", "whole numbers from 0 to 2^64 - 1: seed = [0, 1, 2]")
+    if key == "fill_first":
+        with faults.noted():
+            units.percent(value, "fill_first")
+
+
+def _axes_of_drives(vary: Mapping[str, object], grid: bool, faults: Faults) -> list[Axis | Span]:
+    """Keys of the profile. A grid needs a step for each range; what is wrong is noted as a fault."""
+    axes: list[Axis | Span] = []
+    for key, values in files.dotted(vary):
+        with faults.noted():
+            range_of = span(key, values)
+            if range_of and grid:
+                hint = f"{key}=50GB:700GB:50GB has a step; or --sample lhs:64 draws from the span"
+                faults.add(f"the range of {key} has no step", hint)
+            axes.append(range_of or axis(key, values))
+    return axes
+
+
 @dataclass(frozen=True)
 class Study:
     """Axes and the conditions between them."""
@@ -73,49 +115,41 @@ class Study:
     sample: Sample | None = None
 
     @classmethod
-    def of(cls, said: Mapping[str, object]) -> "Study":  # noqa: C901 checks of a study, in their order
+    def of(cls, document: Mapping[str, object]) -> "Study":
         """A study in the words of its file: `on`, `run`, `seed`, `fill_first` (values), `vary` (a table of axes),
         `where` (a list of conditions), `quick`, `sample`.
 
         Raises:
-            PslcError: a word is unknown, or has no sensible value.
+            PslcError: words are unknown, or have no sensible value; all of them in one message.
         """
-        if unknown := [key for key in said if key not in KEYS]:
-            raise JobError(f"a study has no {unknown[0]}", f"it has {', '.join(KEYS)}; keys of a drive go into [vary]")
-        for key in NEEDED:
-            if not said.get(key):
-                what, example = NEEDED[key]
-                hint = f'{key} = "{example}" in its file, or --{key} {example}'
-                raise JobError(f"the study does not say {what}", hint)
-        vary, where = said.get("vary", {}), said.get("where", [])
+        faults = Faults(JobError, "the study")
+        for key in document:
+            if key not in KEYS:
+                meant = closest_match(key, KEYS)
+                listed = f"keys are {', '.join(KEYS)}; those of a drive go into [vary]"
+                faults.add(f"unknown key {key} in a study", f"did you mean {meant}?" if meant else listed)
+        for key, (what, example) in NEEDED.items():
+            if not document.get(key):
+                faults.add(f"the study does not say {what}", f'{key} = "{example}" in its file, or --{key} {example}')
+        sample = None
+        if document.get("sample"):
+            with faults.noted():
+                sample = Sample.of(str(document["sample"]))
+        vary = document.get("vary", {})
         if not isinstance(vary, Mapping):
-            raise JobError("vary is no table", '[vary], and in it "cache.dynamic" = "50GB:700GB:50GB"')
-        on = [str(spec) for spec in (said["on"] if isinstance(said["on"], list | tuple) else [said["on"]])]
-        seeds = axis("seed", said.get("seed", [0]))
-        sample = Sample.of(str(said["sample"])) if said.get("sample") else None
-        varied_by = [(key, value, span(key, value)) for key, value in files.dotted(vary)]
-        if sample is None and (spans := [key for key, _, found in varied_by if found]):
-            hint = f"{spans[0]}=50GB:700GB:50GB has a step; or --sample lhs:64 draws from the span"
-            raise JobError(f"the range of {spans[0]} has no step", hint)
-        axes: list[Axis | Span] = [Axis("on", tuple(on)), axis("run", said["run"]), seeds]
-        if said.get("fill_first"):
-            shares = axis("fill_first", said["fill_first"])
-            for share in shares.values:
-                units.percent(share, "fill_first")
-            axes.append(shares)
-        axes += [found or axis(key, value) for key, value, found in varied_by]
-        keys = [found.key for found in axes]
-        if twice := [key for key in keys if keys.count(key) > 1]:
-            raise JobError(f"{twice[0]} varies twice", "give all its values at once, between commas")
-        for seed in seeds.values:
-            if not seed.isdecimal() or int(seed) >= 2**64:
-                raise JobError(f"{seed} is no seed", "whole numbers from 0 to 2^64 - 1: seed = [0, 1, 2]")
-        for spec in on:
-            if not spec.startswith("sim:"):
-                raise JobError(f"{spec} is no simulated drive", "a study is made of simulated drives: sim:sn850-1tb")
-        where = where if isinstance(where, list | tuple) else [where]
-        conditions = tuple(Condition.of(str(text), keys) for text in where)
-        return cls(tuple(axes), conditions, bool(said.get("quick", False)), sample)
+            faults.add("vary is not a table", 'write [vary], and below it "cache.dynamic" = "50GB:700GB:50GB"')
+            vary = {}
+        axes = [*_axes_of_runs(document, faults), *_axes_of_drives(vary, not document.get("sample"), faults)]
+        keys = [*(key for key in RESERVED if key in document or key == "seed"), *(key for key, _ in files.dotted(vary))]
+        for key in sorted({key for key in keys if keys.count(key) > 1}):
+            faults.add(f"{key} is given twice", "give all its values at once, separated by commas")
+        conditions = []
+        where = document.get("where", [])
+        for text in where if isinstance(where, list | tuple) else [where]:
+            with faults.noted():
+                conditions.append(Condition.of(str(text), list(dict.fromkeys(keys))))
+        faults.raise_if_any()
+        return cls(tuple(axes), tuple(conditions), bool(document.get("quick", False)), sample)
 
     def points(self) -> list[Point]:
         """In the order of the axes, the last one fastest, or of the sample; without those that the conditions drop.
@@ -124,7 +158,7 @@ class Study:
             PslcError: a suite, a job file or a drive does not exist, or there are more points than anyone waits for.
         """
         digests: dict[tuple[str, str], str] = {}
-        found = []
+        points = []
         keys = [of.key for of in self.axes]
         for combination in self._combinations():
             values = dict(zip(keys, combination, strict=True))
@@ -134,10 +168,10 @@ class Study:
             if files_of not in digests:
                 digests[files_of] = _digest(*files_of)
             if self.quick and values["run"] not in suites.names():
-                raise JobError(f"{values['run']} is a job file", "quick is for suites")
-            found.append(Point(tuple(values.items()), self.quick, digests[files_of]))
+                raise JobError(f"{values['run']} is a job file", "quick works on suites only")
+            points.append(Point(tuple(values.items()), self.quick, digests[files_of]))
         # A sample may draw the same values twice.
-        return list(dict.fromkeys(found))
+        return list(dict.fromkeys(points))
 
     def _combinations(self) -> Iterable[tuple[str, ...]]:
         if self.sample:
@@ -145,7 +179,9 @@ class Study:
         axes = [of for of in self.axes if isinstance(of, Axis)]
         count = math.prod(len(of.values) for of in axes)
         if count > MOST_VALUES:
-            raise JobError(f"the study has {count} points", f"at most {MOST_VALUES}: larger steps, or fewer axes")
+            raise JobError(
+                f"the study has {count} points", f"at most {MOST_VALUES} are possible; use larger steps, or fewer axes"
+            )
         return itertools.product(*(of.values for of in axes))
 
 
@@ -159,7 +195,7 @@ def read(path: Path) -> dict[str, object]:
     try:
         return files.toml(text)
     except tomllib.TOMLDecodeError as error:
-        raise JobError(f"{path}: {error}", 'text goes between quotes: "cache.dynamic" = "50GB:700GB:50GB"') from None
+        raise JobError(f"{path}: {error}", 'text needs quotes: "cache.dynamic" = "50GB:700GB:50GB"') from None
 
 
 def _digest(on: str, run: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from itertools import takewhile
 from pathlib import Path
 from time import monotonic
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from pslc._native import version
 from pslc.base import gate, writer
-from pslc.base.errors import JobError
+from pslc.base.errors import GuardError, JobError
 from pslc.studies.points import Point
 from pslc.studies.rows import Row
 
@@ -45,7 +46,7 @@ class Results:
         self._folder, self._rows = folder, dict[Key, Row]()
         self._new, self._written_at = list[Row](), monotonic()
         if folder.exists() and not folder.is_dir():
-            raise JobError(f"{folder} is no folder", "give --save a folder: a new one, or one of a study")
+            raise JobError(f"{folder} is not a folder", "give --save a new folder, or that of this study")
         for path in sorted(folder.glob("*.parquet"), key=lambda path: (path.name != WHOLE, path.name)):
             for row in _read(path):
                 self._rows[_key(row)] = row
@@ -84,7 +85,8 @@ class Results:
         mine = {_key(row) for row in rows}
         _write(table([*rows, *(row for key, row in self._rows.items() if key not in mine)]), self._folder / WHOLE)
         for path in self._parts:
-            path.unlink(missing_ok=True)
+            with suppress(GuardError):  # somebody else put it there
+                writer.remove(path)
         self._parts.clear()
         self._new.clear()
 
@@ -136,23 +138,23 @@ def _natural(name: str) -> list[tuple[int, str]]:
     return [(int(part), "") if part.isdigit() else (-1, part) for part in name.split("_")]
 
 
-def _write(made: Table, path: Path) -> None:
+def _write(results: Table, path: Path) -> None:
     from arro3.io import write_parquet
 
     writer.folder(path.parent)
     # Into memory: the writer does not survive a full disk.
     memory = io.BytesIO()
-    write_parquet(made, memory, compression="zstd(1)")
+    write_parquet(results, memory, compression="zstd(1)")
     writer.write(path, memory.getvalue(), synced=True)
 
 
 def _read(path: Path) -> list[Row]:
-    found = gate.table(path, FILE)
-    columns = {name: found[name].to_pylist() for name in found.column_names}
+    read_table = gate.table(path, FILE)
+    columns = {name: read_table[name].to_pylist() for name in read_table.column_names}
     if missing := [name for name in OWN if name not in columns]:
-        raise JobError(f"{path} is no study's: it has no column {missing[0]}", "give --save another folder")
+        raise JobError(f"{path} is not of a study: it has no column {missing[0]}", "give --save another folder")
     # Which columns a row had follows from the others; what it lacks is null again.
     return [
         {name: values[at] for name, values in columns.items() if values[at] is not None or name in OWN}
-        for at in range(found.num_rows)
+        for at in range(read_table.num_rows)
     ]

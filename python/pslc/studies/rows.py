@@ -51,8 +51,8 @@ def of_jobs(jobs: Sequence[Job]) -> Row:
             if done["runtime_ns"]:
                 row[f"{name}_bytes_per_s"] = done["io_bytes"] / done["runtime_ns"] * 1e9
             row[f"{name}_mean_s"] = done["lat_ns"]["mean"] / 1e9
-            for said, key in (("p99", "99.000000"), ("p99_9", "99.900000")):
-                row[f"{name}_{said}_s"] = done["lat_ns"]["percentile"][key] / 1e9
+            for label, key in (("p99", "99.000000"), ("p99_9", "99.900000")):
+                row[f"{name}_{label}_s"] = done["lat_ns"]["percentile"][key] / 1e9
     return row
 
 

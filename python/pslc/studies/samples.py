@@ -39,11 +39,13 @@ class Sample:
         """
         match = re.fullmatch(r"([a-z]+):([0-9]{1,6})(?::([0-9]{1,9}))?", text.strip())
         if match is None or match[1] not in KINDS or not 2 <= int(match[2]) <= MOST_VALUES:
-            raise JobError(f'"{text}" is no sample', "lhs:64, sobol:64 or saltelli:64; a seed may follow: lhs:64:7")
+            raise JobError(
+                f'--sample "{text}" is unknown', "use lhs:64, sobol:64 or saltelli:64, optionally with a seed: lhs:64:7"
+            )
         if match[1] != "lhs" and int(match[2]).bit_count() != 1:
             below = 1 << (int(match[2]).bit_length() - 1)
             raise JobError(
-                f"{match[2]} points of a Sobol sequence are not balanced", f"a power of two: {below} or {2 * below}"
+                f"{match[2]} points of a Sobol sequence are not balanced", f"use a power of two: {below} or {2 * below}"
             )
         return cls(match[1], int(match[2]), int(match[3] or 0))
 
@@ -51,15 +53,15 @@ class Sample:
         """The values of each point, in the order of the axes. Each axis with more than one value is a dimension."""
         varied = [at for at, of in enumerate(axes) if isinstance(of, Span) or len(of.values) > 1]
         if not varied:
-            raise JobError("a sample needs an axis that varies", "--vary cache.dynamic=50GB:700GB")
+            raise JobError("a sample needs an axis", "for example --vary cache.dynamic=50GB:700GB")
         places = self.places(len(varied))
-        found = []
+        drawn = []
         for place in places:
             values = [of.values[0] if isinstance(of, Axis) else "" for of in axes]
             for at, share in zip(varied, place, strict=True):
                 values[at] = _at(axes[at], float(share))
-            found.append(tuple(values))
-        return found
+            drawn.append(tuple(values))
+        return drawn
 
     def places(self, dimensions: int) -> NDArray[np.float64]:
         """Points of the unit cube, shape (points, dimensions)."""
@@ -71,7 +73,7 @@ class Sample:
             if self.kind == "saltelli":
                 from SALib.sample import sobol
         except ImportError:
-            raise JobError("samples need scipy, and saltelli and indices SALib", EXTRA) from None
+            raise JobError("samples need scipy; saltelli and Sobol indices need SALib", EXTRA) from None
         if self.kind == "lhs":
             return np.asarray(qmc.LatinHypercube(dimensions, rng=self.seed).random(self.count))
         if self.kind == "sobol":

@@ -65,10 +65,10 @@ def study(  # noqa: PLR0913 public: keywords as in a study's file
     """
     given = {"on": on, "run": run, "vary": vary, "where": where, "seed": seed, "quick": quick, "sample": sample}
     given["fill_first"] = fill_first
-    said = of_points.read(Path(file)) if file is not None else {}
-    planned = Study.of(said | {key: value for key, value in given.items() if value is not None}).points()
+    document = of_points.read(Path(file)) if file is not None else {}
+    planned = Study.of(document | {key: value for key, value in given.items() if value is not None}).points()
     if not planned:
-        raise JobError("the study has no points", "its conditions drop all of them")
+        raise JobError("the study has no points", "its conditions exclude all of them")
     if save is None:
         with writer.temporary("pslc-study-") as folder:
             return complete(planned, Path(folder), workers, progress, scheduler=scheduler).table

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from pslc.base import units
 from pslc.base.errors import PslcError
 from pslc.base.processes import deaf_children, is_wanted, work_until
-from pslc.runner.precondition_cache import Prepared
+from pslc.runner.precondition_cache import PreconditionedDrives
 from pslc.studies.points import Point
 from pslc.studies.rows import REFUSED, Row, flat, number, of_drive, of_jobs
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 AHEAD: Final = 4
 """Points a worker that are handed over before they are needed."""
 
-_prepared: Final = Prepared()
+_preconditioned: Final = PreconditionedDrives()
 """Drives that points of this process began with, where others begin with them too."""
 
 
@@ -45,7 +45,7 @@ def measure(point: Point, shared: bool = False) -> Row | None:
     values, began = dict(point.values), monotonic()
     filled = units.percent(values["fill_first"], "fill_first") if "fill_first" in values else 0
     scope = Scope(quick=point.quick, fill_first=filled)
-    error, found = None, {}
+    error, row = None, {}
     try:
         recording = run(
             values["run"],
@@ -53,25 +53,25 @@ def measure(point: Point, shared: bool = False) -> Row | None:
             seed=int(values["seed"]),
             scope=scope,
             progress=_go_on,
-            prepared=_prepared if shared else None,
+            preconditioned=_preconditioned if shared else None,
         )
         if recording.interrupted:
             return None
-        found, error = flat(recording.findings) | of_drive(recording), recording.error
+        row, error = flat(recording.findings) | of_drive(recording), recording.error
         if values["run"] not in suites.names():
-            found |= of_jobs(recording.jobs)
+            row |= of_jobs(recording.jobs)
     except KeyboardInterrupt:
         return None
     except PslcError as wrong:
-        said = wrong.message
+        message = wrong.message
         try:
             find_target(point.spec)
-            error = f"failed: {said}"
+            error = f"failed: {message}"
         except PslcError:
-            error = REFUSED + said
+            error = REFUSED + message
     except Exception as bug:
         error = f"failed: {type(bug).__name__}: {bug}"
-    return {"wall_s": monotonic() - began, "error": error} | found
+    return {"wall_s": monotonic() - began, "error": error} | row
 
 
 def results(points: Sequence[Point], workers: int) -> Generator[tuple[Point, Row], None, None]:

@@ -1,9 +1,9 @@
-"""Suites: one file a test. Its docstring begins with the question it asks, then says whose test it is. A new suite is a
-new file here, a section in docs/suites.md, and nothing else.
+"""Suites: one file a test. Its docstring begins with the question it asks, then names whose test it is. A new suite is
+a new file here and a section in docs/suites.md.
 
-    steps      what it does: job files, one after the other; each may follow from what the one before it measured
-    findings   what came of it, in base units
-    sentences, tables, pictures   the same for people
+    steps      its job files, one after the other; each may depend on what the one before it measured
+    findings   its results, in base units
+    sentences, tables, pictures   the results for people
 """
 
 from __future__ import annotations
@@ -13,7 +13,10 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, cast, get_type_hints
+
+from typing_extensions import is_typeddict
 
 from pslc.base.errors import JobError
 
@@ -31,6 +34,7 @@ class Suite(Protocol):
     """What a suite's module has."""
 
     __doc__: str
+    __file__: str
     QUICK: str
     """What `--quick` leaves out, in a sentence."""
 
@@ -82,6 +86,8 @@ PARTS = [
 ]
 
 
+NO_DOUBTS = "add doubts: list[MeasurementWarning] to its TypedDict, and return a list, empty where nothing is in doubt"
+
 OF_FILES = ("trace",)
 """Suites of a file that users bring: it says what is done, so they have no steps, and `all` leaves them out."""
 
@@ -89,8 +95,8 @@ OF_FILES = ("trace",)
 @cache
 def names() -> tuple[str, ...]:
     """The suites that need nothing but a drive, in alphabetical order: `qd-sweep` is the module `qd_sweep`."""
-    found = sorted(module.name.replace("_", "-") for module in pkgutil.iter_modules(__path__))
-    return tuple(name for name in found if name not in OF_FILES)
+    modules = sorted(module.name.replace("_", "-") for module in pkgutil.iter_modules(__path__))
+    return tuple(name for name in modules if name not in OF_FILES)
 
 
 def catalogue() -> list[str]:
@@ -104,13 +110,39 @@ def load(name: str) -> Suite:
     Raises:
         PslcError: its module lacks something that a suite has; said before anything is measured.
     """
-    module = import_module(f"{__name__}.{name.replace('-', '_')}")
+    file = f"{name.replace('-', '_')}.py"
+    try:
+        module = import_module(f"{__name__}.{file.removesuffix('.py')}")
+    except (ImportError, SyntaxError) as error:
+        hint = f"python -c 'import {__name__}.{file.removesuffix('.py')}' shows where"
+        raise JobError(f"{file} cannot be imported: {getattr(error, 'msg', error)}", hint) from error
     stepless = ("QUICK", "steps") if name in OF_FILES else ()
     missing = [part for part in PARTS if part not in stepless and getattr(module, part, None) is None]
     if missing:
         hint = f"define {', '.join(missing)} in {module.__file__}, as suites/fill.py does"
         raise JobError(f"the suite {name} has no {' and no '.join(missing)}", hint)
+    try:
+        returned = get_type_hints(module.findings).get("return")
+    except NameError as error:
+        raise JobError(f"{file}: findings(): {error}", "import it at the top of the file") from error
+    if not is_typeddict(returned):
+        hint = "a TypedDict, as in suites/fill.py: def findings(recording: Recording) -> Findings"
+        raise JobError(f"{file}: findings() does not say what it returns", hint)
+    if "doubts" not in returned.__annotations__:
+        raise JobError(f"{file}: what findings() returns has no doubts", NO_DOUBTS)
     return cast(Suite, module)
+
+
+def findings_of(suite: Suite, recording: Recording) -> Mapping[str, Any]:
+    """The findings of a recording of a suite.
+
+    Raises:
+        PslcError: they have no `doubts`.
+    """
+    findings = suite.findings(recording)
+    if "doubts" not in findings:
+        raise JobError(f"{Path(suite.__file__).name}: what findings() returned has no doubts", NO_DOUBTS)
+    return findings
 
 
 def of(recording: Recording) -> Suite | None:

@@ -1,7 +1,7 @@
 """What would everyday work feel? Requests that look like those of booting, games and applications.
 
-A look-alike of what PCMark 10 and 3DMark Storage replay. Their traces are closed, so sizes, mixes and orders are
-ours, and no score of theirs is given: only the bandwidth while requests are under way and the mean time of access.
+An imitation of what PCMark 10 and 3DMark Storage replay. Their traces are closed, so sizes, mixes and orders are pslc's
+own. It gives no score of theirs, only the bandwidth while requests are in flight and the mean access time.
 """
 
 from dataclasses import dataclass
@@ -113,8 +113,8 @@ def sentences(findings: Findings) -> list[str]:
     speed, access = findings["mean_bytes_per_s"], findings["mean_access_s"]
     if speed is None or access is None:
         return []
-    said = f"Everyday work, imitated: {words.speed(speed)}, {words.span(access)} per request."
-    return [said, "The requests are our own, not a vendor's trace, so there is no vendor's score."]
+    sentence = f"Everyday work, imitated: {words.speed(speed)}, {words.span(access)} per request."
+    return [sentence, "The requests are our own, not a vendor's trace, so there is no vendor's score."]
 
 
 def tables(findings: Findings) -> list[Table]:

@@ -1,10 +1,9 @@
 """What would AS SSD show? Its rows, scores and copies, by its formula.
 
-AS-SSD-compatible: 1 GB in blocks of 16 MB; 4 KiB at random over 1 GB, one at a time and by 64 threads with 16 MB
-each; the time of a 4 KiB read anywhere on the drive, and of a 512 B write within 1 GB (4 KiB where the target takes
-no less). Scores are in MB/s: reading seq/10 + 4K + 64, writing the same, in all 0.15 seq write + 0.1 seq read + 2 x
-4K read + 4K write + 64 write + 1.5 x 64 read. Its copies are two large files, many small ones, and a mix, through the
-page cache.
+AS-SSD-compatible: 1 GB in blocks of 16 MB; random 4 KiB requests over 1 GB, one at a time and by 64 threads with 16 MB
+each; the time of a 4 KiB read anywhere on the drive, and of a 512 B write within 1 GB (4 KiB if the target takes no
+less). Scores are in MB/s: read seq/10 + 4K + 64, write the same, total 0.15 seq write + 0.1 seq read + 2 x 4K read +
+4K write + 64 write + 1.5 x 64 read. It copies two large files, many small ones, and a mix, through the page cache.
 """
 
 from functools import partial

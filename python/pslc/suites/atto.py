@@ -1,7 +1,7 @@
 """What would ATTO show? Speed against the size of a request, from 512 bytes to 64 MB.
 
-ATTO-compatible: a file of 256 MB, written then read in sequence at each size, queue depth 4, past the page
-cache. Sizes below 4 KiB are left out where the target takes none.
+ATTO-compatible: a file of 256 MB, written and then read in sequence at each size, at queue depth 4, bypassing the page
+cache. Sizes below 4 KiB are left out if the target does not take them.
 """
 
 from typing_extensions import TypedDict
@@ -26,9 +26,9 @@ LEAST_REQUESTS = 16
 def steps(region: Region) -> Steps:
     """Each size, written and read."""
     size = min(QUICK_FILE if region.quick else FILE, region.share(1.0))
-    least = 4096 if region.target.is_real else 512
+    smallest = 4096 if region.target.is_real else 512
     text = region.write("test-file", size)
-    for bs in [bs for bs in SIZES if least <= bs <= size][:: 2 if region.quick else 1]:
+    for bs in [bs for bs in SIZES if smallest <= bs <= size][:: 2 if region.quick else 1]:
         # A few requests would tell of buffers alone.
         loops = -(-LEAST_REQUESTS * bs // size)
         for kind in ("write", "read"):
@@ -72,17 +72,17 @@ def findings(recording: Recording) -> Findings:
 
 def sentences(findings: Findings) -> list[str]:
     """The most, and from which size on it is nearly that."""
-    said = []
+    lines = []
     speeds = {
         "write": [(row["test"], row["write_bytes_per_s"]) for row in findings["atto"]],
         "read": [(row["test"], row["read_bytes_per_s"]) for row in findings["atto"]],
     }
     for kind, of in speeds.items():
-        most = max((speed for _, speed in of if speed), default=0.0)
-        if most:
-            enough = next(test for test, speed in of if speed and speed >= 0.9 * most)
-            said.append(f"ATTO-compatible {kind}: up to {words.speed(most)}, 90 % of that from {enough} on.")
-    return said
+        fastest = max((speed for _, speed in of if speed), default=0.0)
+        if fastest:
+            enough = next(test for test, speed in of if speed and speed >= 0.9 * fastest)
+            lines.append(f"ATTO-compatible {kind}: up to {words.speed(fastest)}, 90 % of that from {enough} on.")
+    return lines
 
 
 def tables(findings: Findings) -> list[Table]:

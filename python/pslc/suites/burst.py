@@ -1,8 +1,8 @@
 """How large is the write buffer, and how soon is a write acknowledged?
 
 First 4 KiB writes one by one, without and with a flush after each. Then, while the cache is full and the cells are
-slow, short bursts of 128 KiB writes into an empty buffer, after pauses too short for the drive to begin anything: what
-goes in at the speed of the link, before the cells hold it up for the first time, is the buffer.
+slow, short bursts of 128 KiB writes into an empty buffer, after pauses too short for the drive to start other work. The
+buffer is what goes in at link speed before the cells slow it down for the first time.
 """
 
 from dataclasses import dataclass
@@ -89,7 +89,7 @@ def findings(recording: Recording) -> Findings:
       slow enough to fill it
     - `bursts`: of each the bytes that the buffer took
     """
-    found: Findings = {
+    result: Findings = {
         "ack_s": None,
         "ack_p99_s": None,
         "flushed_s": None,
@@ -103,14 +103,14 @@ def findings(recording: Recording) -> Findings:
     }
     for name, job in jobs(recording):
         if name == "ack":
-            found |= {"ack_s": latency(job, "write", 50), "ack_p99_s": latency(job, "write", 99)}
+            result |= {"ack_s": latency(job, "write", 50), "ack_p99_s": latency(job, "write", 99)}
         if name == "flushed":
-            found["flushed_s"] = latency(job, "write") + job["sync"]["lat_ns"]["mean"] / 1e9
-    _buffer(recording, found)
-    return found
+            result["flushed_s"] = latency(job, "write") + job["sync"]["lat_ns"]["mean"] / 1e9
+    _buffer(recording, result)
+    return result
 
 
-def _buffer(recording: Recording, found: Findings) -> None:
+def _buffer(recording: Recording, result: Findings) -> None:
     """What the bursts tell of it."""
     bursts = [_Burst.of(part, job) for part in recording.parts for name, job in jobs(part) if name.startswith("burst-")]
     if not bursts:
@@ -118,9 +118,9 @@ def _buffer(recording: Recording, found: Findings) -> None:
     # One request after the other: the quickest are taken by the buffer, and the last of a burst wait for the cells.
     link = max(burst.link_bytes_per_s for burst in bursts)
     cells = float(np.median([burst.late() for burst in bursts]))
-    found |= {"link_bytes_per_s": link, "cells_bytes_per_s": cells}
+    result |= {"link_bytes_per_s": link, "cells_bytes_per_s": cells}
     if cells > HELD_UP * link:
-        found["doubts"] = [UNSEEN]
+        result["doubts"] = [UNSEEN]
         return
     program = float(np.median([_flush(job) for name, job in jobs(recording) if name == "cells"] or [0.0]))
     for burst in bursts:
@@ -129,16 +129,18 @@ def _buffer(recording: Recording, found: Findings) -> None:
         held = round(taken - cells * max(after - program, 0.0))
         # The cells may have had something else to do meanwhile, which tells nothing of the buffer.
         if held > 0:
-            found["bursts"].append(held)
-    if not found["bursts"]:
-        found["doubts"] = [BUSY]
+            result["bursts"].append(held)
+    if not result["bursts"]:
+        result["doubts"] = [BUSY]
         return
-    low, high = min(found["bursts"]), max(found["bursts"])
+    low, high = min(result["bursts"]), max(result["bursts"])
     if high > DIFFER * low:
-        said = f"the bursts differ, {words.size(low)} to {words.size(high)}"
-        rough = MeasurementWarning("bursts-differ", f"{said}: the cells did something else meanwhile, so this is rough")
-        found["doubts"] = [rough]
-    found |= {"buffer_bytes": float(np.median(found["bursts"])), "buffer_bytes_low": low, "buffer_bytes_high": high}
+        reason = f"the bursts differ, {words.size(low)} to {words.size(high)}"
+        rough = MeasurementWarning(
+            "bursts-differ", f"{reason}: the cells did something else meanwhile, so this is rough"
+        )
+        result["doubts"] = [rough]
+    result |= {"buffer_bytes": float(np.median(result["bursts"])), "buffer_bytes_low": low, "buffer_bytes_high": high}
 
 
 def _flush(job: Job) -> float:
@@ -183,18 +185,18 @@ class _Burst:
 
 def sentences(findings: Findings) -> list[str]:
     """Acknowledgement, flush, buffer."""
-    said = []
+    lines = []
     if findings["ack_s"] is not None and findings["flushed_s"] is not None:
         flushed = words.span(findings["flushed_s"])
-        said.append(
+        lines.append(
             f"A 4 KiB write is acknowledged after {words.span(findings['ack_s'])}, with a flush after {flushed}."
         )
     size, low, high = findings["buffer_bytes"], findings["buffer_bytes_low"], findings["buffer_bytes_high"]
     if size is not None and low is not None and high is not None:
         ends = words.size(low), words.size(high)
         between = f" ({ends[0]} to {ends[1]} in single bursts)" if ends[0] != ends[1] else ""
-        said.append(f"Write buffer: about {words.size(size)}{between}.")
-    return said
+        lines.append(f"Write buffer: about {words.size(size)}{between}.")
+    return lines
 
 
 def tables(findings: Findings) -> list[Table]:

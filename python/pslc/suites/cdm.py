@@ -1,9 +1,9 @@
 """What would CrystalDiskMark show? Its table, by its rules.
 
-CrystalDiskMark-compatible: a file of 1 GiB; all reads, then all writes, then a mix of 70 % reads; of each test one
-run that does not count, then three of 5 s, of which the best MB/s and the lowest mean latency count; 5 s of pause
-between tests. NVMe drives get its NVMe profile, others its default. IOPS are MB/s over the size of a request. Rounds
-of 5 s over 1 GiB rewrite it again and again, so this is a cyclic overwrite.
+CrystalDiskMark-compatible: a file of 1 GiB; all reads, then all writes, then a mix of 70 % reads. Each test has one run
+that does not count, then three of 5 s, of which the best MB/s and the lowest mean latency count, with 5 s of pause
+between tests. NVMe drives get its NVMe profile, others its default. IOPS are MB/s over the request size. Rounds of 5 s
+rewrite the 1 GiB again and again, so this is a cyclic overwrite.
 """
 
 from typing import NotRequired

@@ -1,8 +1,9 @@
 """How long do file copies take, from memory to the drive and from the drive to itself?
 
-The copies of the article on the Aldrin Pro, from a RAM disk: one ISO image of 6.25 GB and a game's folder of 25.2 GB
-in many files; and 4 GB of photos. They go through the page cache where the host has one, a block ahead, and end when
-all is in the drive. A folder is files one behind the other in any order: of 32 MiB, and of 4 MiB for photos.
+The copies of the article on the Aldrin Pro, from a RAM disk: an ISO image of 6.25 GB, a game folder of 25.2 GB in
+many files, and 4 GB of photos. They go through the page cache if the host has one, with read-ahead of one block, and
+end when all data are in the drive. A folder is files of 32 MiB, or 4 MiB for photos, one after the other in any
+order.
 """
 
 from functools import partial
@@ -79,14 +80,14 @@ def findings(recording: Recording) -> Findings:
 def sentences(findings: Findings) -> list[str]:
     """A sentence a payload."""
     by = {(row["files"], row["how"]): row for row in findings["copy"]}
-    said = []
+    lines = []
     for files in FILES:
         if (files, "write") in by and (files, "copy") in by:
-            one, two = by[files, "write"], by[files, "copy"]
-            size = words.size(one["bytes"])
-            takes = [words.span(row["seconds"]) for row in (one, two)]
-            said.append(f"{files} ({size}): {takes[0]} from memory, {takes[1]} from the drive to itself.")
-    return said
+            write, copy = by[files, "write"], by[files, "copy"]
+            size = words.size(write["bytes"])
+            takes = [words.span(row["seconds"]) for row in (write, copy)]
+            lines.append(f"{files} ({size}): {takes[0]} from memory, {takes[1]} from the drive to itself.")
+    return lines
 
 
 def tables(findings: Findings) -> list[Table]:

@@ -1,6 +1,6 @@
 """Where is the cliff? Write the whole drive once, in sequence, and watch the speed.
 
-As TechPowerUp, AnandTech and HD Tune's surface write do it, with 1 MiB requests at queue depth 32.
+As TechPowerUp, AnandTech and HD Tune's surface write do, with 1 MiB requests at queue depth 32.
 """
 
 from pslc.analysis import Writes

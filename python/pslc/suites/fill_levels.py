@@ -1,8 +1,8 @@
 """How does the cache shrink as the drive fills? Its size at 0, 10 and up to 95 % full.
 
-At each level the drive rests for ten minutes, or for three times as long as folding its cache at the speed past it
-takes; then what is free is written until the cache has ended, and trimmed again. Where all of that is as slow as past
-the cache, none of it was left.
+At each level the drive rests for ten minutes, or for three times as long as folding its cache takes at the speed past
+the cache. Then free space is written until the cache ends, and trimmed again. If all of that is as slow as past the
+cache, no cache was left.
 """
 
 import numpy as np
@@ -49,10 +49,10 @@ def steps(region: Region) -> Steps:
         if part is None:
             probe = max(region.share(NOMINAL * (1 - level / 100)), 16 * MIB)
         else:
-            found = cache(curve(part))
-            empty = empty or found
-            if found is not None:
-                probe = max(int(1.3 * found.bytes) // MIB * MIB, 16 * MIB)
+            estimate = cache(curve(part))
+            empty = empty or estimate
+            if estimate is not None:
+                probe = max(int(1.3 * estimate.bytes) // MIB * MIB, 16 * MIB)
             if empty is not None:
                 rest = min(max(REST_S, 3 * empty.bytes / empty.slow), LONGEST_REST_S)
         yield region.job("trim", rw="trim", bs="1m", offset=below)
@@ -95,42 +95,42 @@ def findings(recording: Recording) -> Findings:
             if name.startswith("probe-"):
                 of = curve(part)
                 level = int(name.removeprefix("probe-"))
-                found = cache(of)
-                first = first or found
-                rows.append(_row(level, of, found, first))
-    known = [(row["full"], row["cache_bytes"]) for row in rows if row["cache_bytes"] is not None]
-    half_full, half_gone = _half(known)
+                estimate = cache(of)
+                first = first or estimate
+                rows.append(_row(level, of, estimate, first))
+    sizes = [(row["full"], row["cache_bytes"]) for row in rows if row["cache_bytes"] is not None]
+    half_full, half_gone = _half(sizes)
     doubts = []
-    if not known:
+    if not sizes:
         doubts.append(
             MeasurementWarning(
                 "no-cliff", "the speed never fell, so this drive has no cache, or a larger one than was written"
             )
         )
-    elif not all(cache for _, cache in known):
+    elif not all(cache for _, cache in sizes):
         why = "where nothing is left, the cache may be full of old data that rest does not move: pslc run recovery"
         doubts.append(MeasurementWarning("not-emptied", why))
     return {
         "levels": rows,
-        "cache_bytes_empty": known[0][1] if known else None,
-        "cache_bytes_fullest": known[-1][1] if known else None,
+        "cache_bytes_empty": sizes[0][1] if sizes else None,
+        "cache_bytes_fullest": sizes[-1][1] if sizes else None,
         "half_full": half_full,
         "half_gone": half_gone,
         "doubts": doubts,
     }
 
 
-def _half(known: list[tuple[float, int]]) -> tuple[float | None, float | None]:
+def _half(sizes: list[tuple[float, int]]) -> tuple[float | None, float | None]:
     """Of levels and caches: the last before half of the first cache has gone, and where it has."""
-    least = known[0][1] * HALF if known else 0.0
-    if not least:
+    half_bytes = sizes[0][1] * HALF if sizes else 0.0
+    if not half_bytes:
         return None, None
-    gone = next((at for at, (_, cache) in enumerate(known) if cache < least), len(known))
-    return known[gone - 1][0], known[gone][0] if gone < len(known) else None
+    gone = next((at for at, (_, cache) in enumerate(sizes) if cache < half_bytes), len(sizes))
+    return sizes[gone - 1][0], sizes[gone][0] if gone < len(sizes) else None
 
 
-def _row(level: int, of: Curve | None, found: Cache | None, first: Cache | None) -> Level:
-    if found is None:
+def _row(level: int, of: Curve | None, estimate: Cache | None, first: Cache | None) -> Level:
+    if estimate is None:
         written = round(of.total_bytes) if of else 0
         slow = of and first and of.total_bytes / of.total_seconds < np.sqrt(first.fast * first.past)
         return {
@@ -142,41 +142,41 @@ def _row(level: int, of: Curve | None, found: Cache | None, first: Cache | None)
         }
     return {
         "full": level / 100,
-        "cache_bytes": round(found.bytes),
-        "cache_bytes_low": round(found.low),
-        "cache_bytes_high": round(found.high),
-        "bytes_per_s": found.fast,
+        "cache_bytes": round(estimate.bytes),
+        "cache_bytes_low": round(estimate.low),
+        "cache_bytes_high": round(estimate.high),
+        "bytes_per_s": estimate.fast,
     }
 
 
 def sentences(findings: Findings) -> list[str]:
     """Empty, and as full as it was."""
-    known = [(row["full"], row["cache_bytes"]) for row in findings["levels"] if row["cache_bytes"] is not None]
-    if not known:
+    sizes = [(row["full"], row["cache_bytes"]) for row in findings["levels"] if row["cache_bytes"] is not None]
+    if not sizes:
         return ["No cliff at any level."]
-    held = [(level, cache) for level, cache in known if cache]
-    said = []
+    held = [(level, cache) for level, cache in sizes if cache]
+    lines = []
     if len(held) > 1 and write_sentences.alike(held[0][1], held[-1][1]):
-        said.append(f"The cache holds {words.size(held[0][1])} on the empty drive, and as much {_where(held[-1][0])}.")
+        lines.append(f"The cache holds {words.size(held[0][1])} on the empty drive, and as much {_where(held[-1][0])}.")
     elif held:
         at = [f"{words.size(cache)} {_where(level)}" for level, cache in dict([held[0], held[-1]]).items()]
-        said.append(f"The cache holds {', and '.join(at)}.")
+        lines.append(f"The cache holds {', and '.join(at)}.")
     full, gone_at = findings["half_full"], findings["half_gone"]
-    if held and held[-1] != known[-1]:
-        gone = next(level for level, _ in known if level > held[-1][0])
-        said.append(f"At {100 * gone:.0f} % full, nothing is left of it.")
+    if held and held[-1] != sizes[-1]:
+        gone = next(level for level, _ in sizes if level > held[-1][0])
+        lines.append(f"At {100 * gone:.0f} % full, nothing is left of it.")
         if gone == gone_at:
             advice = f"Keep it at most {100 * full:.0f} % full" if full else "Keep it as empty as you can"
-            return [*said, f"{advice}."]
+            return [*lines, f"{advice}."]
     if gone_at is not None and full:
-        said.append(f"Keep it at most {100 * full:.0f} % full: at {100 * gone_at:.0f} % less than half of it is left.")
+        lines.append(f"Keep it at most {100 * full:.0f} % full: at {100 * gone_at:.0f} % less than half of it is left.")
     elif gone_at is not None:
-        said.append(f"Keep it as empty as you can: at {100 * gone_at:.0f} % full less than half of it is left.")
+        lines.append(f"Keep it as empty as you can: at {100 * gone_at:.0f} % full less than half of it is left.")
     elif full:
-        keeps = write_sentences.alike(min(cache for _, cache in known), known[0][1])
+        keeps = write_sentences.alike(min(cache for _, cache in sizes), sizes[0][1])
         left = "it does not shrink" if keeps else "at least half of it is left"
-        said.append(f"Run it as full as you like: up to {100 * full:.0f} % {left}.")
-    return said
+        lines.append(f"Run it as full as you like: up to {100 * full:.0f} % {left}.")
+    return lines
 
 
 def _where(share: float) -> str:
@@ -196,7 +196,7 @@ def tables(findings: Findings) -> list[Table]:
 def pictures(recording: Recording) -> list[Picture]:
     """Cache against level."""
     levels = recording.findings.typed(Findings)["levels"]
-    known = [(100 * row["full"], size / 1e9) for row in levels if (size := row["cache_bytes"]) is not None]
-    line = Line("cache", [full for full, _ in known], [size for _, size in known], "points")
+    sizes = [(100 * row["full"], size / 1e9) for row in levels if (size := row["cache_bytes"]) is not None]
+    line = Line("cache", [full for full, _ in sizes], [size for _, size in sizes], "points")
     title = "Cache as the drive fills"
-    return [Picture("levels", title, "% full", "GB", [line] if known else []), *curves.of_any(recording)]
+    return [Picture("levels", title, "% full", "GB", [line] if sizes else []), *curves.of_any(recording)]

@@ -1,4 +1,4 @@
-"""How fast is each place of the drive? The surface written and read from end to end, one request at a time.
+"""How fast is each place of the drive? The surface is written and read from end to end, one request at a time.
 
 HD-Tune-Pro-compatible: requests of one size, one after the other; lowest, highest and mean speed over 200 equal
 stretches, and the time of a 4 KiB read anywhere.
@@ -90,14 +90,14 @@ def findings(recording: Recording) -> Findings:
 
 def sentences(findings: Findings) -> list[str]:
     """Least, most and mean."""
-    said = []
+    lines = []
     for row in findings["hdtune"]:
-        least, mean, most = (
+        slowest, mean, fastest = (
             words.speed(row[name]) for name in ("least_bytes_per_s", "mean_bytes_per_s", "most_bytes_per_s")
         )
-        speeds = f"{mean} on average, {least} to {most}" if least != most else f"{mean} throughout"
-        said.append(f"HD-Tune-compatible {row['test']}: {speeds}.")
-    return [*said, f"Random access: {words.span(findings['access_s'])}."] if findings["access_s"] else said
+        speeds = f"{mean} on average, {slowest} to {fastest}" if slowest != fastest else f"{mean} throughout"
+        lines.append(f"HD-Tune-compatible {row['test']}: {speeds}.")
+    return [*lines, f"Random access: {words.span(findings['access_s'])}."] if findings["access_s"] else lines
 
 
 def tables(findings: Findings) -> list[Table]:

@@ -1,8 +1,8 @@
 """How long do reads take while the drive writes, and while it moves its cache? The QLC paradox.
 
-Random 4 KiB reads one by one: on the idle drive, beside a write into the cache, beside a write past it while the
-drive moves data, and right after. As AS SSD sees it: reads must wait for the block that holds the data, writes go
-anywhere, so a drive in motion may write small blocks much faster than it reads them.
+Random 4 KiB reads, one by one: on the idle drive, during a write into the cache, during a write past it while the drive
+folds, and right after. As AS SSD shows, reads wait for the block that holds the data and writes go anywhere, so a busy
+drive may write small blocks much faster than it reads them.
 """
 
 from functools import partial
@@ -39,15 +39,15 @@ def steps(region: Region) -> Steps:
     yield region.write("lay-out", data)
     forget = region.trim("forget", offset=data)
     part = yield region.write("find-cache", region.share(0.6), offset=data, pause=REST_S) + forget
-    found = cache(curve(part)) if part else None
-    past = min(int(1.05 * found.bytes) // MIB * MIB if found else region.share(0.3), region.share(0.75))
+    estimate = cache(curve(part)) if part else None
+    past = min(int(1.05 * estimate.bytes) // MIB * MIB if estimate else region.share(0.3), region.share(0.75))
     yield read("idle", pause=REST_S)
     begun = min(int(BEGUN * past) // MIB * MIB, LONGEST_BEGUN)
     text = region.write("begin-writing", begun, offset=data)
-    within = min(seconds, WITHIN * (past - begun) / found.fast) if found else seconds
+    within = min(seconds, WITHIN * (past - begun) / estimate.fast) if estimate else seconds
     yield text + read("writing", seconds=within) + load("writing-load", seconds=within, offset=data + begun)
     # Where no rest moves it, what was laid out was still in the cache when its end was found, and is there no longer.
-    past = min(past + data, region.share(0.75)) if found else past
+    past = min(past + data, region.share(0.75)) if estimate else past
     text = region.write("fill-cache", past, offset=data)
     text += read("folding") + load("folding-load", offset=data + past) + read("after")
     for kind in ("read", "write"):
@@ -115,15 +115,15 @@ def findings(recording: Recording) -> Findings:
 
 def sentences(findings: Findings) -> list[str]:
     """The paradox, if there is one."""
-    said = []
+    lines = []
     by = {row["state"]: row for row in findings["mixed"]}
     if findings["slower_folding"] is not None:
         idle, folding = words.span(by["idle"]["mean_s"]), words.span(by["folding"]["mean_s"])
-        said.append(f"A read takes {idle} on the idle drive, and {folding} under a long write.")
+        lines.append(f"A read takes {idle} on the idle drive, and {folding} under a long write.")
     if findings["write_over_read"] is not None:
         times = findings["write_over_read"]
-        said.append(f"Right after, 4 KiB writes are {times:.1f} times as fast as 4 KiB reads.")
-    return said
+        lines.append(f"Right after, 4 KiB writes are {times:.1f} times as fast as 4 KiB reads.")
+    return lines
 
 
 def tables(findings: Findings) -> list[Table]:

@@ -1,9 +1,9 @@
 """What would NIOBench show? Medians of reading, writing and copying files, over 10, 20 and 50 iterations.
 
-NIOBench-compatible, files of 100 MiB in blocks of 10 MiB, one request at a time. `native`: as the legacy program does
-it unbuffered: each iteration writes two files, reads them, copies them and deletes all four, always at the same
-place. `series`: as its successor: all files are written, then all copied, then all read. `asynchronous`: the same
-through the page cache, where writes do not wait for the drive and copies end with a flush.
+NIOBench-compatible, files of 100 MiB in blocks of 10 MiB, one request at a time. `native` works as the legacy program
+without buffers: each iteration writes two files, reads them, copies them and deletes all four, always at the same
+place. `series` works as its successor: all files are written, then all copied, then all read. `asynchronous` is the
+same through the page cache, where writes do not wait for the drive and copies end with a flush.
 """
 
 from functools import partial
@@ -121,8 +121,8 @@ def findings(recording: Recording) -> Findings:
 def _doubts(recording: Recording) -> list[MeasurementWarning]:
     if not recording.is_simulated or "page_cache" in context.host(recording):
         return []
-    said = "the simulated host has no page cache, so asynchronous writes are direct ones, like those of series"
-    return [MeasurementWarning("no-page-cache", f"{said}: add host.page_cache=8GB to the target")]
+    text = "the simulated host has no page cache, so asynchronous writes are direct ones, like those of series"
+    return [MeasurementWarning("no-page-cache", f"{text}: add host.page_cache=8GB to the target")]
 
 
 def _last(findings: Findings) -> dict[tuple[str, str], Operation]:
@@ -132,15 +132,15 @@ def _last(findings: Findings) -> dict[tuple[str, str], Operation]:
 def sentences(findings: Findings) -> list[str]:
     """Medians of all iterations, a sentence a scenario."""
     last = _last(findings)
-    said = []
+    lines = []
     for scenario in SCENARIOS:
         if all((scenario, operation) in last for operation in OPERATIONS):
             read, write, copy = (words.speed(last[scenario, o]["median_bytes_per_s"]) for o in OPERATIONS)
             count = last[scenario, "read"]["iterations"]
-            said.append(
+            lines.append(
                 f"NIOBench-compatible, {scenario}, medians of {count}: {read} read, {write} written, {copy} copied."
             )
-    return said
+    return lines
 
 
 def tables(findings: Findings) -> list[Table]:
@@ -157,9 +157,9 @@ def tables(findings: Findings) -> list[Table]:
 
 def pictures(recording: Recording) -> list[Picture]:
     """Speed by iteration, `native` first."""
-    found = []
+    drawn = []
     for scenario in SCENARIOS:
         of = recording.findings.typed(Findings)["series"][scenario]
         lines = [Line(o, range(1, len(of[o]) + 1), np.array(of[o]) / 1e6, "points") for o in OPERATIONS if of[o]]
-        found.append(Picture(f"series-{scenario}", f"By iteration, {scenario}", "iteration", "MB/s", lines))
-    return found + curves.of_any(recording)
+        drawn.append(Picture(f"series-{scenario}", f"By iteration, {scenario}", "iteration", "MB/s", lines))
+    return drawn + curves.of_any(recording)

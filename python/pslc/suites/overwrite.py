@@ -1,7 +1,7 @@
 """Is rewriting a region smaller than the cache accelerated, when the total written exceeds the cache?
 
-The question of the articles on TurboWrite. Regions of 1/8 to 2 times the cache are written round and round until four
-times the cache was written to each; before each the drive is trimmed and rests.
+The question of the articles on TurboWrite. Regions of 1/8 to 2 times the cache size are rewritten until each has
+received four times the cache size. Before each the drive is trimmed and rests.
 """
 
 from typing import Literal
@@ -29,12 +29,12 @@ FAST, SLOW = 0.6, 0.2
 def steps(region: Region) -> Steps:
     """Find the cache, then a step a region."""
     part = yield region.write("find-cache", region.share(0.6))
-    found = cache(curve(part)) if part else Cache(region.size / 10, 0, 0, 2e9, 5e8, 5e8)
-    if found is None:
+    estimate = cache(curve(part)) if part else Cache(region.size / 10, 0, 0, 2e9, 5e8, 5e8)
+    if estimate is None:
         return
-    total = int((QUICK_TIMES if region.quick else TIMES) * found.bytes) // MIB * MIB
+    total = int((QUICK_TIMES if region.quick else TIMES) * estimate.bytes) // MIB * MIB
     for ratio in QUICK_RATIOS if region.quick else RATIOS:
-        part_size = min(max(int(ratio * found.bytes) // MIB * MIB, MIB), region.share(1.0))
+        part_size = min(max(int(ratio * estimate.bytes) // MIB * MIB, MIB), region.share(1.0))
         yield region.trim()
         yield region.write(f"region-{ratio:g}", part_size, io_size=total, pause=REST_S)
 
@@ -116,14 +116,14 @@ def sentences(findings: Findings) -> list[str]:
 def tables(findings: Findings) -> list[Table]:
     """A row a region."""
     columns = ("region", "of the cache", "written", "speed at the end", "accelerated")
-    said = {"accelerated": "yes", "partly": "partly", "not": "no"}
+    labels = {"accelerated": "yes", "partly": "partly", "not": "no"}
     rows = [
         [
             words.size(row["region_bytes"]),
             f"{row['of_cache']:g}",
             words.size(row["written_bytes"]),
             words.speed(row["bytes_per_s"]),
-            said[row["verdict"]],
+            labels[row["verdict"]],
         ]
         for row in findings["overwrite"]
     ]

@@ -1,8 +1,8 @@
-"""What does the drive draw, and what does a byte cost? Watts in each phase of work, and when nothing is asked of it.
+"""What does the drive draw, and what does a byte cost? Watts in each phase of work, and when idle.
 
-As reviewers with a meter measure: idle, writing into the cache and past it, reading in sequence and at random. A
-simulated drive has a meter in it. Of a real one the energy is known when the CSV log of a power meter is given, with
-`--meter` or afterwards (`pslc analyze RUN --meter LOG.csv`); else the speeds are told, and nothing is guessed.
+As reviewers measure with a meter: idle, writing into the cache and past it, reading in sequence and at random. A
+simulated drive measures its own power. A real drive needs the CSV log of a power meter, with `--meter` or afterwards
+(`pslc analyze RUN --meter LOG.csv`). Without a log the findings hold speeds only.
 """
 
 from functools import partial
@@ -44,17 +44,17 @@ def steps(region: Region) -> Steps:
     """A step a state, so that each has an energy of its own."""
     seconds_each = SECONDS / 5 if region.quick else SECONDS
     part = yield region.write("find-cache", region.share(0.6))
-    found = cache(curve(part)) if part else None
+    estimate = cache(curve(part)) if part else None
     yield region.trim() + region.job("settle", rw="trim", bs="4k", number_ios=1, pause=600.0)
     # One short request at the end of the silence.
     yield region.job("idle", rw="trim", bs="4k", number_ios=1, pause=IDLE_S)
-    begun = min(int(BEGUN * found.bytes) // MIB * MIB, LONGEST_BEGUN) if found else 0
+    begun = min(int(BEGUN * estimate.bytes) // MIB * MIB, LONGEST_BEGUN) if estimate else 0
     if begun:
         yield region.write("begin-cache", begun)
-    into = min(INTO * found.bytes if found else 1e9, 6e9 * seconds_each)
+    into = min(INTO * estimate.bytes if estimate else 1e9, 6e9 * seconds_each)
     yield region.write("write-cache", max(min(int(into) // MIB * MIB, region.share(0.5)), MIB), offset=begun)
-    if found:
-        yield region.write("fill-cache", min(int(1.05 * found.bytes) // MIB * MIB, region.share(0.7)))
+    if estimate:
+        yield region.write("fill-cache", min(int(1.05 * estimate.bytes) // MIB * MIB, region.share(0.7)))
     data = region.share(0.5)
     large = partial(region.job, bs="1m", iodepth=32, seconds=seconds_each)
     yield large("write-past", rw="write", offset=region.share(0.7), size=region.share(0.3))
@@ -91,7 +91,7 @@ def findings(recording: Recording) -> Findings:
     - `idle_watts`, `most_watts`
     """
     # A profile without power has the column, and nothing in it.
-    known = recording.totals.get(ENERGY, 0) > recording.before.get(ENERGY, 0)
+    has_energy = recording.totals.get(ENERGY, 0) > recording.before.get(ENERGY, 0)
     rows: list[State] = []
     for part in recording.parts:
         name = part.jobs[0]["name"] if part.jobs else ""
@@ -100,7 +100,7 @@ def findings(recording: Recording) -> Findings:
         job = part.jobs[0]
         moved = 0.0 if name == "idle" else float(job["read"]["io_bytes"] + job["write"]["io_bytes"])
         took = part.drive_time_s if name == "idle" else seconds(job)
-        watts = (part.totals[ENERGY] - part.before[ENERGY]) / 1e9 / part.drive_time_s if known else None
+        watts = (part.totals[ENERGY] - part.before[ENERGY]) / 1e9 / part.drive_time_s if has_energy else None
         rows.append(
             {
                 "state": name,
@@ -124,15 +124,15 @@ def sentences(findings: Findings) -> list[str]:
     if findings["most_watts"] is None:
         return ["Power draw: unknown."]
     names, rows = _shown(findings["power"])
-    most = max(findings["power"], key=lambda row: row["watts"] or 0.0)
-    idle, highest = _watts(findings["idle_watts"]), _watts(most["watts"])
-    said = [f"Draws {idle} idle and at most {highest}, {names[most['state']]}."]
+    peak = max(findings["power"], key=lambda row: row["watts"] or 0.0)
+    idle, highest = _watts(findings["idle_watts"]), _watts(peak["watts"])
+    lines = [f"Draws {idle} idle and at most {highest}, {names[peak['state']]}."]
     for row in rows:
         joules, per_watt = row["joules_per_byte"], row["bytes_per_s_per_watt"]
         if row["state"] in ("write-cache", "write-past") and joules is not None and per_watt is not None:
             doing, per = names[row["state"]].capitalize(), words.speed(per_watt)
-            said.append(f"{doing} costs {words.joules(joules * 1e9)} per GB: {per} per watt.")
-    return said
+            lines.append(f"{doing} costs {words.joules(joules * 1e9)} per GB: {per} per watt.")
+    return lines
 
 
 def _shown(rows: list[State]) -> tuple[dict[str, str], list[State]]:

@@ -1,7 +1,8 @@
 """How deep a queue does the drive need? Reads and writes, random and sequential, at queue depths from 1 to 512.
 
-Iometer's sweep of total queue depth: 4 KiB at random, 128 KiB in sequence, within 8 GiB that were written before. A
-drive whose cache ended meanwhile rests first, or it would be moving data, and writes would be past its cache.
+Iometer's sweep of total queue depth: random 4 KiB and sequential 128 KiB requests within 8 GiB that were written
+before. A drive whose cache ended meanwhile rests first, because it would be folding, and writes would go past its
+cache.
 """
 
 from itertools import accumulate
@@ -39,10 +40,10 @@ def steps(region: Region) -> Steps:
         text = region.write("lay-out", span)
         if not region.sparing:
             part = yield text
-            found = cache(curve(part)) if part else None
-            text = region.job("rest", rw="read", bs="4k", number_ios=1, pause=REST_S) if found else ""
-            if found and kind.endswith("write"):
-                text += region.write("begin", int(BEGUN * found.bytes) // MIB * MIB)
+            estimate = cache(curve(part)) if part else None
+            text = region.job("rest", rw="read", bs="4k", number_ios=1, pause=REST_S) if estimate else ""
+            if estimate and kind.endswith("write"):
+                text += region.write("begin", int(BEGUN * estimate.bytes) // MIB * MIB)
         bs = "4k" if kind.startswith("rand") else "128k"
         for depth in DEPTHS[::2] if region.quick else DEPTHS:
             text += region.job(f"{kind}-{depth}", rw=kind, bs=bs, iodepth=depth, size=span, seconds=seconds,
@@ -103,12 +104,12 @@ def findings(recording: Recording) -> Findings:
             )
     knees = [_knee(rows, kind) for kind in KINDS]
     (random_read, random_read_knee), (random_write, random_write_knee), (read, read_knee), (write, write_knee) = knees
-    least = max(rows, key=lambda row: abs(row["little"] - 1), default=None)
-    worst = least["little"] if least else None
+    most_unlike = max(rows, key=lambda row: abs(row["little"] - 1), default=None)
+    worst = most_unlike["little"] if most_unlike else None
     doubts = []
-    if least is not None and abs(least["little"] - 1) > 0.1:
-        off = f"{100 * abs(least['little'] - 1):.0f} % {'shorter' if least['little'] < 1 else 'longer'}"
-        asked = f"the queue of {least['kind']} was {off} on average than the {least['depth']} asked for"
+    if most_unlike is not None and abs(most_unlike["little"] - 1) > 0.1:
+        off = f"{100 * abs(most_unlike['little'] - 1):.0f} % {'shorter' if most_unlike['little'] < 1 else 'longer'}"
+        asked = f"the queue of {most_unlike['kind']} was {off} on average than the {most_unlike['depth']} asked for"
         longer = context.longer(recording, "go by the depths below it")
         doubts.append(MeasurementWarning("shallow-queue", f"{asked}: {longer}"))
     slower = [_slower(rows, kind) for kind in ("randwrite", "write")]
@@ -134,8 +135,8 @@ def findings(recording: Recording) -> Findings:
 def _slower(rows: list[Depth], kind: str) -> int:
     """The depth at which these requests were served the most slowly, against a lower depth; 0 where nowhere much."""
     of_kind = [row for row in rows if row["kind"] == kind]
-    most = accumulate((row["iops"] for row in of_kind), max)
-    shares = [(row["iops"] / best, row["depth"]) for row, best in zip(of_kind, most, strict=True) if best]
+    highest = accumulate((row["iops"] for row in of_kind), max)
+    shares = [(row["iops"] / best, row["depth"]) for row, best in zip(of_kind, highest, strict=True) if best]
     share, depth = min(shares, default=(1.0, 0))
     return depth if share < KNEE**2 else 0
 
@@ -143,8 +144,8 @@ def _slower(rows: list[Depth], kind: str) -> int:
 def _knee(rows: list[Depth], kind: str) -> tuple[float | None, int | None]:
     """The most requests a second, and the smallest depth with nearly as many."""
     of_kind = [row for row in rows if row["kind"] == kind]
-    most = max((row["iops"] for row in of_kind), default=None)
-    return most, next((row["depth"] for row in of_kind if most and row["iops"] >= KNEE * most), None)
+    highest = max((row["iops"] for row in of_kind), default=None)
+    return highest, next((row["depth"] for row in of_kind if highest and row["iops"] >= KNEE * highest), None)
 
 
 def sentences(findings: Findings) -> list[str]:
@@ -158,10 +159,10 @@ def sentences(findings: Findings) -> list[str]:
         ("writes", findings["write_most_iops"], findings["write_knee_depth"]),
     )
     return [
-        *(f"4 KiB random {kind}: up to {words.count(most)} IOPS; queue depth {depth} is enough."
-          for kind, most, depth in random if most),
-        *(f"Sequential {kind}: up to {words.speed(most * 128 * 1024)}; queue depth {depth} is enough."
-          for kind, most, depth in sequential if most),
+        *(f"4 KiB random {kind}: up to {words.count(highest)} IOPS; queue depth {depth} is enough."
+          for kind, highest, depth in random if highest),
+        *(f"Sequential {kind}: up to {words.speed(highest * 128 * 1024)}; queue depth {depth} is enough."
+          for kind, highest, depth in sequential if highest),
     ]  # fmt: skip
 
 

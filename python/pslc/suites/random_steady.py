@@ -1,8 +1,8 @@
 """What is left of random writes in the long run? 4 KiB all over the drive, empty and full, and within 64 GiB.
 
-SNIA's write saturation test and the plots of reviewers. Rounds of a minute; SNIA's rule calls five rounds steady that
-differ little. A cache can pass it for a quarter of an hour, so the verdict is `steady` only when twice the raw
-capacity was written as well, and `plateau` before.
+SNIA's write saturation test and the plots of reviewers, in rounds of a minute. SNIA's rule calls five rounds steady if
+they differ little. A cache can meet it for a quarter of an hour, so the verdict is `steady` only after twice the raw
+capacity was written, and `plateau` before.
 """
 
 from itertools import pairwise
@@ -52,10 +52,10 @@ def steps(region: Region) -> Steps:
         span = SPAN if case == "span" else whole
         before = region.write("lay-out", region.size) if case == "filled" else region.trim()
         if region.sparing and case == "filled":
-            most = f"{round(SPARING_S * 1e6)}us"
+            limit = f"{round(SPARING_S * 1e6)}us"
             yield before
             yield region.job(case, rw="randwrite", bs="4k", iodepth=DEPTH, norandommap=True, size=span,
-                             io_size=region.share(SPARING_SHARE), runtime=most, pause=REST_S)  # fmt: skip
+                             io_size=region.share(SPARING_SHARE), runtime=limit, pause=REST_S)  # fmt: skip
             return
         left = QUICK_ROUNDS if region.quick else int(minutes * 60 / ROUND_S)
         parts: list[Recording] = []
@@ -80,13 +80,13 @@ def _raw(facts: Facts, capacity: int) -> float:
 
 def _rounds(parts: list[Recording], seconds: float) -> Floats:
     """Requests a second in each round."""
-    found: list[float] = []
+    rounds: list[float] = []
     for part in parts:
         at, writes = sums(part, "writes")
         start = (int(part.jobs[0]["start_ns"]) - part.start_ns) / 1e9
         edges = start + np.arange(round((at[-1] - start) / seconds) + 1) * seconds
-        found += list(np.diff(np.interp(edges, at, writes)) / seconds)
-    return np.array(found)
+        rounds += list(np.diff(np.interp(edges, at, writes)) / seconds)
+    return np.array(rounds)
 
 
 def _verdict(rounds: Floats, written: float, raw: float) -> str:
@@ -188,8 +188,10 @@ def _end(row: Case) -> str:
     if row["last_iops"] is None:
         return "too short for a round"
     last = row["rounds"][-5:]
-    least, most = words.count(min(last)), words.count(max(last))
-    return f"{words.count(row['last_iops'])} IOPS at the end, still changing ({least} to {most} over the last rounds)"
+    lowest, highest = words.count(min(last)), words.count(max(last))
+    return (
+        f"{words.count(row['last_iops'])} IOPS at the end, still changing ({lowest} to {highest} over the last rounds)"
+    )
 
 
 def fit_hints(findings: object, start: FitStart) -> list[StartValues]:
@@ -202,20 +204,20 @@ def fit_hints(findings: object, start: FitStart) -> list[StartValues]:
 
 def sentences(findings: Findings) -> list[str]:
     """A sentence a case."""
-    said = []
+    lines = []
     for row in findings["random_steady"]:
         called = CALLED[row["case"]].format(words.size(row["span_bytes"]))
         # What the buffer takes in is none, nor is what goes on nearly as fast; the last one is told by its end.
         long = [p for p in row["plateaus"][:-1] if p["to_s"] - p["from_s"] >= BRIEF * row["plateaus"][-1]["to_s"]]
-        told = pairwise([*long, *row["plateaus"][-1:]])
-        steps = [p for p, then in told if abs(then["iops"] / p["iops"] - 1) > NEARLY]
+        pairs = pairwise([*long, *row["plateaus"][-1:]])
+        steps = [p for p, then in pairs if abs(then["iops"] / p["iops"] - 1) > NEARLY]
         first = ", then ".join(f"{words.count(p['iops'])} IOPS until {words.span(p['to_s'])}" for p in steps[:4])
-        said.append(f"{called}: {first}; {_end(row)}." if first else f"{called}: {_end(row)}.")
-    return said
+        lines.append(f"{called}: {first}; {_end(row)}." if first else f"{called}: {_end(row)}.")
+    return lines
 
 
 def tables(findings: Findings) -> list[Table]:
-    """A row a case."""
+    """A table with a row for each case."""
     columns: list[Column] = [
         ("case", "case", str),
         ("first second", "first_iops", words.count),

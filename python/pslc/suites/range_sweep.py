@@ -1,10 +1,10 @@
 """How much of its map does the controller hold? Latency of random reads against the span they are spread over.
 
-The whole drive is written, then read at random within spans from 64 MiB up, each warmed first. A drive with all of
-its map in DRAM is flat; without, reads beyond what it holds must read the map from flash as well. Reads may also be
-slower in one place than in another, because some of the data are still in pSLC: so the smallest span is read in
-other places too, in sixteen parts of the region and closer together at its beginning, where the smaller spans are; and
-what it takes there is not put down to the map.
+The whole drive is written, then read at random within spans from 64 MiB up, each warmed first. A drive with its whole
+map in DRAM is equally fast in all spans. Without DRAM, reads beyond the held part of the map also read the map from
+flash. Reads may also be slower in one place than in another, because some data are still in pSLC. So the smallest
+span is read in other places too: in sixteen parts of the region, and closer together at its start, where the smaller
+spans are. That difference is not attributed to the map.
 """
 
 from functools import partial
@@ -85,7 +85,7 @@ class Span(TypedDict):
 
 
 class Elsewhere(TypedDict):
-    """The smallest span elsewhere."""
+    """Latency in the smallest span at another place of the drive."""
 
     at_bytes: int
     mean_s: float
@@ -131,7 +131,7 @@ def findings(recording: Recording) -> Findings:
         for name, job in jobs(recording)
         if name.startswith("place-")
     ]
-    found: Findings = {
+    result: Findings = {
         "range_sweep": rows,
         "places": places,
         "hit_s": None,
@@ -141,25 +141,25 @@ def findings(recording: Recording) -> Findings:
         "doubts": [],
     }
     if len(rows) < 3:
-        found["doubts"] = [
+        result["doubts"] = [
             MeasurementWarning("few-spans", "there are too few spans to find a knee: give the suite more of the drive")
         ]
-        return found
+        return result
     spans, means = np.array([[row["span_bytes"], row["mean_s"]] for row in rows], dtype=float).T
-    found["hit_s"] = float(means[0])
+    result["hit_s"] = float(means[0])
     if places:
         everywhere = [float(means[0]), *(place["mean_s"] for place in places)]
         quickest, slowest = min(everywhere), max(everywhere)
         if slowest > STEP * quickest:
-            said = f"a read takes {words.span(quickest)} in one place and {words.span(slowest)} in another"
-            found["doubts"] = [
+            reason = f"a read takes {words.span(quickest)} in one place and {words.span(slowest)} in another"
+            result["doubts"] = [
                 MeasurementWarning(
-                    "unlike-places", f"{said}, whatever the span: their cells differ, and that was taken off"
+                    "unlike-places", f"{reason}, whatever the span: their cells differ, and that was taken off"
                 )
             ]
         means = means - _of_place(places, float(means[0]), spans)
     if means[-1] < STEP * means[0]:
-        return found
+        return result
     # Beyond, other things may begin, such as reads of cells that are slower to read.
     rise = spans[int(np.argmax(means >= STEP * means[0]))]
     spans, means = spans[spans <= REACH * rise], means[spans <= REACH * rise]
@@ -171,10 +171,10 @@ def findings(recording: Recording) -> Findings:
         error = float((((design @ np.array([hit, miss])) / means - 1) ** 2).sum())
         if error < best and miss > 0:
             best = error
-            found |= {"hit_s": float(hit), "miss_s": float(miss), "mapped_bytes": round(float(mapped))}
-    told = found["mapped_bytes"] is not None and found["mapped_bytes"] > spans[0]
-    found["mapped_bytes_low"] = found["mapped_bytes"] if told else None
-    return found
+            result |= {"hit_s": float(hit), "miss_s": float(miss), "mapped_bytes": round(float(mapped))}
+    is_larger = result["mapped_bytes"] is not None and result["mapped_bytes"] > spans[0]
+    result["mapped_bytes_low"] = result["mapped_bytes"] if is_larger else None
+    return result
 
 
 def _of_place(places: list[Elsewhere], first_s: float, spans: Floats) -> Floats:
@@ -194,11 +194,11 @@ def sentences(findings: Findings) -> list[str]:
     if findings["hit_s"] is None:
         return []
     if findings["mapped_bytes"] is None or findings["miss_s"] is None:
-        takes, most = findings["hit_s"], max(row["mean_s"] for row in findings["range_sweep"])
+        takes, slowest = findings["hit_s"], max(row["mean_s"] for row in findings["range_sweep"])
         held = f"A random read takes {words.span(takes)} over any span: the controller holds the whole map."
-        if most < STEP * takes:
+        if slowest < STEP * takes:
             return [held]
-        differ = f"A random read takes {words.span(takes)} to {words.span(most)}, as cells elsewhere are slower"
+        differ = f"A random read takes {words.span(takes)} to {words.span(slowest)}, as cells elsewhere are slower"
         return [f"{differ}: the controller holds the whole map."]
     held, miss = words.size(findings["mapped_bytes"]), words.span(findings["miss_s"])
     if findings["mapped_bytes_low"] is None:

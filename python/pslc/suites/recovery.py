@@ -1,10 +1,10 @@
-"""How long must the drive be left alone before its cache is fast again, and how fast does it empty?
+"""How long must the drive be idle before its cache is fast again, and how fast does it empty?
 
-PC Perspective's and Tom's Hardware's idle rounds, made adaptive. Half of the drive is written and left to settle, and
-from then on only overwritten, so that it stays equally full. Then, again and again: the cache is filled nearly to its
-end, the drive is left alone, and what can be written fast then, beyond what could be without a pause, is what the
-pause gave back. Each pause is chosen within the largest step between two others of what came back: the first ones
-bracket the threshold, later ones lie along the slope between nothing and all.
+The idle rounds of PC Perspective and Tom's Hardware, made adaptive. Half of the drive is written and the drive rests;
+from then on it is only overwritten, so that it stays equally full. Each round fills the cache nearly to its end and
+leaves the drive idle. The recovered cache is what can then be written fast, beyond what would fit without a pause.
+Each pause lies within the largest step of recovered cache between two others: the first ones bracket the threshold,
+later ones lie along the slope between nothing and all.
 """
 
 from collections.abc import Generator, Mapping
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from typing_extensions import TypedDict
 
-from pslc.analysis.recovery import Pause, Recovered, next_pause, recovered
+from pslc.analysis.recovery import Pause, RecoveryEstimate, estimate_recovery, next_pause
 from pslc.base import words
 from pslc.device.region import MIB, Region
 from pslc.figures import curves
@@ -25,7 +25,7 @@ from pslc.recording.suite_helpers import Cache, cache, curve, idle
 from pslc.schema.warnings import MeasurementWarning
 from pslc.suites import FitStart, StartValues, Steps
 
-QUICK = "pauses end at 5 min, and fewer of them tell threshold and rate"
+QUICK = "pauses end at 5 min, and fewer of them determine threshold and rate"
 
 LONGEST_S = 1800.0
 QUICK_LONGEST_S = 300.0
@@ -64,8 +64,8 @@ UNSHRUNK_SHARE = 0.95
 class _Rounds:
     """Fill, pause, write: each write begins where the last one ended, round the part of the drive that is used."""
 
-    def __init__(self, region: Region, size: int, found: Cache) -> None:
-        self.region, self.size, self.found, self.at = region, size, found, 0
+    def __init__(self, region: Region, size: int, estimate: Cache) -> None:
+        self.region, self.size, self.found, self.at = region, size, estimate, 0
         self.settle = self.longest = QUICK_LONGEST_S if region.quick else LONGEST_S
         self.pauses: list[Pause] = []
 
@@ -93,21 +93,21 @@ class _Rounds:
 
     def round(self, pause: float) -> Generator[str, Recording | None, Pause]:
         """What is fast after `pause`, which is at most what was after a longer one."""
-        most = min((p.fast_bytes for p in self.pauses if p.idle_s >= pause and not p.cut), default=np.inf)
+        recovered_bytes = min((p.fast_bytes for p in self.pauses if p.idle_s >= pause and not p.cut), default=np.inf)
         if self.pauses and self.pauses[-1].cut:
             # The next round is to begin with a cache as full as any.
             yield self.write("fill-up", 0.2 * self.found.bytes, 0.0)
         fill = yield self.write("fill-cache", self.filled, self.settle)
         # Not far past the end, where some drives fold what they would else have kept.
-        left = most - self.filled if pause > SHORTEST_S else 0.1 * self.filled
+        left = recovered_bytes - self.filled if pause > SHORTEST_S else 0.1 * self.filled
         count = min(max(left, 0.0), 1.1 * self.filled) + min(PAST * self.found.bytes, 0.4 * self.filled) + 4 * MIB
         part = yield self.write(f"after-{_word(pause)}", count, pause)
         self.pauses.append(_pause(fill, part, self.found) if fill and part else _expected(pause, self.found))
         return self.pauses[-1]
 
-    def told(self) -> Recovered:
+    def told(self) -> RecoveryEstimate:
         """What the pauses tell so far."""
-        return recovered(self.pauses, GRAIN * self.found.bytes, LITTLE * self.found.bytes)
+        return estimate_recovery(self.pauses, GRAIN * self.found.bytes, LITTLE * self.found.bytes)
 
 
 def steps(region: Region) -> Steps:  # noqa: C901 one step for each of the rounds that it plans
@@ -141,19 +141,19 @@ def steps(region: Region) -> Steps:  # noqa: C901 one step for each of the round
     for _ in range(bases):
         yield from rounds.round(SHORTEST_S)
     yield from rounds.round(rounds.longest)
-    if rounds.told().gained_s is None:
+    if rounds.told().shortest_with_s is None:
         return
     for _ in range(slope):
         pause = next_pause(rounds.pauses)
         if pause is None:
             return
         yield from rounds.round(pause)
-        if rounds.told().most_bytes > ALL * rounds.filled:
+        if rounds.told().max_recovered_bytes > ALL * rounds.filled:
             rounds.settle = min(rounds.settle, max(2 * _whole(rounds), 1.0))
     for _ in range(near):
-        told = rounds.told()
-        assert told.gained_s is not None
-        yield from rounds.round(0.5 * (told.lost_s + told.gained_s))
+        estimate = rounds.told()
+        assert estimate.shortest_with_s is not None
+        yield from rounds.round(0.5 * (estimate.longest_without_s + estimate.shortest_with_s))
 
 
 def _whole(rounds: _Rounds) -> float:
@@ -168,24 +168,24 @@ def _nominal(region: Region) -> Cache:
     return Cache(size, size, size, 2e9, 5e8, 5e8)
 
 
-def _expected(pause: float, found: Cache) -> Pause:
-    return Pause(pause, min(1e9 * max(pause - 1.0, 0.0), found.bytes))
+def _expected(pause: float, estimate: Cache) -> Pause:
+    return Pause(pause, min(1e9 * max(pause - 1.0, 0.0), estimate.bytes))
 
 
 def _word(pause: float) -> str:
     return f"{pause * 1000:.3g}ms" if pause < 1 else f"{pause:.4g}s"
 
 
-def _pause(fill: Recording, part: Recording, found: Cache) -> Pause:
+def _pause(fill: Recording, part: Recording, estimate: Cache) -> Pause:
     """What was fast before and after a pause: the drive may begin a fill with what was left of a native block."""
     before, of = curve(fill), curve(part)
-    fast = found.fast_bytes(of) if of else 0.0
-    filled = found.fast_bytes(before, from_start=False) if before else 0.0
+    fast = estimate.fast_bytes(of) if of else 0.0
+    filled = estimate.fast_bytes(before, from_start=False) if before else 0.0
     return Pause(idle(part.jobs[0]), filled + fast, of is None or fast > 0.98 * of.total_bytes)
 
 
-def _pauses(parts: list[Recording], found: Cache) -> list[Pause]:
-    return [_pause(fill, part, found) for fill, part in pairwise(parts) if part.jobs[0]["name"].startswith("after-")]
+def _pauses(parts: list[Recording], estimate: Cache) -> list[Pause]:
+    return [_pause(fill, part, estimate) for fill, part in pairwise(parts) if part.jobs[0]["name"].startswith("after-")]
 
 
 class Regained(TypedDict):
@@ -228,7 +228,7 @@ def findings(recording: Recording) -> Findings:
       back at once, and then `_low` is what it is at least
     - `residue_bytes`, `_low`, `_high`: what no pause gives back; null when the longest pause was too short to tell
     """
-    found: Findings = {
+    result: Findings = {
         "cache_bytes": None,
         "cache_bytes_low": None,
         "cache_bytes_high": None,
@@ -250,48 +250,48 @@ def findings(recording: Recording) -> Findings:
     empty = cache(curve(first)) if first else None
     if empty is None:
         if first and cache(curve(parts[0])):
-            found["idle_threshold_s_low"] = LONGEST_S
-            found["doubts"] = [_nothing(recording, LONGEST_S)]
-        return found
-    found |= {"cache_bytes": empty.bytes, "cache_bytes_low": empty.low, "cache_bytes_high": empty.high}
+            result["idle_threshold_s_low"] = LONGEST_S
+            result["doubts"] = [_nothing(recording, LONGEST_S)]
+        return result
+    result |= {"cache_bytes": empty.bytes, "cache_bytes_low": empty.low, "cache_bytes_high": empty.high}
     pauses = _pauses(parts, empty)
     longest = QUICK_LONGEST_S if recording.scope.get("quick") else LONGEST_S
     if not pauses:
-        found["idle_threshold_s_low"] = longest
-        found["doubts"] = [_nothing(recording, longest)]
-        return found
+        result["idle_threshold_s_low"] = longest
+        result["doubts"] = [_nothing(recording, longest)]
+        return result
     grain = GRAIN * empty.bytes
-    told = recovered(pauses, grain, LITTLE * empty.bytes)
+    recovery = estimate_recovery(pauses, grain, LITTLE * empty.bytes)
     pauses.sort(key=lambda pause: pause.idle_s)
-    found["filled_bytes"] = min(part.written_bytes for part in parts if part.jobs[0]["name"] == "fill-cache")
-    found["recovery"] = [
-        {"idle_s": p.idle_s, "regained_bytes": round(max(p.fast_bytes - told.base_bytes, 0.0))}
+    result["filled_bytes"] = min(part.written_bytes for part in parts if part.jobs[0]["name"] == "fill-cache")
+    result["recovery"] = [
+        {"idle_s": p.idle_s, "regained_bytes": round(max(p.fast_bytes - recovery.base_bytes, 0.0))}
         for p in pauses if p.idle_s > SHORTEST_S
     ]  # fmt: skip
-    if told.threshold_s is None:
-        found["idle_threshold_s_low"] = told.lost_s
-        found["doubts"] = [_nothing(recording, told.lost_s)]
-        return found
-    found |= {
-        "idle_threshold_s": told.threshold_s.value,
-        "idle_threshold_s_low": told.threshold_s.low,
-        "idle_threshold_s_high": told.threshold_s.high,
+    if recovery.threshold_s is None:
+        result["idle_threshold_s_low"] = recovery.longest_without_s
+        result["doubts"] = [_nothing(recording, recovery.longest_without_s)]
+        return result
+    result |= {
+        "idle_threshold_s": recovery.threshold_s.value,
+        "idle_threshold_s_low": recovery.threshold_s.low,
+        "idle_threshold_s_high": recovery.threshold_s.high,
     }
-    if told.rate_bytes_per_s is not None:
-        found |= {
-            "migration_bytes_per_s": told.rate_bytes_per_s.value,
-            "migration_bytes_per_s_low": told.rate_bytes_per_s.low,
-            "migration_bytes_per_s_high": told.rate_bytes_per_s.high,
+    if recovery.rate_bytes_per_s is not None:
+        result |= {
+            "migration_bytes_per_s": recovery.rate_bytes_per_s.value,
+            "migration_bytes_per_s_low": recovery.rate_bytes_per_s.low,
+            "migration_bytes_per_s_high": recovery.rate_bytes_per_s.high,
         }
     else:
-        found["migration_bytes_per_s_low"] = told.rate_least
-        found["doubts"] = [
+        result["migration_bytes_per_s_low"] = recovery.min_rate_bytes_per_s
+        result["doubts"] = [
             MeasurementWarning(
                 "rate-unseen", "the cache came back at once or not at all: the rate is faster than pauses can tell"
             )
         ]
-    _residue(found, told, parts, empty, grain, _longer(recording, longest))
-    return found
+    _residue(result, recovery, parts, empty, grain, _longer(recording, longest))
+    return result
 
 
 def _longer(recording: Recording, longest_s: float) -> str:
@@ -301,28 +301,30 @@ def _longer(recording: Recording, longest_s: float) -> str:
 
 
 def _nothing(recording: Recording, longest_s: float) -> MeasurementWarning:
-    said = f"pauses of more than {words.span(longest_s)} were not tried"
-    return MeasurementWarning("nothing-back", f"{said}: {_longer(recording, longest_s)}")
+    text = f"pauses of more than {words.span(longest_s)} were not tried"
+    return MeasurementWarning("nothing-back", f"{text}: {_longer(recording, longest_s)}")
 
 
-def _residue(found: Findings, told: Recovered, parts: list[Recording], empty: Cache, grain: float, longer: str) -> None:
+def _residue(
+    result: Findings, recovery: RecoveryEstimate, parts: list[Recording], empty: Cache, grain: float, longer: str
+) -> None:
     """What is missing of the empty cache after pauses that are long enough for all of it; `longer` tries such a one."""
-    rate = told.rate_bytes_per_s.value if told.rate_bytes_per_s else told.rate_least
-    assert told.threshold_s is not None
-    enough = told.threshold_s.high + 1.3 * empty.bytes / rate if rate else np.inf
+    rate = recovery.rate_bytes_per_s.value if recovery.rate_bytes_per_s else recovery.min_rate_bytes_per_s
+    assert recovery.threshold_s is not None
+    enough = recovery.threshold_s.high + 1.3 * empty.bytes / rate if rate else np.inf
     after = [part for part in parts if part.jobs[0]["name"].startswith("after-")]
-    seen = [(part, curve(part)) for part in after if idle(part.jobs[0]) >= enough]
-    whole = [empty.fast_bytes(of) for _, of in seen if of is not None]
+    after_curves = [(part, curve(part)) for part in after if idle(part.jobs[0]) >= enough]
+    whole = [empty.fast_bytes(of) for _, of in after_curves if of is not None]
     if not whole:
         longest = words.span(max(idle(part.jobs[0]) for part in after))
-        said = f"even {longest} are too short for all of the cache, so what is left is unknown: {longer}"
-        found["doubts"].append(MeasurementWarning("short-pauses", said))
+        text = f"even {longest} are too short for all of the cache, so what is left is unknown: {longer}"
+        result["doubts"].append(MeasurementWarning("short-pauses", text))
         return
     left = empty.bytes - float(np.mean(whole))
     # A superblock that was moved in part is not given back, or soon after.
-    off = 2 * told.step_bytes + grain
+    off = 2 * recovery.step_bytes + grain
     low, high = max(left - off, 0.0), max(left + off, 0.0)
-    found |= {"residue_bytes": max(left, 0.0), "residue_bytes_low": low, "residue_bytes_high": high}
+    result |= {"residue_bytes": max(left, 0.0), "residue_bytes_low": low, "residue_bytes_high": high}
 
 
 def fit_hints(findings: Mapping[str, Any], start: FitStart) -> list[StartValues]:
@@ -350,8 +352,8 @@ def _cache_hints(findings: Mapping[str, Any], start: FitStart) -> StartValues:
     if not (findings.get("cache_bytes") and start.cache_bytes):
         return []
     half = findings["cache_bytes"] / start.cache_bytes
-    least = min(max(2 * half - 1, 0.0), 1.0) if half < UNSHRUNK_SHARE else 0.97
-    return [{"dynamic_min": share} for share in dict.fromkeys((least, 0.97, 0.3))]
+    dynamic_min = min(max(2 * half - 1, 0.0), 1.0) if half < UNSHRUNK_SHARE else 0.97
+    return [{"dynamic_min": share} for share in dict.fromkeys((dynamic_min, 0.97, 0.3))]
 
 
 def _threshold_hints(findings: Mapping[str, Any]) -> StartValues:
@@ -383,19 +385,19 @@ def sentences(findings: Findings) -> list[str]:
     """Threshold, rate, residue."""
     cache, threshold = findings["cache_bytes"], findings["idle_threshold_s"]
     rate, residue = findings["migration_bytes_per_s"], findings["residue_bytes"]
-    least = findings["idle_threshold_s_low"] or 0.0
-    if cache is None and not least:
+    low_s = findings["idle_threshold_s_low"] or 0.0
+    if cache is None and not low_s:
         return ["No cliff, so there is no cache to recover."]
     if cache is None or threshold is None:
-        return [f"Does not free its cache within {words.span(least)} idle."]
-    most = findings["idle_threshold_s_high"] or threshold
-    if not least and rate is None:
-        first = f"Frees its cache after {words.span(most)} idle or sooner"
-    elif not least:
-        first = f"Frees its cache after {words.span(threshold)} idle (at most {words.span(most)})"
+        return [f"Does not free its cache within {words.span(low_s)} idle."]
+    high_s = findings["idle_threshold_s_high"] or threshold
+    if not low_s and rate is None:
+        first = f"Frees its cache after {words.span(high_s)} idle or sooner"
+    elif not low_s:
+        first = f"Frees its cache after {words.span(threshold)} idle (at most {words.span(high_s)})"
     else:
-        first = f"Frees its cache after {words.span(threshold)} idle ({words.span(least)} to {words.span(most)})"
-    said = [f"{first}."]
+        first = f"Frees its cache after {words.span(threshold)} idle ({words.span(low_s)} to {words.span(high_s)})"
+    lines = [f"{first}."]
     least_left = findings["residue_bytes_low"]
     stays = least_left is not None and least_left >= LEFT * cache
     low, high = findings["migration_bytes_per_s_low"], findings["migration_bytes_per_s_high"]
@@ -404,13 +406,13 @@ def sentences(findings: Findings) -> list[str]:
         whole = threshold + (cache - (residue or 0.0)) / rate
         # A pause as long was not tried where nobody knows what is left then.
         what = "All that comes back is" if stays else "All of it is" if residue is not None else "All of it would be"
-        said = [f"{first}, at {words.speed(rate)} ({within}).", f"{what} back after {words.span(whole)}."]
+        lines = [f"{first}, at {words.speed(rate)} ({within}).", f"{what} back after {words.span(whole)}."]
     elif low is not None:
-        said = [f"{first}, at {words.speed(low)} or more."]
+        lines = [f"{first}, at {words.speed(low)} or more."]
     if residue is not None:
         left = f"{words.size(residue)} of {words.size(cache)} never comes back."
-        said.append(left if stays else f"Idle time frees the whole cache, {words.size(cache)} on the half-full drive.")
-    return said
+        lines.append(left if stays else f"Idle time frees the whole cache, {words.size(cache)} on the half-full drive.")
+    return lines
 
 
 def tables(findings: Findings) -> list[Table]:
@@ -426,5 +428,5 @@ def pictures(recording: Recording) -> list[Picture]:
     rows = [row for row in recording.findings.typed(Findings)["recovery"] if row["idle_s"] > 0]
     line = Line("regained", [r["idle_s"] for r in rows], [r["regained_bytes"] / 1e9 for r in rows], "points")
     title = "Cache that comes back"
-    found = [Picture("recovery", title, "seconds left alone", "GB fast again", [line] if rows else [], log_x=True)]
-    return found + curves.of_any(recording)
+    drawn = [Picture("recovery", title, "seconds left alone", "GB fast again", [line] if rows else [], log_x=True)]
+    return drawn + curves.of_any(recording)

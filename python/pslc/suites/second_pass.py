@@ -1,6 +1,6 @@
 """What is left of the cache when the drive is full? Fill it, let it rest, and write all of it again.
 
-AnandTech's second pass, with five minutes of rest in between.
+AnandTech's second pass, after five minutes of rest.
 """
 
 from dataclasses import replace
@@ -48,14 +48,14 @@ def findings(recording: Recording) -> Findings:
     - `first_as_far_bytes_per_s`: the mean of the first pass over as many bytes as the second wrote
     """
     first, *rest = recording.parts
-    one = of_writes(first)
-    second: Writes = of_writes(_rested(rest[0])) if rest else {**one, "cache_bytes": None}
-    share = second["cache_bytes"] / one["cache_bytes"] if second["cache_bytes"] and one["cache_bytes"] else None
+    empty = of_writes(first)
+    second: Writes = of_writes(_rested(rest[0])) if rest else {**empty, "cache_bytes": None}
+    share = second["cache_bytes"] / empty["cache_bytes"] if second["cache_bytes"] and empty["cache_bytes"] else None
     doubts = [doubt for doubt in second["doubts"] if not rest or doubt.code != "part"]
     as_far = _mean(first, int(rest[0].bytes["write_bytes"].sum())) if rest else None
     return {
         **second,
-        "first_pass": one,
+        "first_pass": empty,
         "cache_share": share,
         "first_as_far_bytes_per_s": as_far,
         "doubts": doubts,
@@ -75,7 +75,7 @@ def _mean(part: Recording, written: int) -> float | None:
 def _rested(part: Recording) -> Recording:
     """The pass without the pause before it."""
     jobs: list[Job] = [
-        {**job, "options": {name: said for name, said in job["options"].items() if name != "pause"}}
+        {**job, "options": {name: value for name, value in job["options"].items() if name != "pause"}}
         for job in part.jobs
     ]
     return replace(part, start_ns=jobs[0]["start_ns"], jobs=jobs) if jobs else part
@@ -87,41 +87,41 @@ def fit_hints(findings: Findings, start: FitStart) -> list[StartValues]:
     The share of it in the second pass is what the full drive has of its cache, or what came back of it in the pause.
     """
     share = findings.get("cache_share")
-    return [[{"dynamic_min": least} for least in (min(share, 0.97), 0.97, 0.5)]] if share else []
+    return [[{"dynamic_min": dynamic_min} for dynamic_min in (min(share, 0.97), 0.97, 0.5)]] if share else []
 
 
 def sentences(findings: Findings) -> list[str]:
     """The second pass beside the first."""
-    one = findings["first_pass"]
-    said = []
-    first, second = one["cache_bytes"], findings["cache_bytes"]
+    empty = findings["first_pass"]
+    lines = []
+    first, second = empty["cache_bytes"], findings["cache_bytes"]
     held = any(doubt.code == AnalysisWarning.HELD.code for doubt in findings["doubts"])
     if first and second and held:
         free = f"After a rest of {words.span(REST_S)} the cache has {words.size(second)} free on the full drive"
-        said.append(f"{free}; it holds {words.size(first)} on the empty one.")
+        lines.append(f"{free}; it holds {words.size(first)} on the empty one.")
     elif first and second and write_sentences.alike(first, second):
-        said.append(f"The cache holds {words.size(first)} on the empty drive, and as much on the full one.")
+        lines.append(f"The cache holds {words.size(first)} on the empty drive, and as much on the full one.")
     elif first and second:
-        said.append(f"The cache holds {words.size(second)} on the full drive, {words.size(first)} on the empty one.")
+        lines.append(f"The cache holds {words.size(second)} on the full drive, {words.size(first)} on the empty one.")
     elif first is None and second is None:
-        said.append("No end of a cache, neither on the empty drive nor on the full one.")
+        lines.append("No end of a cache, neither on the empty drive nor on the full one.")
     elif first is not None:
-        said.append(f"The cache holds {words.size(first)} on the empty drive; {_of_the_full(findings)}.")
+        lines.append(f"The cache holds {words.size(first)} on the empty drive; {_of_the_full(findings)}.")
     mean, before = findings["fill_mean_bytes_per_s"], findings["first_as_far_bytes_per_s"]
     if mean and before:
         written = findings["phases"][-1]["to_bytes"] if findings["phases"] else 0
-        part = written < PART * max((phase["to_bytes"] for phase in one["phases"]), default=0)
+        part = written < PART * max((phase["to_bytes"] for phase in empty["phases"]), default=0)
         average = f"Average of the first {words.size(written)}" if part else "Average"
-        said.append(f"{average}: {words.speed(mean)} in the second pass, {words.speed(before)} in the first.")
-    return said
+        lines.append(f"{average}: {words.speed(mean)} in the second pass, {words.speed(before)} in the first.")
+    return lines
 
 
 def _of_the_full(findings: Findings) -> str:
     """What the second pass says of the cache, where its end was not seen."""
-    least = findings["cache_bytes_low"]
+    low = findings["cache_bytes_low"]
     if write_sentences.began_full(findings["phases"]):
         return "on the full one nothing is left of it"
-    return f"on the full one {words.size(least)} or more" if least else "on the full one there is no cliff"
+    return f"on the full one {words.size(low)} or more" if low else "on the full one there is no cliff"
 
 
 def tables(findings: Findings) -> list[Table]:

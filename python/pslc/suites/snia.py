@@ -1,9 +1,9 @@
 """What would SNIA's performance test for clients show? IOPS, throughput, latency, saturation and host idle recovery.
 
-SNIA-PTS-compatible, shortened: purge (the drive is trimmed), the drive written twice in sequence in blocks of 128
-KiB, then rounds until the last five differ by 20 % of their mean at most and their fitted line by 10 %; 32 requests
-under way. A point takes a second where the rule has a minute, saturation 20 rounds of 3 s, and host idle recovery 8
-cycles where it has 360. A cache can look steady, so steady counts only when twice the raw capacity was written.
+SNIA-PTS-compatible, shortened: purge (trim), the drive written twice in sequence in blocks of 128 KiB, then rounds
+with 32 requests in flight until the last five differ by at most 20 % of their mean and their fitted line by at most
+10 %. A point takes a second where the rule has a minute, saturation 20 rounds of 3 s, and host idle recovery 8 cycles
+where the rule has 360. A cache can look steady, so steady counts only after twice the raw capacity was written.
 """
 
 from functools import partial
@@ -239,18 +239,18 @@ def sentences(findings: Findings) -> list[str]:
     """Steady or not, 4 KiB, and what pauses give."""
     by = {(row["read_percent"], row["request_bytes"]): row["iops"] for row in findings["iops"]}
     state = "steady" if findings["steady"] else "not steady"
-    said = [f"SNIA-PTS-compatible: {state} after {findings['rounds']} rounds."]
+    lines = [f"SNIA-PTS-compatible: {state} after {findings['rounds']} rounds."]
     if (100, 4096) in by and (0, 4096) in by:
-        said.append(f"4 KiB: {words.count(by[100, 4096])} IOPS reading, {words.count(by[0, 4096])} writing.")
+        lines.append(f"4 KiB: {words.count(by[100, 4096])} IOPS reading, {words.count(by[0, 4096])} writing.")
     bases = [row["baseline_iops"] for row in findings["hir"]]
     if bases and max(bases) > ALIKE * min(bases):
         span = f"{words.count(min(bases))} to {words.count(max(bases))} IOPS"
-        said.append(f"What pauses between bursts of writes gain is uncertain: without them it made {span}.")
+        lines.append(f"What pauses between bursts of writes gain is uncertain: without them it made {span}.")
     elif bases:
         best = max(findings["hir"], key=lambda row: row["gain"])
         faster = f"Pauses of {best['wait_s']} s between bursts of writes make them {best['gain']:.1f} times as fast."
-        said.append(faster if best["gain"] >= 1.05 else "Pauses between bursts of writes do not make them faster.")
-    return said
+        lines.append(faster if best["gain"] >= 1.05 else "Pauses between bursts of writes do not make them faster.")
+    return lines
 
 
 def tables(findings: Findings) -> list[Table]:
@@ -279,13 +279,13 @@ def tables(findings: Findings) -> list[Table]:
 
 def pictures(recording: Recording) -> list[Picture]:
     """Saturation, then the rounds."""
-    found = recording.findings.typed(Findings)
-    wsat = Line("4 KiB random writes", range(1, len(found["wsat"]) + 1), np.array(found["wsat"]) / 1e3, "points")
+    results = recording.findings.typed(Findings)
+    wsat = Line("4 KiB random writes", range(1, len(results["wsat"]) + 1), np.array(results["wsat"]) / 1e3, "points")
     tracked = Line(
-        "4 KiB random writes", range(1, found["rounds"] + 1), np.array(found["tracked_iops"]) / 1e3, "points"
+        "4 KiB random writes", range(1, results["rounds"] + 1), np.array(results["tracked_iops"]) / 1e3, "points"
     )
     return [
-        Picture("wsat", "Write saturation", "round", "thousand IOPS", [wsat] if found["wsat"] else []),
-        Picture("rounds", "Rounds", "round", "thousand IOPS", [tracked] if found["rounds"] else []),
+        Picture("wsat", "Write saturation", "round", "thousand IOPS", [wsat] if results["wsat"] else []),
+        Picture("rounds", "Rounds", "round", "thousand IOPS", [tracked] if results["rounds"] else []),
         *curves.of_any(recording),
     ]

@@ -1,6 +1,6 @@
-"""What is left after half an hour of writing without a pause? Sequential writes round the drive.
+"""What is left after half an hour of writing without a pause? Sequential writes around the drive.
 
-Iometer's sustained write: 1 MiB, all of it sequential, at queue depth 32, as long as reviewers let it run.
+Iometer's sustained write: 1 MiB, sequential, at queue depth 32, for as long as reviewers run it.
 """
 
 import numpy as np
@@ -43,17 +43,17 @@ def findings(recording: Recording) -> Findings:
     - `steady_bytes_per_s`: over the last sixth of the time; `steady_spread`: its slowest and fastest tenth apart, over
       their mean; null when nothing was recorded
     """
-    found = of_writes(recording)
+    writes = of_writes(recording)
     seconds, written = sums(recording, "write_bytes")
-    for phase in found["phases"]:
+    for phase in writes["phases"]:
         at = np.interp([phase["from_bytes"], phase["to_bytes"]], written, seconds)
         phase |= {"from_s": float(at[0]), "to_s": float(at[1])}
     end = float(seconds[-1])
     if not end:
-        return {**found, "steady_bytes_per_s": None, "steady_spread": None}
+        return {**writes, "steady_bytes_per_s": None, "steady_spread": None}
     tenths = np.diff(np.interp(np.linspace((1 - LAST) * end, end, 11), seconds, written)) / (LAST * end / 10)
     mean = float(tenths.mean())
-    return {**found, "steady_bytes_per_s": mean, "steady_spread": float(np.ptp(tenths)) / mean if mean else 0.0}
+    return {**writes, "steady_bytes_per_s": mean, "steady_spread": float(np.ptp(tenths)) / mean if mean else 0.0}
 
 
 def sentences(findings: Findings) -> list[str]:
@@ -64,8 +64,8 @@ def sentences(findings: Findings) -> list[str]:
     varies = f"by {100 * spread:.0f} %" if spread >= 0.01 else "by less than 1 %"
     # What was not written may be slower.
     so_far = " so far" if any(doubt.code == AnalysisWarning.PART.code for doubt in findings["doubts"]) else ""
-    said = f"Sustained{so_far}: {words.speed(steady)} (varies {varies})."
-    return [said, *write_sentences.describe(findings)]
+    sentence = f"Sustained{so_far}: {words.speed(steady)} (varies {varies})."
+    return [sentence, *write_sentences.describe(findings)]
 
 
 def tables(findings: Findings) -> list[Table]:

@@ -1,9 +1,9 @@
 """How hot does the drive get, and what does it do about it? Writing and reading without a pause, against temperature.
 
-Reads and writes in sequence until the drive is as hot as it gets, and single reads, far apart, while it cools. A real
-drive is asked for its temperature once a second, which it is never left alone long enough to be woken by. It does not
-tell when it throttles: there, reading that becomes slow while the drive is hot is taken for it, and stays so; writing
-becomes slow for other reasons too, and tells nothing.
+Sequential reads and writes until the drive is as hot as it gets, and single reads, far apart, while it cools. A real
+drive is asked for its temperature once a second; it is never idle long enough for that to wake it. A real drive does
+not report throttling. So reads that become slow and stay slow while the drive is hot count as throttled. Writes
+become slow for other reasons too and are not used.
 """
 
 import numpy as np
@@ -95,33 +95,33 @@ def findings(recording: Recording) -> Findings:
     - `temperature_known`
     """
     # A profile without heat has the column, and nothing in it.
-    known, told = recording.totals.get(TEMPERATURE, 0) > 0, LEVEL in recording.time
+    has_temperature, has_level = recording.totals.get(TEMPERATURE, 0) > 0, LEVEL in recording.time
     stressed = [part for part in recording.parts if part.jobs and part.jobs[0]["name"].startswith("stress-")]
-    rows = [_stress(part, known) for part in stressed if _lasted(part)]
+    rows = [_stress(part, has_temperature) for part in stressed if _lasted(part)]
     cooled = [part for part in recording.parts if len(part.jobs) > 1 and part.jobs[1]["name"].startswith("cool-")]
-    constants = _constants(cooled[-1]) if known and cooled else []
+    constants = _constants(cooled[-1]) if has_temperature and cooled else []
     doubts = []
-    if not known:
+    if not has_temperature:
         doubts.append(
             MeasurementWarning(
                 "temperature-unknown",
                 "the temperature is unknown: Linux shows none for this drive, or its profile has no [heat]",
             )
         )
-    elif not told:
+    elif not has_level:
         doubts.append(
             MeasurementWarning(
                 "throttling-inferred", "a real drive does not say when it throttles: it is inferred from the read speed"
             )
         )
-    elif (most := _hottest(rows)) > HOTTEST_C:
+    elif (hottest := _hottest(rows)) > HOTTEST_C:
         why = "its profile has no [heat.throttle1], or one that is not enough"
         doubts.append(
             MeasurementWarning(
-                "hotter-than-any", f"it gets as hot as {most:.0f} C, which no drive lets itself become: {why}"
+                "hotter-than-any", f"it gets as hot as {hottest:.0f} C, which no drive lets itself become: {why}"
             )
         )
-    return {"thermal": rows, "cooling_s": constants, "temperature_known": known, "doubts": doubts}
+    return {"thermal": rows, "cooling_s": constants, "temperature_known": has_temperature, "doubts": doubts}
 
 
 def _hottest(rows: list[Stress]) -> float:
@@ -135,7 +135,7 @@ def _lasted(part: Recording) -> bool:
     return bool(((ends > job["start_ns"]) & (ends <= job["start_ns"] + job["elapsed_ns"])).any())
 
 
-def _stress(part: Recording, known: bool) -> Stress:
+def _stress(part: Recording, has_temperature: bool) -> Stress:
     job = part.jobs[0]
     kind: Kind = "read" if job["name"] == "stress-read" else "write"
     series = part.time
@@ -155,7 +155,7 @@ def _stress(part: Recording, known: bool) -> Stress:
         "throttled_at_c": None,
         "throttled_bytes_per_s": None,
     }
-    if not known:
+    if not has_temperature:
         return row
     celsius = series[TEMPERATURE][inside] / 1000
     begin = min(int((seconds <= started).sum()), len(celsius) - 1)
@@ -185,9 +185,9 @@ def _fallen(
     slow = ahead[whole] < FALLEN * first * 10.0
     last_fast = int(np.flatnonzero(~slow).max(initial=-1))
     own = np.diff(moved, append=moved[-1]) / np.maximum(np.diff(seconds, append=np.inf), 1e-9)
-    found = np.flatnonzero(own[last_fast + 1 : len(slow)] < FALLEN * first) + last_fast + 2
-    found = found[found < len(celsius)]
-    return found if found.size and celsius[found[0]] >= celsius[0] + WARMER_C else found[:0]
+    indices = np.flatnonzero(own[last_fast + 1 : len(slow)] < FALLEN * first) + last_fast + 2
+    indices = indices[indices < len(celsius)]
+    return indices if indices.size and celsius[indices[0]] >= celsius[0] + WARMER_C else indices[:0]
 
 
 def _constants(part: Recording) -> list[float]:
@@ -220,7 +220,10 @@ def cooling(seconds: Floats, celsius: Floats) -> list[float]:
     best = min(pairs, key=lambda pair: off(*pair))
     for _ in range(CLOSER):
         near = np.geomspace(1 / step, step, 9)
-        best = min(((best[0] * one, best[1] * other) for one in near for other in near), key=lambda pair: off(*pair))
+        best = min(
+            ((best[0] * factor, best[1] * other_factor) for factor in near for other_factor in near),
+            key=lambda pair: off(*pair),
+        )
         step **= 0.25
     fast, slow = float(best[0]), float(best[1])
     return [fast, slow] if slow <= WATCHED * float(seconds[-1]) else [fast]
@@ -228,28 +231,28 @@ def cooling(seconds: Floats, celsius: Floats) -> list[float]:
 
 def sentences(findings: Findings) -> list[str]:
     """A sentence a stress."""
-    said = []
+    lines = []
     for row in findings["thermal"]:
         doing = {"write": "Writing", "read": "Reading"}[row["stress"]]
         speed, after = words.speed(row["bytes_per_s"]), row["throttled_after_s"]
         if row["most_c"] is None:
-            said.append(f"{doing}: {speed} at first.")
+            lines.append(f"{doing}: {speed} at first.")
         elif after is None:
-            said.append(
+            lines.append(
                 f"{doing} at {speed} warms it from {row['start_c']:.0f} to {row['most_c']:.0f} C. No throttling."
             )
         else:
             left = row["throttled_bytes_per_s"]
-            said.append(f"{doing} at {speed} throttles after {words.span(after)}, at {row['throttled_at_c']:.0f} C, "
+            lines.append(f"{doing} at {speed} throttles after {words.span(after)}, at {row['throttled_at_c']:.0f} C, "
                         f"to {words.speed(left) if left else 'nothing'}.")  # fmt: skip
     constants = [words.span(constant) for constant in findings["cooling_s"]]
     if len(constants) == 1:
-        said.append(
+        lines.append(
             f"Cools with a time constant of {constants[0]}, and a slower one that this run was too short to tell."
         )
     elif constants:
-        said.append(f"Cools with time constants of {' and '.join(constants)}.")
-    return said
+        lines.append(f"Cools with time constants of {' and '.join(constants)}.")
+    return lines
 
 
 def _celsius(value: float) -> str:

@@ -1,7 +1,7 @@
 """Would this work ever meet the cliff? A trace of it is replayed.
 
-How full the cache was, how slow the slowest requests were and why, and how long the drive lasts. A trace of anyone's
-work will do: `pslc run trace FILE`, or shorter `pslc run FILE`; docs/traces.md says how it is replayed.
+How full the cache was, how slow the slowest requests were and why, and how long the drive lasts. `pslc replay TRACE`
+takes a trace of any program; docs/traces.md says how it is replayed.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ CAUSES = {
 }
 """What the native part puts the time of a request down to (`Cause` in crates/ssd/src/waits.rs)."""
 FITS = {
-    "wrap": "begin again at 0 past the end of the drive (--fit wrap)",
-    "compact": "lie side by side in the order of their first use (--fit compact)",
-    "scale": "are shrunk alike (--fit scale)",
+    "wrap": "start again at 0 past the end of the drive (--addresses wrap)",
+    "compact": "are packed in the order of their first use (--addresses compact)",
+    "scale": "are all shrunk alike (--addresses scale)",
 }
 MINOR = 0.05
 """Causes of less than this share of the time are left out of sentences."""
@@ -150,7 +150,7 @@ def findings(recording: Recording) -> Findings:
     trace_s = survey["duration_ns"] / 1e9 / (about["how"]["speed"] or 1.0)
     wear = of_wear(recording)
     written = sum(of["bytes"]["write"] for of in survey["devices"])
-    found: Findings = {
+    result: Findings = {
         "requests": replayed["requests"],
         "trace_s": trace_s,
         "drive_s": recording.drive_time_s,
@@ -166,8 +166,8 @@ def findings(recording: Recording) -> Findings:
         "life_years": life_years(wear["life_bytes"], written, trace_s),
         "doubts": [],
     }
-    found["doubts"] = _doubts(recording, found)
-    return found
+    result["doubts"] = _doubts(recording, result)
+    return result
 
 
 def _replayed(recording: Recording) -> Replayed:
@@ -256,53 +256,53 @@ def _slow(replayed: Replayed) -> list[Slow]:
     return rows
 
 
-def _doubts(recording: Recording, found: Findings) -> list[MeasurementWarning]:
+def _doubts(recording: Recording, result: Findings) -> list[MeasurementWarning]:
     replayed, survey = _replayed(recording), recording.facts["trace"]["survey"]
-    said = []
+    problems = []
     read = sum(of["bytes"]["read"] for of in survey["devices"])
     unwritten = replayed["unwritten_bytes"]
     # Of a real drive it is not known what was written before; a new scratch file refuses such reads.
     if recording.is_simulated and read and unwritten > 0.5 * read:
-        said.append(
+        problems.append(
             MeasurementWarning(
                 "never-written",
                 f"{words.share(min(unwritten / read, 1.0))} of what is read was never written, so no flash was read "
                 "for it: --prefill writes it first",
             )
         )
-    if found["requests"] and found["late"] > MANY_LATE * found["requests"]:
-        said.append(
+    if result["requests"] and result["late"] > MANY_LATE * result["requests"]:
+        problems.append(
             MeasurementWarning(
                 "late",
-                f"{words.share(found['late'] / found['requests'])} of the requests were late, by "
-                f"{words.span(found['late_most_s'])} at most: the drive cannot keep up, or raise --iodepth",
+                f"{words.share(result['late'] / result['requests'])} of the requests were late, by "
+                f"{words.span(result['late_most_s'])} at most: the drive cannot keep up, or raise --iodepth",
             )
         )
-    if found["widened"]:
-        said.append(
+    if result["widened"]:
+        problems.append(
             MeasurementWarning(
                 "widened",
-                f"{words.share(found['widened'] / max(found['requests'], 1))} of the requests were rounded up to the "
+                f"{words.share(result['widened'] / max(result['requests'], 1))} of the requests were rounded up to the "
                 "drive's blocks: it moved more than the trace asks for",
             )
         )
-    return [*said, *reading_doubts(survey)]
+    return [*problems, *reading_doubts(survey)]
 
 
 def row(name: str, recording: Recording) -> WhatIf:
     """What the table of other caches says of one: a row of `what_if`."""
-    found = findings(recording)
-    of_kind = {of["kind"]: of for of in found["latencies"]}
+    result = findings(recording)
+    of_kind = {of["kind"]: of for of in result["latencies"]}
     writes, reads = of_kind.get("write"), of_kind.get("read")
     return {
         "name": name,
-        "cache_bytes": found["cache_bytes"],
-        "cache_most_bytes": found["cache_most_bytes"],
-        "share_slc": found["share_slc"],
-        "waf": found["waf"],
-        "life_years": found["life_years"],
-        "enough": found["enough"],
-        "drive_s": found["drive_s"],
+        "cache_bytes": result["cache_bytes"],
+        "cache_most_bytes": result["cache_most_bytes"],
+        "share_slc": result["share_slc"],
+        "waf": result["waf"],
+        "life_years": result["life_years"],
+        "enough": result["enough"],
+        "drive_s": result["drive_s"],
         "write_p99_s": writes["p99_s"] if writes else None,
         "write_p999_s": writes["p999_s"] if writes else None,
         "read_p99_s": reads["p99_s"] if reads else None,
@@ -311,46 +311,46 @@ def row(name: str, recording: Recording) -> WhatIf:
 
 def sentences(findings: Findings) -> list[str]:  # noqa: C901 one sentence for each finding
     """Whether the cache was ever full, how slow the slow ones were and why, and how long the drive lasts."""
-    said = []
-    cache, most = findings["cache_bytes"], findings["cache_most_bytes"]
-    if cache and most is not None:
-        part = f"{words.size(most)} of {words.size(cache)} ({words.share(min(most / cache, 1.0))})"
+    lines = []
+    cache, cache_peak = findings["cache_bytes"], findings["cache_most_bytes"]
+    if cache and cache_peak is not None:
+        part = f"{words.size(cache_peak)} of {words.size(cache)} ({words.share(min(cache_peak / cache, 1.0))})"
         if findings["enough"]:
-            said.append(f"The write cache was never full: it held at most {part}.")
+            lines.append(f"The write cache was never full: it held at most {part}.")
         else:
             held = f", full for {words.span(findings['full_s'])} in all" if findings["full_s"] else ""
-            said.append(f"The write cache did not take all of it: it held at most {part}{held}.")
+            lines.append(f"The write cache did not take all of it: it held at most {part}{held}.")
     if findings["share_slc"] is not None:
         parts = (
             (findings["share_slc"], "to pSLC"),
             (findings["share_direct"], "directly to native cells"),
             (findings["share_while_folding"], "to native cells while it folded"),
         )
-        said.append(f"Writes went {', '.join(f'{words.share(part)} {where}' for part, where in parts if part)}.")
+        lines.append(f"Writes went {', '.join(f'{words.share(part)} {where}' for part, where in parts if part)}.")
     for of in findings["latencies"]:
         times = [words.span(took) for took in (of["p50_s"], of["p99_s"], of["p999_s"])]
-        said.append(f"Latency of {of['kind']}s: median {times[0]}, 99 % {times[1]}, 99.9 % {times[2]}.")
+        lines.append(f"Latency of {of['kind']}s: median {times[0]}, 99 % {times[1]}, 99.9 % {times[2]}.")
     for kind in MOVED:
         slow = [of for of in findings["slow"] if of["kind"] == kind and of["share"] >= MINOR]
         causes = [f"{CAUSES[of['cause']]} {words.share(of['share'])}" for of in slow]
         if causes:
-            said.append(f"The slowest 1 % of {kind}s spent their time on: {', '.join(causes)}.")
+            lines.append(f"The slowest 1 % of {kind}s spent their time on: {', '.join(causes)}.")
     dies, link = findings["busy_dies"], findings["busy_link"]
     if dies is not None and link is not None:
-        said.append(f"The dies were busy {words.share(dies)} of the time, the link {words.share(link)}.")
+        lines.append(f"The dies were busy {words.share(dies)} of the time, the link {words.share(link)}.")
     if findings["waf"] is not None:
         years = findings["life_years"]
         lasts = "" if years is None else f"; it lasts {words.years(years)} of this"
-        said.append(f"Write amplification is {findings['waf']:.2f}{lasts}.")
+        lines.append(f"Write amplification is {findings['waf']:.2f}{lasts}.")
     if findings["moved"]:
         part = words.share(findings["moved"] / findings["requests"])
-        said.append(f"{part} of the requests were moved: the trace's addresses {FITS[findings['fit']]}.")
+        lines.append(f"{part} of the requests were moved: the trace's addresses {FITS[findings['fit']]}.")
     for other in findings["what_if"] or []:
         if "refused" in other:
-            said.append(f"What if {other['name']}: {other['refused']}.")
+            lines.append(f"What if {other['name']}: {other['refused']}.")
         elif other["name"] == SMALLEST:
-            said.append(f"A cache of {words.size(other.get('cache_bytes') or 0)} would have been enough.")
-    return said
+            lines.append(f"A cache of {words.size(other.get('cache_bytes') or 0)} would have been enough.")
+    return lines
 
 
 LATENCY: list[common.Column] = [
@@ -368,14 +368,14 @@ SLOW: list[common.Column] = [
 
 def tables(findings: Findings) -> list[Table]:
     """Latencies, causes, and other caches."""
-    found = []
+    drawn = []
     if findings["latencies"]:
-        found.append(of_rows("Latencies", findings["latencies"], LATENCY))
+        drawn.append(of_rows("Latencies", findings["latencies"], LATENCY))
     if findings["slow"]:
-        found.append(of_rows("The slowest 1 %", findings["slow"], SLOW))
+        drawn.append(of_rows("The slowest 1 %", findings["slow"], SLOW))
     if findings["what_if"]:
-        found.append(_what_if(findings["what_if"]))
-    return found
+        drawn.append(_what_if(findings["what_if"]))
+    return drawn
 
 
 def _what_if(rows: list[WhatIf]) -> Table:
@@ -390,8 +390,8 @@ def _what_if(rows: list[WhatIf]) -> Table:
     ]
     cells = []
     for of in rows:
-        known: Mapping[str, object] = of
-        shown = ["" if known.get(key) is None else show(known[key]) for _, key, show in columns]
+        values: Mapping[str, object] = of
+        shown = ["" if values.get(key) is None else show(values[key]) for _, key, show in columns]
         cells.append([of["name"], *shown])
     return Table("What if", ["what if", *(name for name, _, _ in columns)], cells, words=("what if",))
 

@@ -1,8 +1,8 @@
 """What is needed for a twin of this drive? The suites that tell most for the least writing, one after the other.
 
-Ours: single requests first, then a fill, pauses, a second pass, rewriting and random writes, each in its quick form,
-as far as the budget goes (--budget 400GB or 2h). Between them the drive forgets what it holds and rests. `pslc fit`
-makes a profile of the recording.
+The suites of pslc in an order for `pslc fit`: single requests first, then a fill, pauses, a second pass, rewriting and
+random writes, each in its quick form, as far as the budget goes (--budget 400GB or 2h). The drive is trimmed and rests
+between them. `pslc fit` makes a profile of the recording.
 """
 
 from __future__ import annotations
@@ -119,9 +119,9 @@ def between(recording: Recording) -> dict[str, str]:
 
 def _alone(recording: Recording, name: str, parts: Sequence[Recording]) -> Recording:
     scope: ScopeDocument = {**recording.scope, "quick": name != "fill"}
-    found = replace(join(list(parts)), suite=name, scope=scope, findings=recording.findings)
-    found.findings = type(recording.findings)(suites.load(name).findings(found))
-    return found
+    recording_of_suite = replace(join(list(parts)), suite=name, scope=scope, findings=recording.findings)
+    recording_of_suite.findings = type(recording.findings)(suites.load(name).findings(recording_of_suite))
+    return recording_of_suite
 
 
 class SuiteRun(TypedDict):
@@ -181,10 +181,10 @@ def tables(findings: Findings) -> list[Table]:
 
 def pictures(recording: Recording) -> list[Picture]:
     """The fill, then all of it."""
-    found = parts_by_suite(recording)
+    recordings = parts_by_suite(recording)
     first = (
-        [curves.speed_by_bytes(found["fill"], found["fill"].findings.typed(Writes)["phases"])]
-        if "fill" in found
+        [curves.speed_by_bytes(recordings["fill"], recordings["fill"].findings.typed(Writes)["phases"])]
+        if "fill" in recordings
         else []
     )
     return [*first, *curves.of_any(recording)]

@@ -137,11 +137,11 @@ def one_device(path: Path, part: Part, survey: Survey) -> None:
     """
     if part.device is not None or len(survey["devices"]) < 2:
         return
-    largest = sorted(survey["devices"], key=lambda of: -sum(of["bytes"].values()))
+    largest = sorted(survey["devices"], key=lambda device: -sum(device["bytes"].values()))
     shown = [
-        f"{of['device']} ({words.count(sum(of['count'].values()))} requests, "
-        f"{words.size(of['bytes']['write'])} written, {words.size(of['bytes']['read'])} read)"
-        for of in largest[:12]
+        f"{device['device']} ({words.count(sum(device['count'].values()))} requests, "
+        f"{words.size(device['bytes']['write'])} written, {words.size(device['bytes']['read'])} read)"
+        for device in largest[:12]
     ]
     more = f", and {len(largest) - 12} more" if len(largest) > 12 else ""
     raise RecordingError(
@@ -196,8 +196,8 @@ Columns = tuple[bytes, bytes, bytes, bytes, bytes, bytes, list[str]]
 def _parquet(path: Path, part: Part) -> Iterator[Columns]:
     """The batches of a Parquet file, as `TraceFile` takes them."""
     footer = gate.footer(path, FILE)
-    said = trace_columns(list(footer.types), list(part.columns))
-    columns = {what: (name, unit) for what, name, unit in said}
+    described = trace_columns(list(footer.types), list(part.columns))
+    columns = {what: (name, unit) for what, name, unit in described}
     names = _devices(footer.metadata.get("pslc.devices", "[]"), path)
     try:
         for batch in gate.batches(path, FILE, [name for name, _ in columns.values()]):
@@ -208,12 +208,12 @@ def _parquet(path: Path, part: Part) -> Iterator[Columns]:
         raise RecordingError(f"{path}: {error}", "columns are numbers, and op is read, write, trim or flush") from None
 
 
-def _devices(said: str, path: Path) -> list[str]:
+def _devices(text: str, path: Path) -> list[str]:
     """The names of a trace's devices, as `write_parquet` keeps them."""
-    found = gate.document(said, f"{path}: pslc.devices", FILE)
-    if not isinstance(found, list) or not all(isinstance(name, str) for name in found):
+    devices = gate.document(text, f"{path}: pslc.devices", FILE)
+    if not isinstance(devices, list) or not all(isinstance(name, str) for name in devices):
         raise FILE.refused(f"{path}: pslc.devices is no list of names") from None
-    return found
+    return devices
 
 
 def _batch(batch: Any, columns: dict[str, tuple[str, int]], names: list[str]) -> Columns:
@@ -247,11 +247,11 @@ def _batch(batch: Any, columns: dict[str, tuple[str, int]], names: list[str]) ->
         device = numbers("device", "<u4")
     else:
         numbered = {name: number for number, name in enumerate(names)}
-        found = [
+        batches = [
             numbered.setdefault(str(name), len(numbered)) for name in batch.column(columns["device"][0]).to_pylist()
         ]
         names[:] = numbered
-        device = np.array(found, dtype="<u4").tobytes()
+        device = np.array(batches, dtype="<u4").tobytes()
     times, took = numbers("time", "<u8"), numbers("took", "<u8")
     return times, took, kinds.tobytes(), numbers("offset", "<u8"), numbers("size", "<u4"), device, names
 

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import TypedDict, Unpack
 
 from pslc import formats
-from pslc.analysis import Curve, Seen
+from pslc.analysis import Curve, MeasurementContext
 from pslc.base import units
 from pslc.base.errors import user_error
+from pslc.device import parts
 from pslc.formats import ImportOptions
 from pslc.recording import imported
 from pslc.recording.store import Recording
@@ -18,6 +19,7 @@ from pslc.twin import initial_fit, priors, published_curve
 from pslc.twin.datasets import Dataset, dataset_of_curve, datasets_of
 from pslc.twin.fit_report import FitReport, build_report
 from pslc.twin.pipeline import fit_datasets
+from pslc.twin.review import Drive, drive_of_parts
 
 Source = Recording | str | Path
 """A recording, its folder, or a log of another program."""
@@ -33,6 +35,7 @@ class DriveFacts(TypedDict, total=False):
         nand: a die of the library, or `tlc`, `qlc`.
         controller: a controller of the library.
         written_by: the load that wrote a log or a review's curve: `qd32`, `qd1` or `copy`.
+        chart: what a picture of a chart does not say by itself: what its axes span and the like.
     """
 
     published: str | None
@@ -41,6 +44,7 @@ class DriveFacts(TypedDict, total=False):
     nand: str | None
     controller: str | None
     written_by: str | None
+    chart: ImportOptions | None
 
 
 @dataclass
@@ -72,8 +76,9 @@ def fit(
         workers: number of processes (default: one per core).
         **facts: what is known besides the data, each optional: `capacity` (bytes, or text such as `"1TB"`), `link`
             (`"pcie4x4"`), `nand` (a die of the library, or `"tlc"`, `"qlc"`), `controller` (of the library),
-            `published` (figures of a review in place of data), and `written_by` (the load that wrote a log or a
-            review's curve: `"qd32"`, `"qd1"` or `"copy"`).
+            `published` (figures of a review in place of data), `written_by` (the load that wrote a log or a
+            review's curve: `"qd32"`, `"qd1"` or `"copy"`), and `chart` (what the axes of a picture span, an
+            `ImportOptions`).
 
     Returns:
         The report: `report.profile` is the twin as TOML, `report.save("twin.toml")` writes it, and
@@ -152,19 +157,30 @@ def _curve(inputs: _Inputs, facts: DriveFacts) -> Curve | None:
     """The write curve of published figures or of logs; None for recordings."""
     published = facts.get("published")
     if published is not None:
-        bits = priors.bits_of(facts.get("nand")) or 3
-        curve, notes = published_curve.curve(published, inputs.capacity_bytes, bits)
+        curve, notes = published_curve.curve(published, inputs.capacity_bytes, _reviewed(inputs.capacity_bytes, facts))
         inputs.notes += notes
         return curve
     if not inputs.logs:
         return None
-    foreign = formats.read(inputs.logs, ImportOptions())
-    imported.analyzed(foreign, Seen(capacity_bytes=inputs.capacity_bytes))
+    foreign = formats.read(inputs.logs, facts.get("chart") or ImportOptions())
+    imported.analyzed(foreign, MeasurementContext(capacity_bytes=inputs.capacity_bytes))
     if foreign.curve is None:
         raise user_error(
             f"{foreign.name} holds no series of writes", "give a log of speed over time, such as fio's bw log"
         )
+    inputs.notes += foreign.notes if foreign.chart else []
     return foreign.curve
+
+
+def _reviewed(capacity_bytes: int, facts: DriveFacts) -> Drive:
+    """What is known of a drive that a review tells figures of."""
+    nand, controller, link = facts.get("nand"), facts.get("controller"), facts.get("link")
+    if nand and controller and nand.lower() not in priors.GENERIC_CELLS:
+        drive = drive_of_parts(capacity_bytes, nand, controller)
+        return replace(drive, link_bytes_per_s=priors.link_rate(link)) if link else drive
+    link = link or (parts.controller(controller).link if controller else None)
+    rate = priors.link_rate(link) if link else None
+    return Drive(capacity_bytes, priors.bits_of(nand) or 3, rate)
 
 
 def _prior_knowledge(inputs: _Inputs, facts: DriveFacts) -> priors.PriorKnowledge:

@@ -1,4 +1,4 @@
-"""Alternative geometries of a drive: what nobody can know of it, and what that does to the data.
+"""Alternative geometries of a drive, which data cannot tell apart, and the spread that they cause in the data.
 
 How dies make superblocks, and where in one a job begins, decides where phase boundaries lie and what short jobs do. The
 same values are simulated in drives of other geometries. How far those differ is the variance of a bin of the data; the

@@ -12,7 +12,7 @@ import numpy as np
 from pslc.base import units
 from pslc.base.errors import user_error
 from pslc.device import parts
-from pslc.device.parts.derive import FOLD_OVERHEAD
+from pslc.device.parts.derive import FOLD_OVERHEADS
 from pslc.recording.store import Recording
 from pslc.recording.warnings import link_bytes_per_s
 from pslc.schema.facts import Device
@@ -178,9 +178,11 @@ def _priors_of_parts(capacity_bytes: int, geometry: Geometry, die: Any, chip: An
         ("over_provisioning", geometry.dies * die.bytes * (1 + die.spare) / capacity_bytes - 1, 0.3),
     ]
     habits = {} if chip is None else chip.habits | (chip.habits_qlc if die.bits_per_cell > 3 else {})
-    overhead = habits.get("fold_overhead", FOLD_OVERHEAD if die.bits_per_cell == 3 else None)
+    overhead = habits.get(
+        "fold_overhead", FOLD_OVERHEADS["direct-then-fold", "TLC"] if die.bits_per_cell == 3 else None
+    )
     if overhead is not None:
-        # The weakest value of the library: 2.4 to 6 on four drives. Data decide where they can.
+        # The weakest value of the library: it differs from family to family. Data decide where they can.
         priors.append(("fold_overhead", float(overhead), 0.5))
     if "native_write" in habits:
         limit = units.size(str(habits["native_write"]).removesuffix("/s"), "native_write")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
@@ -14,6 +13,7 @@ from pslc.analysis import Curve
 from pslc.base import units, words
 from pslc.base.errors import user_error
 from pslc.twin.model import typical_native_rate
+from pslc.twin.review import Drive, Figures, complete
 
 BINS: Final = 256
 """Bins of equal bytes; phase boundaries are further edges, so that no bin has two speeds."""
@@ -27,34 +27,22 @@ MAX_NATIVE_SPEED_RATIO: Final = 0.9
 """Assumed speed of a last phase without one, at most this share of the speed of the phase before it."""
 
 
-@dataclass
-class _Figures:
-    """Speeds in bytes/s and ends in bytes, by number of the phase; and the mean of the whole fill in bytes/s."""
+def curve(text: str, capacity_bytes: int, drive: Drive | None = None) -> tuple[Curve, list[str]]:
+    """The write curve of a fill with these phases, and notes on what was inferred, each with its interval.
 
-    speeds: dict[int, float]
-    ends: dict[int, float]
-    mean: float | None
-
-    def seconds(self, capacity: float) -> float:
-        """Duration of the phases that have a speed."""
-        borders = [0.0, *(self.ends.get(number, capacity) for number in range(1, len(self.speeds) + 1))]
-        return sum((end - start) / self.speeds[phase] for phase, (start, end) in enumerate(pairwise(borders), 1))
-
-
-def curve(text: str, capacity_bytes: int, bits_per_cell: int = 3) -> tuple[Curve, list[str]]:
-    """The write curve of a fill with these phases, and notes on what was assumed.
-
-    The last phase ends with the drive. If it has no speed, `mean=` of the whole fill determines it; without a mean it
-    is the native speed of typical dies.
+    Any subset of the figures will do that tells a speed: what is missing follows from the others, from the parts, or
+    from what other drives do (`pslc.twin.review`). The last phase ends with the drive. If it has no speed, `mean=`
+    of the whole fill determines it; without a mean it is the native speed of the parts or of typical dies.
 
     Raises:
-        PslcError: a word is unknown, a phase has no speed or no end, or the ends do not rise.
+        PslcError: a word is unknown, no speed is told, or the ends do not rise.
     """
     figures = _parse(text)
+    drive = drive or Drive(capacity_bytes)
+    notes = complete(figures, drive)
     count = _check_phases(figures)
-    notes = []
     if count in figures.ends and figures.ends[count] < capacity_bytes:
-        speed, note = _last_speed(figures, capacity_bytes, bits_per_cell)
+        speed, note = _last_speed(figures, drive)
         count += 1
         figures.speeds[count] = speed
         notes.append(note)
@@ -67,8 +55,8 @@ def curve(text: str, capacity_bytes: int, bits_per_cell: int = 3) -> tuple[Curve
     return _curve_of(borders, figures.speeds), notes
 
 
-def _parse(text: str) -> _Figures:
-    figures = _Figures({}, {}, None)
+def _parse(text: str) -> Figures:
+    figures = Figures({}, {})
     for word in text.replace(",", " ").split():
         match = re.fullmatch(r"(cache|mean|speed(\d)|end(\d))=(.+)", word)
         if match is None:
@@ -82,7 +70,7 @@ def _parse(text: str) -> _Figures:
     return figures
 
 
-def _check_phases(figures: _Figures) -> int:
+def _check_phases(figures: Figures) -> int:
     """The number of phases that have a speed."""
     count = max(figures.speeds, default=0)
     if not count or sorted(figures.speeds) != list(range(1, count + 1)):
@@ -106,12 +94,15 @@ def stated_cache_bytes(text: str) -> float | None:
     return float(units.size(match[1], "cache")) if match else None
 
 
-def _last_speed(figures: _Figures, capacity: int, bits: int) -> tuple[float, str]:
+def _last_speed(figures: Figures, drive: Drive) -> tuple[float, str]:
     """Bytes/s behind the last phase that has a speed, and where it comes from."""
-    last = len(figures.speeds)
+    last, capacity = len(figures.speeds), drive.capacity_bytes
     if figures.mean is None:
-        speed = min(typical_native_rate(capacity, bits), MAX_NATIVE_SPEED_RATIO * figures.speeds[last])
-        return speed, f"no speed after phase {last} was given; assuming {words.speed(speed)}, as of typical dies"
+        native = drive.native_bytes_per_s
+        rate = native or typical_native_rate(capacity, drive.bits_per_cell)
+        speed = min(rate, MAX_NATIVE_SPEED_RATIO * figures.speeds[last])
+        of = "as its parts have it" if native else "as of typical dies"
+        return speed, f"no speed after phase {last} was given; assuming {words.speed(speed)}, {of}"
     seconds = capacity / figures.mean - figures.seconds(capacity)
     if seconds <= 0:
         raise user_error(f"a mean of {words.speed(figures.mean)} is more than the phases allow", HINT)
@@ -119,7 +110,7 @@ def _last_speed(figures: _Figures, capacity: int, bits: int) -> tuple[float, str
     return speed, f"the speed after phase {last} is {words.speed(speed)}, from the mean"
 
 
-def _contradiction(figures: _Figures, mean: float, capacity: int) -> list[str]:
+def _contradiction(figures: Figures, mean: float, capacity: int) -> list[str]:
     of_phases = capacity / figures.seconds(float(capacity))
     if abs(of_phases / mean - 1) <= MEAN_TOLERANCE:
         return []

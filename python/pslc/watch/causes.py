@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from pslc.analysis.falls import Fall
-from pslc.analysis.load import PAUSE_S
+from pslc.analysis.slowdowns import Slowdown
+from pslc.analysis.thresholds import MIN_PAUSE_S
 from pslc.recording.warnings import HOT, THERMAL
 from pslc.schema.facts import Change, HealthLog
 
@@ -41,15 +41,15 @@ class Because:
     sureness: str
 
 
-def why(fall: Fall, others: Sequence[Fall], changes: Sequence[Change], throttled: bool | None) -> Because:
+def why(fall: Slowdown, slowdowns: Sequence[Slowdown], changes: Sequence[Change], throttled: bool | None) -> Because:
     """Why the speed fell.
 
     Args:
-        others: all falls that were seen.
+        slowdowns: all falls that were seen.
         changes: of the link, as `Asked.changes`.
         throttled: the drive's own counters of heat rose while it was watched; None where it has none.
     """
-    if any(lower(of) and abs(of["at_s"] - fall.at_s) <= NEAR_S for of in changes):
+    if any(lower(event) and abs(event["at_s"] - fall.at_s) <= NEAR_S for event in changes):
         return Because("link", "sure")
     if fall.after.celsius >= HOT and throttled is not False:
         return Because("heat", "very likely" if throttled else "likely")
@@ -58,21 +58,21 @@ def why(fall: Fall, others: Sequence[Fall], changes: Sequence[Change], throttled
     rise = fall.after.flushes / fall.before.flushes if fall.before.flushes > 0 else math.inf
     if fall.after.flushes > 0.1 and rise >= FLUSHED:
         return Because("flush", "likely")
-    if fall.deeper:
+    if fall.is_further:
         return Because("room", "likely")
     if fall.since_pause_bytes < LEAST_CACHE:
         return Because("unknown", "")
     same = [
-        of
-        for of in others
-        if of is not fall
-        and of.kind == "write"
-        and of.watched_pause
-        and not of.deeper
-        and abs(of.since_pause_bytes - fall.since_pause_bytes) <= SAME * fall.since_pause_bytes
+        event
+        for event in slowdowns
+        if event is not fall
+        and event.kind == "write"
+        and event.pause_observed
+        and not event.is_further
+        and abs(event.since_pause_bytes - fall.since_pause_bytes) <= SAME * fall.since_pause_bytes
     ]
     # A drive that was slow after a short pause, and fast after a longer one, folds in pauses.
-    surely = fall.again.idle_s >= PAUSE_S and (same or fall.again.not_enough_s)
+    surely = fall.recovery.idle_s >= MIN_PAUSE_S and (same or fall.recovery.insufficient_idle_s)
     return Because("cache", "very likely" if surely else "likely")
 
 

@@ -51,4 +51,4 @@ class Counters:
 def parsed(line: bytes) -> tuple[int, ...]:
     """The numbers of a `stat` line, in the order of `FIELDS`; those that an old kernel does not count are 0."""
     words = line.split()
-    return tuple(int(words[at]) * scale if at < len(words) else 0 for at, scale in FIELDS.values())
+    return tuple(int(words[column]) * scale if column < len(words) else 0 for column, scale in FIELDS.values())

@@ -9,8 +9,9 @@ from typing import Final
 import numpy as np
 from typing_extensions import TypedDict
 
-from pslc.analysis.falls import Fall, falls
-from pslc.analysis.load import PAUSE_S, Load
+from pslc.analysis.load import Load
+from pslc.analysis.slowdowns import Slowdown, find_slowdowns
+from pslc.analysis.thresholds import MIN_PAUSE_S
 from pslc.base import words
 from pslc.device.probe import NVME_DATA_UNIT, endurance_bytes
 from pslc.figures import curves
@@ -138,8 +139,8 @@ def findings(recording: Recording) -> Findings:
     about = recording.facts["watch"]
     logs = [health(log) for _, log in about["smart"]]
     heat = throttled(logs)
-    seen = falls(load)
-    told = [_told(fall, why(fall, seen, about["changes"], heat)) for fall in seen]
+    slowdowns = find_slowdowns(load)
+    rows = [_slowdown_row(fall, why(fall, slowdowns, about["changes"], heat)) for fall in slowdowns]
     seconds = float(load.seconds.sum())
     pauses = load.pauses()
     systems = about["file_systems"]
@@ -151,8 +152,8 @@ def findings(recording: Recording) -> Findings:
         "written_bytes": float(load.write_bytes.sum()),
         "discarded_bytes": float(load.trim_bytes.sum()),
         "busy": min(float(load.busy_s.sum()) / seconds, 1.0) if seconds else 0.0,
-        "kinds": [of for kind in ("read", "write") if (of := _of_kind(load, kind))],
-        "falls": told,
+        "kinds": [entry for kind in ("read", "write") if (entry := _of_kind(load, kind))],
+        "falls": rows,
         "stood_still": _stood_still(recording, load),
         "most_since_pause_bytes": max((float(load.write_bytes[a:b].sum()) for a, b in load.sessions()), default=0.0),
         "pauses": len(pauses),
@@ -162,33 +163,33 @@ def findings(recording: Recording) -> Findings:
         "changes": about["changes"],
         "wear": wear,
         "life_years": _years_left(logs, float(load.write_bytes.sum()), seconds),
-        "full": max((1 - of["free_bytes"] / of["bytes"] for of in systems if of["bytes"]), default=None),
-        "discards": bool(load.trim_bytes.any()) or any("discard" in of["options"].split(",") for of in systems),
+        "full": max((1 - entry["free_bytes"] / entry["bytes"] for entry in systems if entry["bytes"]), default=None),
+        "discards": bool(load.trim_bytes.any()) or any("discard" in entry["options"].split(",") for entry in systems),
         "doubts": _doubts(recording, load),
     }
 
 
-def _told(fall: Fall, because: Because) -> Fell:
+def _slowdown_row(fall: Slowdown, because: Because) -> Fell:
     return {
         "kind": fall.kind,
         "at_s": fall.at_s,
         "from_bytes_per_s": fall.before.bytes_per_s,
         "to_bytes_per_s": fall.after.bytes_per_s,
-        "latency_from_s": _known(fall.before.latency_s),
-        "latency_to_s": _known(fall.after.latency_s),
-        "celsius": _known(fall.after.celsius),
+        "latency_from_s": _limits_unknown(fall.before.latency_s),
+        "latency_to_s": _limits_unknown(fall.after.latency_s),
+        "celsius": _limits_unknown(fall.after.celsius),
         "since_pause_bytes": fall.since_pause_bytes,
-        "watched_pause": fall.watched_pause,
+        "watched_pause": fall.pause_observed,
         "cause": because.cause,
         "sureness": because.sureness,
         "until_s": fall.after.to_s,
-        "again_s": fall.again.at_s,
-        "idle_s": fall.again.idle_s,
-        "not_enough_s": fall.again.not_enough_s,
+        "again_s": fall.recovery.at_s,
+        "idle_s": fall.recovery.idle_s,
+        "not_enough_s": fall.recovery.insufficient_idle_s,
     }
 
 
-def _known(value: float) -> float | None:
+def _limits_unknown(value: float) -> float | None:
     return value if np.isfinite(value) else None
 
 
@@ -220,16 +221,16 @@ def _stood_still(recording: Recording, load: Load) -> list[Stood]:
     edges = np.diff(np.concatenate([[0], none.astype(np.int8), [0]]))
     since = np.concatenate([[0.0], load.ends_s])
     spans = zip(np.flatnonzero(edges == 1), np.flatnonzero(edges == -1), strict=True)
-    found: list[Stood] = [{"at_s": float(since[a]), "seconds": float(since[b] - since[a])} for a, b in spans]
-    return [of for of in found if of["seconds"] >= STILL_S]
+    stalls: list[Stood] = [{"at_s": float(since[a]), "seconds": float(since[b] - since[a])} for a, b in spans]
+    return [stall for stall in stalls if stall["seconds"] >= STILL_S]
 
 
 def _heat(load: Load) -> Heat:
     if not np.isfinite(load.celsius).any():
         return {"hottest_c": None, "hottest_at_s": None, "hot_s": None}
-    at = int(np.nanargmax(load.celsius))
+    hottest = int(np.nanargmax(load.celsius))
     hot = float(load.seconds[load.celsius >= HOT].sum())
-    return {"hottest_c": float(load.celsius[at]), "hottest_at_s": float(load.ends_s[at]), "hot_s": hot}
+    return {"hottest_c": float(load.celsius[hottest]), "hottest_at_s": float(load.ends_s[hottest]), "hot_s": hot}
 
 
 def _wear(*logs: HealthLog) -> Wear:
@@ -263,81 +264,81 @@ class WatchWarning(WarningCode):
 
 
 def _doubts(recording: Recording, load: Load) -> list[MeasurementWarning]:
-    said = []
+    texts = []
     if (recording.facts.get("host") or {}).get("virtual"):
-        said.append(WatchWarning.VIRTUAL.of())
+        texts.append(WatchWarning.VIRTUAL.of())
     if not load.pauses() and load.write_bytes.any():
-        said.append(WatchWarning.NO_PAUSE.of())
+        texts.append(WatchWarning.NO_PAUSE.of())
     usual = float(np.median(load.seconds)) if load.seconds.size else 0.0
-    if usual > PAUSE_S:
-        said.append(WatchWarning.INTERVALS.of(span=words.span(usual)))
+    if usual > MIN_PAUSE_S:
+        texts.append(WatchWarning.INTERVALS.of(span=words.span(usual)))
     gaps = float(load.seconds[load.seconds > 5 * usual].sum())
     if gaps:
-        said.append(WatchWarning.GAPS.of(span=words.span(gaps)))
-    return said
+        texts.append(WatchWarning.GAPS.of(span=words.span(gaps)))
+    return texts
 
 
 def sentences(findings: Findings) -> list[str]:
     """What happened when, the gravest first."""
-    said = [_fall(of, findings) for of in findings["falls"][:MOST_SAID]]
-    left = len(findings["falls"]) - len(said)
+    lines = [_fall(row, findings) for row in findings["falls"][:MOST_SAID]]
+    left = len(findings["falls"]) - len(lines)
     if left > 0:
-        said.append(f"It happened {left} more times; the table has them all.")
-    if not said and (findings["read_bytes"] or findings["written_bytes"]):
-        said.append("Neither reads nor writes became slow for reasons of the drive's.")
-    if any(of["cause"] in ("cache", "room") for of in findings["falls"]) and not findings["discards"]:
+        lines.append(f"It happened {left} more times; the table has them all.")
+    if not lines and (findings["read_bytes"] or findings["written_bytes"]):
+        lines.append("Neither reads nor writes became slow for reasons of the drive's.")
+    if any(row["cause"] in ("cache", "room") for row in findings["falls"]) and not findings["discards"]:
         full = findings["full"]
         if full is not None and full >= FULL:
-            said.append(
+            lines.append(
                 f"Nothing was discarded, and the file system on it is {words.share(full)} full: a full drive has "
                 "little room for a cache. fstrim tells it what is free."
             )
-    for of in findings["stood_still"][:MOST_SAID]:
-        said.append(f"Nothing was completed for {words.span(of['seconds'])} from {clock(of['at_s'], findings)} on.")
+    for row in findings["stood_still"][:MOST_SAID]:
+        lines.append(f"Nothing was completed for {words.span(row['seconds'])} from {clock(row['at_s'], findings)} on.")
     for change in findings["changes"]:
         if lower(change):
-            at = clock(change["at_s"], findings)
-            said.append(f"The link trained lower at {at}: {change['to']} instead of {change['from']}.")
+            time = clock(change["at_s"], findings)
+            lines.append(f"The link trained lower at {time}: {change['to']} instead of {change['from']}.")
     hottest, at_s = findings["hottest_c"], findings["hottest_at_s"]
     if hottest is not None and at_s is not None and (findings["hot_s"] or findings["throttled"]):
         more = ", and it throttled by its own count" if findings["throttled"] else ""
-        said.append(f"It was at {hottest:.0f} C at {clock(at_s, findings)}{more}.")
-    said += _of_wear(findings)
+        lines.append(f"It was at {hottest:.0f} C at {clock(at_s, findings)}{more}.")
+    lines += _of_wear(findings)
     if not findings["watched_s"]:
-        return said
-    kinds = [f"{words.size(of['bytes'])} {verb}" for of, verb in _verbs(findings)]
+        return lines
+    kinds = [f"{words.size(row['bytes'])} {verb}" for row, verb in _verbs(findings)]
     moved = " and ".join(kinds) or "Nothing moved"
-    said.append(
+    lines.append(
         f"{moved} in {words.span(findings['watched_s'])}; it was busy for {words.share(findings['busy'])} of it, and "
-        f"at most {words.size(findings['most_since_pause_bytes'])} were written without a pause of {PAUSE_S:.0f} s."
+        f"at most {words.size(findings['most_since_pause_bytes'])} were written without a pause of {MIN_PAUSE_S:.0f} s."
     )
-    return said
+    return lines
 
 
 def _verbs(findings: Findings) -> list[tuple[Moved, str]]:
-    return [(of, "read" if of["kind"] == "read" else "written") for of in findings["kinds"]]
+    return [(row, "read" if row["kind"] == "read" else "written") for row in findings["kinds"]]
 
 
-def _fall(of: Fell, findings: Findings) -> str:
+def _fall(row: Fell, findings: Findings) -> str:
     """`Writes fell from 1900 MB/s to 140 MB/s at 03:12 after 310 GB without a pause of 10 s: ...`"""
-    said = f"{of['kind'].capitalize()}s fell from {words.speed(of['from_bytes_per_s'])} to "
-    said += f"{words.speed(of['to_bytes_per_s'])} at {clock(of['at_s'], findings)}"
-    if of["kind"] == "write":
-        least = "" if of["watched_pause"] else " or more"
-        said += f" after {words.size(of['since_pause_bytes'])}{least} without a pause of {PAUSE_S:.0f} s"
-    cause = CAUSES[of["cause"]]
-    if of["cause"] == "heat":
-        cause += f" at {of['celsius']:.0f} C"
-    sure = f" ({of['sureness']})" if of["sureness"] not in ("", "sure") else ""
-    return f"{said}: {cause}{sure}; {_again(of, findings)}."
+    text = f"{row['kind'].capitalize()}s fell from {words.speed(row['from_bytes_per_s'])} to "
+    text += f"{words.speed(row['to_bytes_per_s'])} at {clock(row['at_s'], findings)}"
+    if row["kind"] == "write":
+        bound = "" if row["watched_pause"] else " or more"
+        text += f" after {words.size(row['since_pause_bytes'])}{bound} without a pause of {MIN_PAUSE_S:.0f} s"
+    cause = CAUSES[row["cause"]]
+    if row["cause"] == "heat":
+        cause += f" at {row['celsius']:.0f} C"
+    sure = f" ({row['sureness']})" if row["sureness"] not in ("", "sure") else ""
+    return f"{text}: {cause}{sure}; {_again(row, findings)}."
 
 
-def _again(of: Fell, findings: Findings) -> str:
-    short = f"{words.span(of['not_enough_s'])} idle were not enough" if of["not_enough_s"] else ""
-    if of["again_s"] is None:
+def _again(row: Fell, findings: Findings) -> str:
+    short = f"{words.span(row['not_enough_s'])} idle were not enough" if row["not_enough_s"] else ""
+    if row["again_s"] is None:
         return f"it was not fast again until the end{f', {short}' if short else ''}"
-    how = f"after {words.span(of['idle_s'])} idle" if of["idle_s"] else "without a pause"
-    return f"it was fast again {how}{f' ({short})' if short else ''}, at {clock(of['again_s'], findings)}"
+    how = f"after {words.span(row['idle_s'])} idle" if row["idle_s"] else "without a pause"
+    return f"it was fast again {how}{f' ({short})' if short else ''}, at {clock(row['again_s'], findings)}"
 
 
 def clock(at_s: float, findings: Findings) -> str:
@@ -354,65 +355,65 @@ def _of_wear(findings: Findings) -> list[str]:
     wear = findings["wear"]
     if wear is None:
         return []
-    said = []
+    lines = []
     used, spare = wear["percentage_used"][1], wear["available_spare"][1]
     limit = wear["available_spare_threshold"]
     warnings = wear["critical_warning"][1]
     failed = isinstance(warnings, int) and bool(warnings & FAILED)
     if failed:
-        said.append("The drive says that it FAILED: copy what is on it now.")
+        lines.append("The drive says that it FAILED: copy what is on it now.")
     elif isinstance(used, int) and used >= WORN:
-        said.append(f"It is worn: {used} % of its life are used, by its own count.")
+        lines.append(f"It is worn: {used} % of its life are used, by its own count.")
     if isinstance(spare, int) and isinstance(limit, int) and spare < limit:
-        said.append(f"Its spare blocks are nearly used up: {spare} % are left, {limit} % is its limit.")
+        lines.append(f"Its spare blocks are nearly used up: {spare} % are left, {limit} % is its limit.")
     written = wear["data_units_written"][1]
     if not findings["watched_s"]:
         own = [f"{used} % of its life are used"] if isinstance(used, int) else []
         own += [f"{words.size(written * NVME_DATA_UNIT)} were written"] if isinstance(written, int) else []
-        said += [f"By its own count {' and '.join(own)}."] if own else []
+        lines += [f"By its own count {' and '.join(own)}."] if own else []
     first, last = wear["media_errors"]
     if isinstance(first, int) and isinstance(last, int) and last > first:
-        said.append(f"Its media errors rose from {first} to {last}: copy what is on it.")
+        lines.append(f"Its media errors rose from {first} to {last}: copy what is on it.")
     if findings["life_years"] is not None:
-        said.append(f"At this load it lasts {findings['life_years']:.1f} more years, by its own count of wear.")
-    return said
+        lines.append(f"At this load it lasts {findings['life_years']:.1f} more years, by its own count of wear.")
+    return lines
 
 
 def tables(findings: Findings) -> list[Table]:
     """The falls, and the load."""
-    found = []
+    shown = []
     if findings["falls"]:
         columns = ("at", "kind", "from", "to", "since a pause", "idle", "why")
         rows = [
             [
-                clock(of["at_s"], findings),
-                of["kind"],
-                words.speed(of["from_bytes_per_s"]),
-                words.speed(of["to_bytes_per_s"]),
-                words.size(of["since_pause_bytes"]),
-                "" if of["again_s"] is None else words.span(of["idle_s"]) if of["idle_s"] else "none",
-                f"{of['cause']} ({of['sureness']})" if of["sureness"] else of["cause"],
+                clock(row["at_s"], findings),
+                row["kind"],
+                words.speed(row["from_bytes_per_s"]),
+                words.speed(row["to_bytes_per_s"]),
+                words.size(row["since_pause_bytes"]),
+                "" if row["again_s"] is None else words.span(row["idle_s"]) if row["idle_s"] else "none",
+                f"{row['cause']} ({row['sureness']})" if row["sureness"] else row["cause"],
             ]
-            for of in findings["falls"]
+            for row in findings["falls"]
         ]
-        found.append(Table("Became slow", columns, rows, words=("at", "kind", "why")))
+        shown.append(Table("Became slow", columns, rows, words=("at", "kind", "why")))
     names = ("kind", "moved", "requests", "mean size", "fastest second", "mean latency", "worst second", "at")
     rows = [
         [
-            of["kind"],
-            words.size(of["bytes"]),
-            words.count(round(of["requests"])) if of["requests"] else "",
-            words.size(of["request_bytes"]) if of["requests"] else "",
-            words.speed(of["fastest_bytes_per_s"]),
-            words.span(of["latency_s"]) if of["latency_s"] else "",
-            words.span(of["worst_latency_s"]) if of["latency_s"] else "",
-            clock(of["worst_at_s"], findings) if of["latency_s"] else "",
+            row["kind"],
+            words.size(row["bytes"]),
+            words.count(round(row["requests"])) if row["requests"] else "",
+            words.size(row["request_bytes"]) if row["requests"] else "",
+            words.speed(row["fastest_bytes_per_s"]),
+            words.span(row["latency_s"]) if row["latency_s"] else "",
+            words.span(row["worst_latency_s"]) if row["latency_s"] else "",
+            clock(row["worst_at_s"], findings) if row["latency_s"] else "",
         ]
-        for of in findings["kinds"]
+        for row in findings["kinds"]
     ]
     if findings["wear"] is not None:
-        found.append(_health(findings["wear"]))
-    return [*found, *([Table("Load", names, rows, words=("kind", "at"))] if rows else [])]
+        shown.append(_health(findings["wear"]))
+    return [*shown, *([Table("Load", names, rows, words=("kind", "at"))] if rows else [])]
 
 
 def _health(wear: Wear) -> Table:
@@ -437,14 +438,14 @@ def pictures(recording: Recording) -> list[Picture]:
             latencies.append(Line(kind, minutes[some], took[some] / count[some] * 1e3))
     queue = [Line("mean queue", minutes, load.queue_s / load.seconds)]
     busy = [Line("busy", minutes, 100 * np.minimum(load.busy_s / load.seconds, 1.0))]
-    found = [
+    drawn = [
         curves.speed_by_time(recording),
         Picture("latency", "Mean latency in each second", "minutes", "ms", latencies, log_y=True),
         Picture("queue", "Queue depth", "minutes", "requests", queue),
         Picture("busy", "Share of the time that the drive was busy", "minutes", "%", busy),
     ]
-    known = np.isfinite(load.celsius)
-    if known.any():
-        line = Line("drive", minutes[known], load.celsius[known])
-        found.append(Picture("heat", "Temperature", "minutes", "C", [line]))
-    return found
+    measured = np.isfinite(load.celsius)
+    if measured.any():
+        line = Line("drive", minutes[measured], load.celsius[measured])
+        drawn.append(Picture("heat", "Temperature", "minutes", "C", [line]))
+    return drawn

@@ -48,13 +48,13 @@ class Samples:
             amounts[name] = getattr(load, f"{name.removesuffix('_ns')}_s" if in_ns else name) * (1e9 if in_ns else 1)
         table = np.nan_to_num(np.array([amounts[name] for name in FIELDS])).T
         counted = np.rint(np.cumsum(table, axis=0)).astype(np.int64).tolist()
-        found = cls()
-        found.add(0, (0,) * len(FIELDS), None)
-        for at, row, celsius in zip(
+        series = cls()
+        series.add(0, (0,) * len(FIELDS), None)
+        for time_s, row, celsius in zip(
             np.rint(load.ends_s * 1e9).astype(np.int64).tolist(), counted, load.celsius, strict=True
         ):
-            found.add(at, tuple(row), None if np.isnan(celsius) else float(celsius))
-        return found
+            series.add(time_s, tuple(row), None if np.isnan(celsius) else float(celsius))
+        return series
 
     def columns(self) -> tuple[Columns, dict[str, int], dict[str, int]]:
         """The series of a recording, a bin from each sample to the next, and its counters before and after.
@@ -62,18 +62,18 @@ class Samples:
         The counters of a device that was reset count from 0 again.
         """
         table = np.frombuffer(self._values, dtype=np.int64).reshape(-1, len(FIELDS) + 2)
-        at, celsius = table[:, 0], table[:, -1]
-        of = dict(zip(FIELDS, table[:, 1:-1].T, strict=True))
-        grown = {name: np.maximum(np.diff(of[name]), 0) for name in (*MOVED, *COUNTED)}
-        series = {"end_ns": at[1:] - at[0]}
+        times_s, celsius = table[:, 0], table[:, -1]
+        counters = dict(zip(FIELDS, table[:, 1:-1].T, strict=True))
+        grown = {name: np.maximum(np.diff(counters[name]), 0) for name in (*MOVED, *COUNTED)}
+        series = {"end_ns": times_s[1:] - times_s[0]}
         series |= {name: grown[name] for name in MOVED}
         series |= {"lat_sum_ns": grown["read_ns"] + grown["write_ns"]}
-        series |= {name: np.zeros(len(at) - 1, dtype=np.int64) for name in NONE}
+        series |= {name: np.zeros(len(times_s) - 1, dtype=np.int64) for name in NONE}
         series |= {f"{name}_total": np.cumsum(grown[name]) for name in COUNTED}
-        series |= {"in_flight": np.maximum(of["in_flight"][1:], 0), TEMPERATURE: celsius[1:]}
+        series |= {"in_flight": np.maximum(counters["in_flight"][1:], 0), TEMPERATURE: celsius[1:]}
         kept = [*(f"{name}_total" for name in COUNTED), TEMPERATURE]
         before = dict.fromkeys(kept, 0) | {TEMPERATURE: int(celsius[0])}
-        totals = {name: int(series[name][-1]) if len(at) > 1 else before[name] for name in kept}
+        totals = {name: int(series[name][-1]) if len(times_s) > 1 else before[name] for name in kept}
         return {name: column.astype(np.uint64) for name, column in series.items()}, before, totals
 
 
@@ -143,7 +143,7 @@ def of_foreign(foreign: ImportedData, path: Path) -> Recording:
     nothing = np.zeros(0)
     load = foreign.load or Load(**dict.fromkeys(Load.__dataclass_fields__, nothing))
     ends = [0.0, float(load.seconds.sum())]
-    smart = [(at, log) for at, log in zip(ends, foreign.health[:1] + foreign.health[1:][-1:], strict=False)]
+    smart = [(time_s, log) for time_s, log in zip(ends, foreign.health[:1] + foreign.health[1:][-1:], strict=False)]
     about: Watched = {"smart": smart, "changes": [], "file_systems": []}
     taken = [f"read as {foreign.read_as}"] if foreign.read_as else []
     notes = [*taken, *foreign.cautions, *foreign.notes, *bad]

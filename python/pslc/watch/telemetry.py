@@ -76,7 +76,7 @@ def link_words(link: Link) -> str | None:
 def file_systems(name: str | None) -> list[FileSystem]:
     """Those that are mounted from the drive, whatever lies between. A file system that is mounted in several places
     counts once."""
-    found: dict[int, FileSystem] = {}
+    systems: dict[int, FileSystem] = {}
     for line in Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="replace").splitlines():
         fields, _, rest = line.partition(" - ")
         parts = fields.split()
@@ -86,18 +86,18 @@ def file_systems(name: str | None) -> list[FileSystem]:
         if major == "0" and Path(source).is_block_device():
             # Of btrfs, which has numbers of its own.
             number = Path(source).stat().st_rdev
-        if number in found or not any(disk.name == name for disk in probe.stack(number)):
+        if number in systems or not any(disk.name == name for disk in probe.stack(number)):
             continue
         mount = parts[4].encode().decode("unicode_escape")
         try:
             room = os.statvfs(mount)
         except OSError:
             continue
-        found[number] = {
+        systems[number] = {
             "type": kind,
             "mount": mount,
             "options": " ".join([parts[5], *options]),
             "bytes": room.f_blocks * room.f_frsize,
             "free_bytes": room.f_bavail * room.f_frsize,
         }
-    return list(found.values())
+    return list(systems.values())

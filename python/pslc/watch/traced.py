@@ -33,15 +33,15 @@ class Traced:
         Raises:
             PslcError: the kernel shows no events of it.
         """
-        disks = [of for of in probe.stack(number) if not (of / "partition").exists()]
+        disks = [path for path in probe.stack(number) if not (path / "partition").exists()]
         if not disks or disks[0].name.startswith(("dm-", "md")):
             below = f": pslc watch /dev/{disks[-1].name} --trace" if disks else ""
             raise TargetError("requests are seen at drives, not at what is made of them", f"trace the drive{below}")
-        place = next((of for of in PLACES if (of / "instances").is_dir()), None)
+        place = next((path for path in PLACES if (path / "instances").is_dir()), None)
         if place is None:
             raise TargetError(
                 "--trace needs the kernel's tracefs, which is not mounted, or closed to who is not root",
-                "mount -t tracefs none /sys/kernel/tracing, as root; or blktrace, whose files pslc run takes as well",
+                "mount -t tracefs none /sys/kernel/tracing, as root; or use blktrace: pslc replay takes its files",
             )
         major, _, minor = (disks[0] / "dev").read_text().strip().partition(":")
         self._instance = place / "instances" / f"pslc-{os.getpid()}"

@@ -23,7 +23,7 @@ impl Maker {
     }
 
     /// Fill a slot's buffer before its first write.
-    pub fn prime(&mut self, buffer: &mut [u8], data: Data) {
+    pub fn prime(&mut self, buffer: &mut [u8], data: &Data) {
         match data {
             Data::Zeros => buffer.fill(0),
             _ => self.random.fill_bytes(buffer),
@@ -31,9 +31,10 @@ impl Maker {
     }
 
     /// The data of one write.
-    pub fn make(&mut self, buffer: &mut [u8], data: Data) {
+    pub fn make(&mut self, buffer: &mut [u8], data: &Data) {
         match data {
             Data::Zeros | Data::Repeated => {}
+            Data::Pattern(pattern) => pattern.fill(buffer, 0),
             // A number of its own in each sector: no two are alike, and what is around it does not compress.
             Data::Scrambled => {
                 for sector in buffer.chunks_mut(SECTOR) {
@@ -45,7 +46,7 @@ impl Maker {
             Data::Refilled => self.random.fill_bytes(buffer),
             Data::Compressible(percent) => {
                 for grain in buffer.chunks_mut(GRAIN) {
-                    let random = grain.len() - grain.len() * percent as usize / 100;
+                    let random = grain.len() - grain.len() * *percent as usize / 100;
                     self.random.fill_bytes(&mut grain[..random]);
                     grain[random..].fill(0);
                 }
@@ -70,9 +71,9 @@ mod tests {
         let mut seen = HashSet::new();
         for data in [Data::Scrambled, Data::Refilled] {
             let mut buffer = vec![0; 8192];
-            maker.prime(&mut buffer, data);
+            maker.prime(&mut buffer, &data);
             for _ in 0..50 {
-                maker.make(&mut buffer, data);
+                maker.make(&mut buffer, &data);
                 assert!(buffer.chunks(SECTOR).all(|sector| seen.insert(sector.to_vec())));
             }
         }
@@ -82,9 +83,9 @@ mod tests {
     fn what_is_repeated_stays() {
         let mut maker = Maker::new(1);
         let mut buffer = vec![0; 8192];
-        maker.prime(&mut buffer, Data::Repeated);
+        maker.prime(&mut buffer, &Data::Repeated);
         let first = buffer.clone();
-        maker.make(&mut buffer, Data::Repeated);
+        maker.make(&mut buffer, &Data::Repeated);
         assert_eq!(buffer, first);
         assert!(first[..SECTOR] != first[SECTOR..2 * SECTOR] && first.iter().any(|byte| *byte != 0));
     }
@@ -94,8 +95,8 @@ mod tests {
         let zeros = |data| {
             let mut maker = Maker::new(2);
             let mut buffer = vec![7; 1 << 20];
-            maker.prime(&mut buffer, data);
-            maker.make(&mut buffer, data);
+            maker.prime(&mut buffer, &data);
+            maker.make(&mut buffer, &data);
             buffer.iter().filter(|byte| **byte == 0).count() * 100 / buffer.len()
         };
         assert_eq!(zeros(Data::Zeros), 100);

@@ -49,6 +49,8 @@ pub struct RealTarget {
     maker: Maker,
     /// How each worker verifies, and what of it may be judged; of a run in which nobody does, nothing.
     verifying: Vec<Option<Verify>>,
+    /// What each worker writes.
+    data: Vec<Data>,
     judge: Option<Judge>,
     /// What is wrong with what was read, by slot, until it is asked for.
     failures: Vec<(u32, TargetError)>,
@@ -81,7 +83,6 @@ struct Slot {
     fd: RawFd,
     sync: Option<SyncMode>,
     data_only: bool,
-    data: Data,
     primed: bool,
     worker: u32,
     purpose: Purpose,
@@ -133,6 +134,7 @@ impl RealTarget {
             clock: Watchdog::new(Instant::now),
             maker: Maker::new(0),
             verifying: Vec::new(),
+            data: Vec::new(),
             judge: None,
             failures: Vec::new(),
             slots: Vec::new(),
@@ -249,10 +251,11 @@ impl RealTarget {
             let stamp = Stamp { offset, seed, at, worker, number: number as u16 };
             return verify.fill(&mut buffer[..len], &stamp);
         }
+        let data = &self.data[slot.worker as usize];
         if !std::mem::replace(&mut slot.primed, true) {
-            self.maker.prime(buffer, slot.data);
+            self.maker.prime(buffer, data);
         }
-        self.maker.make(&mut buffer[..len], slot.data);
+        self.maker.make(&mut buffer[..len], data);
     }
 
     /// The system has what was gathered.
@@ -339,13 +342,13 @@ impl Target for RealTarget {
             workers.push((job, clone));
         }
         self.verifying = workers.iter().map(|(job, _)| job.verify.clone()).collect();
+        self.data = workers.iter().map(|(job, _)| job.data.clone()).collect();
         self.judge = Judge::of(&workers, self.capacity);
         let slot = |(job, (fd, worker)): (&&Job, (RawFd, u32))| Slot {
             request: Request::flush(),
             fd,
             sync: job.sync,
             data_only: job.data_only,
-            data: job.data,
             primed: false,
             worker,
             purpose: Purpose::Plain,

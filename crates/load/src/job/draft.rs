@@ -69,7 +69,7 @@ impl Verifying {
         // As in fio, a pattern without a checksum stands behind headers.
         let default = self.pattern.as_ref().map(|_| Sum::PatternBehindHeader);
         let Some(sum) = self.sum.or(default) else { return Ok(None) };
-        if sum == Sum::Pattern && self.pattern.is_none() {
+        if matches!(sum, Sum::Pattern | Sum::PatternBehindHeader) && self.pattern.is_none() {
             let wrong = Wrong::hinted("there is no pattern to look for", "verify_pattern=0xdeadbeef");
             return Err(("verify", wrong));
         }

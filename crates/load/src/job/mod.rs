@@ -72,7 +72,7 @@ pub enum SyncMode {
 }
 
 /// What is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Data {
     /// Random once, and a number of its own in each sector, so that nothing compresses or repeats.
     Scrambled,
@@ -83,6 +83,8 @@ pub enum Data {
     Zeros,
     /// Random anew, but this share, in percent, of each 4 KiB is zeros.
     Compressible(u32),
+    /// These bytes over and over, in each request from its beginning.
+    Pattern(crate::verify::Pattern),
 }
 
 /// How the page cache is told that a job will work (`fadvise_hint`).

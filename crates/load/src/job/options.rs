@@ -316,13 +316,20 @@ pub const OPTIONS: &[Row] = &[
     row(&["buffer_compress_percentage"], Real(|d, v| {
         Ok(d.job.data = Data::Compressible(count(v, 0, 100)? as u32))
     }, NO_DATA)),
-    row(&["buffer_pattern", "buffer_compress_chunk", "dedupe_percentage", "dedupe_mode",
+    row(&["buffer_pattern"], Real(|d, v| {
+        let pattern = Pattern::parse(v)?;
+        if pattern.has_offset() {
+            return Err(Wrong::hinted("%o is for verify_pattern", "bytes, such as 0xdeadbeef"));
+        }
+        Ok(d.job.data = Data::Pattern(pattern))
+    }, NO_DATA)),
+    row(&["buffer_compress_chunk", "dedupe_percentage", "dedupe_mode",
         "dedupe_working_set_percentage", "dedupe_global"], Ignore("data are random; see zero_buffers")),
     row(&["verify"], Obey(|d, v| Ok(d.verifying.sum = match v {
         "0" => None,
         "sha512" => return Err(Wrong::hinted(SHA512, "sha3-512, sha256 or crc32c")),
         _ => Some(Sum::named(v).ok_or_else(|| Wrong::hinted(format!("\"{v}\" is unknown"), Sum::names().join(", ")))?),
-    }), "with fio's headers: each checks what the other wrote; a simulated drive has no data to check; sha512 is refused, which fio 3.33 does not compute")),
+    }), "with fio's headers: each checks what the other wrote; a simulated drive has no data to check; sha512 is refused, which fio 3.33 does not compute; pattern_hdr, of later ones, is a pattern behind headers")),
     row(&["do_verify"], Obey(|d, v| Ok(d.verifying.do_verify = boolean(v)?), "of what the job wrote; a job that only reads verifies all that it reads")),
     row(&["verify_only"], Obey(|d, v| Ok(d.verifying.only = flag(v)?), "of what an earlier run wrote; the places of a random job are those of pslc's")),
     row(&["verify_interval"], Obey(|d, v| Ok(d.verifying.interval = count(v, MIN_INTERVAL, u32::MAX as u64)? as u32), "")),
@@ -330,7 +337,8 @@ pub const OPTIONS: &[Row] = &[
         "0" => 0,
         _ => count(v, HEADER_BYTES as u64, u32::MAX as u64)? as u32,
     }), "not beside a pattern that is compared")),
-    row(&["verify_pattern"], Obey(|d, v| Ok(d.verifying.pattern = Some(Pattern::parse(v)?)), "with `%o`; no file in single quotes")),
+    row(&["verify_pattern"], Obey(|d, v| Ok(d.verifying.pattern = Some(Pattern::parse(v)?)), "with `%o`; of a file in single quotes up to 64 KiB, as later than fio 3.33, which takes the first 512 bytes")),
+    row(&["verify_pattern_interval"], Refuse("a pattern begins where its request does", OFF)),
     row(&["verify_fatal"], Obey(|_, v| boolean(v).map(|_| ()), "the first block that is wrong ends the job, also without")),
     row(&["verify_dump"], Obey(|d, v| Ok(d.verifying.dumps = boolean(v)?), "the block as it was read and, where its header tells, as it was written, in fio's files")),
     row(&["experimental_verify"], Obey(|d, v| Ok(d.verifying.repeats = boolean(v)?),
@@ -379,8 +387,8 @@ pub const OPTIONS: &[Row] = &[
     row(&["log_hist_msec"], Obey(|_, v| count(v, 0, DAY_MS).map(|_| ()),
         "in those logs; the last window is written as well, which fio leaves out")),
     row(&["log_hist_coarseness"], Obey(|_, v| count(v, 0, MAX_HISTOGRAM_COARSENESS).map(|_| ()), "in those logs")),
-    row(&["log_entries", "log_compression",
-        "log_compression_cpus", "log_store_compressed", "log_unix_epoch", "log_alternate_epoch", "log_alternate_epoch_clock_id"],
+    row(&["log_store_compressed"], Refuse("logs are written as text", OFF)),
+    row(&["log_entries", "log_compression", "log_compression_cpus", "log_unix_epoch", "log_alternate_epoch", "log_alternate_epoch_clock_id"],
         Ignore("every run keeps its series in series.parquet")),
     row(&["bwavgtime"], Obey(|d, v| Ok(d.job.bwavgtime = Nanos::from_millis(count(v, 1, DAY_MS)?)), "in fio's JSON")),
     row(&["iopsavgtime"], Obey(|d, v| Ok(d.job.iopsavgtime = Nanos::from_millis(count(v, 1, DAY_MS)?)), "in fio's JSON")),

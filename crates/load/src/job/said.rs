@@ -55,7 +55,7 @@ pub fn said<'a>(options: impl IntoIterator<Item = (&'a str, &'a str)>) -> Said {
                 .into_iter()
                 .flatten()
                 .any(|rate| rate > 0),
-        compressible: matches!(job.data, Data::Zeros | Data::Compressible(1..)),
+        compressible: matches!(job.data, Data::Zeros | Data::Compressible(1..) | Data::Pattern(_)),
     }
 }
 

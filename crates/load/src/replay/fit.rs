@@ -50,8 +50,8 @@ impl Remap {
             Fit::Exact | Fit::Wrap if end <= self.capacity => into.push_back(*request),
             Fit::Exact => {
                 let what = format!("a request ends at byte {end}, but the drive has {}", self.capacity);
-                let hint = "--fit wrap begins again at 0, --fit compact puts what is used side by side, --fit scale \
-                            shrinks all addresses alike";
+                let hint = "--addresses wrap starts again at 0, compact packs the used addresses, scale shrinks all \
+                            of them alike";
                 return Err(TraceError::new("", what, hint));
             }
             Fit::Wrap => self.within(request, request.offset % self.capacity, into)?,
@@ -92,7 +92,7 @@ impl Remap {
                     if place + PIECE > self.capacity {
                         let what = format!("the trace uses more than the drive's {} bytes", self.capacity);
                         let hint =
-                            "--fit wrap or --fit scale lay several addresses on one; or take a larger drive";
+                            "--addresses wrap or scale put several addresses on one; or take a larger drive";
                         return Err(TraceError::new("", what, hint));
                     }
                     self.pieces.insert(at / PIECE, place);

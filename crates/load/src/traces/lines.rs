@@ -153,7 +153,7 @@ impl<L: Lines> Source for Text<L> {
                     let shown: String = String::from_utf8_lossy(line).chars().take(60).collect();
                     let what = format!("\"{}\" is no request: {expected} was expected", shown.escape_debug());
                     let hint =
-                        format!("{} lines are: {}; --skip-broken leaves others out", L::NAME, L::EXPECTED);
+                        format!("{} lines are: {}; --skip-bad leaves others out", L::NAME, L::EXPECTED);
                     return Err(TraceError::new(format!("{}:{}", self.place, self.number), what, hint));
                 }
                 self.skipped += 1;

@@ -215,6 +215,17 @@ impl Verify {
         }
     }
 
+    /// Where a byte of a block is kept, of one whose header is in front.
+    fn kept_at(&self, byte: usize) -> usize {
+        let offset = self.offset as usize;
+        let exchanged = offset > 0 && (offset..offset + self.head_bytes()).contains(&byte);
+        if exchanged {
+            byte - offset
+        } else {
+            byte
+        }
+    }
+
     /// Look at what a request at `offset` read; the number of the write where that is known. Returns how many blocks
     /// are right, which is all of them, and 0 where nothing is looked at.
     pub fn check(&self, buffer: &mut [u8], offset: u64, number: Option<u16>) -> Result<u64, Box<Failure>> {
@@ -259,7 +270,7 @@ impl Verify {
             return match pattern.difference(&block[head..], offset, at + head) {
                 None => Ok(()),
                 Some((byte, expected)) => Err(Fault::Pattern {
-                    byte: offset + (at + head + byte) as u64,
+                    byte: offset + (at + self.kept_at(head + byte)) as u64,
                     read: block[head + byte],
                     expected,
                 }),
@@ -324,7 +335,8 @@ mod tests {
     fn verify(sum: Sum, interval: u32, offset: u32) -> Verify {
         Verify {
             sum,
-            pattern: (sum == Sum::Pattern).then(|| Pattern::parse("0xabcdef%o").unwrap()),
+            pattern: matches!(sum, Sum::Pattern | Sum::PatternBehindHeader)
+                .then(|| Pattern::parse("0xabcdef%o").unwrap()),
             interval,
             offset,
             zeros: 0,

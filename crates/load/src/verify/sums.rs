@@ -49,7 +49,7 @@ const ALL: [(Sum, &str, u16); 18] = [
     (Sum::Sha3With512, "sha3-512", 14),
     (Sum::Xxhash, "xxhash", 15),
     (Sum::Sha1, "sha1", 16),
-    (Sum::PatternBehindHeader, "verify_pattern", 17),
+    (Sum::PatternBehindHeader, "pattern_hdr", 17),
     (Sum::Pattern, "pattern", 18),
     (Sum::Null, "null", 19),
 ];
@@ -93,12 +93,12 @@ const CRC64: crc::Crc<u64> = crc::Crc::<u64>::new(&crc::CRC_64_REDIS);
 impl Sum {
     /// The one of this name in a job file.
     pub fn named(name: &str) -> Option<Sum> {
-        ALL.iter().find(|row| row.1 == name && row.0 != Sum::PatternBehindHeader).map(|row| row.0)
+        ALL.iter().find(|row| row.1 == name).map(|row| row.0)
     }
 
     /// The names, for a hint.
     pub fn names() -> Vec<&'static str> {
-        ALL.iter().filter(|row| row.0 != Sum::PatternBehindHeader).map(|row| row.1).collect()
+        ALL.iter().map(|row| row.1).collect()
     }
 
     fn row(self) -> &'static (Sum, &'static str, u16) {

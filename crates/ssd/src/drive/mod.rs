@@ -102,7 +102,7 @@ impl Drive {
             power: config.power,
             heat: config.heat.as_ref().map(Thermal::new),
             ftl: Ftl::new(config),
-            nand: Nand::new(&config.nand, config.controller.native_write_bytes_per_s),
+            nand: Nand::new(&config.nand, &config.controller),
             capacity_bytes: config.capacity_bytes,
             planes: config.nand.dies as u64 * config.nand.planes as u64,
             now: Nanos::ZERO,
@@ -199,6 +199,11 @@ impl Drive {
     /// The superblocks, for tools that look inside.
     pub fn superblocks(&self) -> impl Iterator<Item = &Superblock> {
         self.ftl.superblocks()
+    }
+
+    /// Mapping pages of a superblock in a mode.
+    pub fn superblock_pages(&self, mode: CellMode) -> u64 {
+        self.ftl.superblock_bytes(mode) / PAGE_BYTES
     }
 
     /// Check that the mapping is consistent and every count is what it counts; panics if not. Slow; for tests.

@@ -61,9 +61,11 @@ impl Drive {
             rest -= mapped;
         }
         self.buffer.waited += payload.waited;
+        let copied = payload.arrived + self.controller.copy_in(request.len);
+        self.nand.waits.spend(copied, Cause::Commands);
         match request.fua || !self.controller.write_cache {
-            true => self.flush(payload.arrived),
-            false => payload.arrived,
+            true => self.flush(copied),
+            false => copied,
         }
     }
 
@@ -86,7 +88,7 @@ impl Drive {
         let mut payload = Payload::new(len, self.link.command_bytes(), ready);
         self.take_in(ready, (len as u64 / PAGE_BYTES) as u32, throttled, &mut payload);
         self.buffer.waited += payload.waited;
-        payload.arrived
+        payload.arrived + self.controller.copy_in(len)
     }
 
     /// Take in `pages` of a write that are mapped, from `ready` on.

@@ -45,6 +45,18 @@ pub struct Superblock {
     pub native_erases: u32,
 }
 
+impl Superblock {
+    /// Erased, or to be erased before its next use.
+    pub fn is_free(&self) -> bool {
+        self.state == State::Free
+    }
+
+    /// It is being filled.
+    pub fn is_open(&self) -> bool {
+        self.state == State::Open
+    }
+}
+
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Superblocks {
     all: Vec<Superblock>,

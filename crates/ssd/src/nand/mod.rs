@@ -82,7 +82,7 @@ impl Way {
 pub struct Nand {
     dies: Vec<Die>,
     channels: Vec<Timeline>,
-    /// The controller's data path into native cells.
+    /// The controller's data path into the cells.
     path: Timeline,
     /// By [`CellMode`].
     modes: [Mode; 2],
@@ -116,14 +116,16 @@ pub struct Nand {
 }
 
 impl Nand {
-    /// `path_bytes_per_s`: what the controller moves into native cells; `None`: whatever they take.
-    pub fn new(nand: &config::Nand, path_bytes_per_s: Option<u64>) -> Nand {
+    /// The NAND behind the data path of a controller.
+    pub fn new(nand: &config::Nand, controller: &config::Controller) -> Nand {
         let unit = |pages: u32, path: Option<u64>, time: Nanos| {
             let transfer = transfer_time(pages, nand.bus_mts);
             let bytes = pages as u64 * PAGE_BYTES;
             let path = path.map_or(Nanos::ZERO, |rate| Nanos((bytes * 1_000_000_000).div_ceil(rate)));
             ProgramUnit { pages, transfer, path, time }
         };
+        let [slc_path, native_path] =
+            [CellMode::Slc, CellMode::Native].map(|mode| controller.data_path(mode));
         let mode = |cells: CellTiming, pages: u32, path: Option<u64>| Mode {
             unit: unit(pages, path, cells.program),
             read: cells.read,
@@ -134,13 +136,13 @@ impl Nand {
             channels: vec![Timeline::default(); nand.channels as usize],
             path: Timeline::default(),
             modes: [
-                mode(nand.slc, nand.multi_plane_pages(), None),
-                mode(nand.native, nand.multi_plane_pages() * nand.bits_per_cell, path_bytes_per_s),
+                mode(nand.slc, nand.multi_plane_pages(), slc_path),
+                mode(nand.native, nand.multi_plane_pages() * nand.bits_per_cell, native_path),
             ],
             // The die reads what the cells hold, and then does the whole of a native program.
             upper: unit(
                 nand.multi_plane_pages() * (nand.bits_per_cell - 1),
-                path_bytes_per_s,
+                native_path,
                 nand.slc.read + nand.native.program,
             ),
             suspend: nand.suspend,
@@ -166,8 +168,8 @@ impl Nand {
     }
 
     /// Whether it is this NAND, asked for nothing after `now`.
-    pub fn check(&self, nand: &config::Nand, path_bytes_per_s: Option<u64>, now: Nanos) -> Consistency {
-        let described = Nand::new(nand, path_bytes_per_s);
+    pub fn check(&self, nand: &config::Nand, controller: &config::Controller, now: Nanos) -> Consistency {
+        let described = Nand::new(nand, controller);
         let lengths = |nand: &Nand| (nand.dies.len(), nand.channels.len(), nand.plane_ends.len());
         let sizes = |nand: &Nand| (nand.multi_plane_pages, nand.plane_pages, nand.suspend);
         ensure(
@@ -329,13 +331,14 @@ impl Nand {
         self.transfer(self.dies[die as usize].channel, sensed, pages)
     }
 
-    /// What one program writes in that mode, taking `permille` of tPROG.
+    /// What one program writes in that mode, taking `permille` of its time in the array and in the data path.
     #[inline]
     pub fn program_unit(&self, mode: CellMode, permille: u32) -> ProgramUnit {
         let unit = self.mode(mode).unit;
+        let share = |time: Nanos| Nanos(time.0 * permille as u64 / 1000);
         match permille {
             1000 => unit,
-            _ => ProgramUnit { time: Nanos(unit.time.0 * permille as u64 / 1000), ..unit },
+            _ => ProgramUnit { path: share(unit.path), time: share(unit.time), ..unit },
         }
     }
 

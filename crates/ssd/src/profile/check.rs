@@ -13,15 +13,16 @@ use crate::words::Words;
 const OPEN_SUPERBLOCKS: u64 = 4;
 
 pub fn check(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
-    geometry(c, reader)?;
-    times(c, reader)?;
-    controller(c, reader)?;
-    policy(c, reader)?;
-    usb(c, reader)?;
-    power_states(c, reader)?;
-    thermal(c, reader)?;
-    page_cache(c, reader)?;
-    space(c, reader)
+    // What the drive has room for is asked last: it follows from all else.
+    for check in [geometry, times, controller, policy, usb, power_states, thermal, page_cache] {
+        if let Err(fault) = check(c, reader) {
+            reader.fault(fault);
+        }
+    }
+    if reader.faults.borrow().is_empty() {
+        space(c, reader)?;
+    }
+    Ok(())
 }
 
 fn geometry(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
@@ -110,12 +111,17 @@ fn controller(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
             "at most 1GiB; a few hundred KiB are usual".into(),
         ));
     }
-    if c.controller.native_write_bytes_per_s == Some(0) {
-        return Err(reader.error(
-            "controller.native_write",
-            "controller.native_write is 0".into(),
-            "\"none\": as fast as the dies program".into(),
-        ));
+    let rates = [
+        ("controller.slc_write", c.controller.slc_write_bytes_per_s, "as fast as the dies program"),
+        ("controller.native_write", c.controller.native_write_bytes_per_s, "as fast as the dies program"),
+        (
+            "controller.copy_in",
+            c.controller.copy_in_bytes_per_s,
+            "a write is answered when the link has brought it",
+        ),
+    ];
+    if let Some((key, _, none)) = rates.into_iter().find(|(_, rate, _)| *rate == Some(0)) {
+        return Err(reader.error(key, format!("{key} is 0"), format!("\"none\": {none}")));
     }
     if c.controller.flush > Nanos::from_secs(60) {
         return Err(reader.error(

@@ -30,4 +30,17 @@ impl ProfileError {
     pub(super) fn new(origin: &Origin, message: String, hint: String) -> ProfileError {
         ProfileError { place: origin.to_string(), message, hint }
     }
+
+    /// All faults of a profile as one error: a single one as it is, several with a line for each.
+    pub(super) fn all(source: &str, mut faults: Vec<ProfileError>) -> Result<(), ProfileError> {
+        if faults.len() < 2 {
+            return faults.pop().map_or(Ok(()), Err);
+        }
+        let mut message = format!("{} faults", faults.len());
+        for ProfileError { place, message: what, hint } in &faults {
+            message.push_str(&format!("\n  {place}: {what} (hint: {hint})"));
+        }
+        let hint = "each line says what to write instead".into();
+        Err(ProfileError { place: source.to_string(), message, hint })
+    }
 }

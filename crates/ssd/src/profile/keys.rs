@@ -77,10 +77,11 @@ pub fn words() -> Vec<(&'static str, Vec<&'static str>)> {
     known
 }
 
-/// Everything as the keys say, unchecked beyond each key's own form.
+/// Everything as the keys say, unchecked beyond each key's own form. What is wrong with keys is one error.
 pub fn read(reader: &Reader) -> Result<Config, ProfileError> {
     let mut draft = Draft::default();
     visit(&mut Visit::Read(reader), &mut draft)?;
+    ProfileError::all(reader.source, reader.faults.take())?;
     let Draft { capacity, capacity_pure_slc, mut config, .. } = draft;
     let bytes = match config.cache.mode {
         CacheMode::PureSlc => capacity_pure_slc.unwrap_or_else(|| {
@@ -197,7 +198,9 @@ fn controller(v: &mut Visit, c: &mut Controller) -> Visited {
     v.switch("controller.write_cache", &mut c.write_cache, WRITE_CACHE)?;
     v.switch("controller.plp", &mut c.power_loss_protection, PLP)?;
     v.quantity("controller.flush", &mut c.flush, units::TIME, Some(Nanos::ZERO))?;
+    v.optional_or("none", "controller.slc_write", &mut c.slc_write_bytes_per_s, units::RATE)?;
     v.optional_or("none", "controller.native_write", &mut c.native_write_bytes_per_s, units::RATE)?;
+    v.optional_or("none", "controller.copy_in", &mut c.copy_in_bytes_per_s, units::RATE)?;
     v.count("controller.cores", &mut c.cores, 1, 64, None)?;
     v.quantity("controller.command", &mut c.command, units::TIME, None)?;
     v.quantity("controller.read", &mut c.read, units::TIME, Some(c.command))?;

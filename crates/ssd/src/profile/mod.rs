@@ -45,24 +45,27 @@ pub fn load(
 ) -> Result<Profile, ProfileError> {
     let flat = source::gather(source, text, library, overrides, true)?;
     let known = keys();
+    let mut faults = Vec::new();
     for (key, value) in &flat.values {
         if !known.contains(&key.as_str()) {
             let near = nearest(key, known.iter().copied());
             let message = format!("unknown key {key}");
-            return Err(ProfileError::new(&value.origin, message, meant(near)));
+            faults.push(ProfileError::new(&value.origin, message, meant(near)));
         }
     }
     for (key, value) in &flat.provenance {
         let table = format!("{key}.");
-        if !known.iter().any(|known| known == key || known.starts_with(&table)) {
+        let is_known = known.iter().any(|known| known == key || known.starts_with(&table));
+        if !is_known && !flat.values.contains_key(key) {
             let near = nearest(key, known.iter().copied());
             let message = format!("[provenance] names the unknown key {key}");
-            return Err(ProfileError::new(&value.origin, message, meant(near)));
+            faults.push(ProfileError::new(&value.origin, message, meant(near)));
         }
     }
-    let reader = reader::Reader { flat: &flat, source };
+    let reader = reader::Reader { flat: &flat, source, faults: faults.into() };
     let config = keys::read(&reader)?;
     check::check(&config, &reader)?;
+    ProfileError::all(source, reader.faults.take())?;
     let provenance = flat.provenance.into_iter().map(|(key, value)| (key, value.text)).collect();
     Ok(Profile { config, provenance })
 }

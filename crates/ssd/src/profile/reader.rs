@@ -1,5 +1,7 @@
 //! Reading keys: where each came from, and what is said of one that cannot be used.
 
+use std::cell::RefCell;
+
 use super::error::{Origin, ProfileError};
 use super::nearest::nearest;
 use super::source::{Flat, Value};
@@ -13,9 +15,16 @@ pub type Switch = [(&'static str, bool); 2];
 pub struct Reader<'a> {
     pub flat: &'a Flat,
     pub source: &'a str,
+    /// What is wrong with keys that were read.
+    pub faults: RefCell<Vec<ProfileError>>,
 }
 
 impl Reader<'_> {
+    /// Note what is wrong with a key, and go on.
+    pub fn fault(&self, fault: ProfileError) {
+        self.faults.borrow_mut().push(fault);
+    }
+
     pub fn value(&self, key: &str) -> Option<&Value> {
         self.flat.values.get(key)
     }

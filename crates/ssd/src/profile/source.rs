@@ -180,6 +180,12 @@ pub fn gather(
     }
     let mut said = Flat::default();
     for (key, text) in overrides {
+        if key == "base" {
+            let origin = Origin { source: format!("{key}={text}"), line: None };
+            let message = "base is a key of profiles alone, not of a drive's name".to_string();
+            let hint = format!("name that drive (sim:{text},...), or write a profile: base = \"{text}\"");
+            return Err(ProfileError::new(&origin, message, hint));
+        }
         let key = if PARTS.contains(&key.as_str()) { format!("{key}.part") } else { key.clone() };
         let origin = Origin { source: format!("{key}={text}"), line: None };
         let quoted = text.parse::<f64>().is_err();

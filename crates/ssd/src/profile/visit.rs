@@ -73,7 +73,11 @@ impl Visit<'_> {
         write: impl FnOnce(&T) -> Option<String>,
     ) -> Visited {
         match self {
-            Visit::Read(reader) => *value = read(reader)?,
+            Visit::Read(reader) => match read(reader) {
+                Ok(found) => *value = found,
+                // It keeps its default; all faults are told together.
+                Err(fault) => reader.fault(fault),
+            },
             Visit::Write(toml) => {
                 if let Some(text) = write(value) {
                     toml.line(key, &text);

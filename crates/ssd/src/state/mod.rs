@@ -12,6 +12,7 @@ use std::io::{self, Seek, SeekFrom, Write};
 
 use serde::{Deserialize, Serialize};
 
+use crate::cell_mode::CellMode;
 use crate::config::Config;
 use crate::host::Machine;
 use crate::processors::share;
@@ -20,13 +21,19 @@ use crate::units::Nanos;
 
 /// Of the form of everything after the header. Whoever changes what any part of a drive consists of raises it: a test
 /// in tests/state.rs notices.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 
 /// As PNG's: not text, and damaged by what changes line ends.
 const MAGIC: [u8; 8] = *b"\x89pslc\r\n\x1a";
 /// Magic, version, (length, checksum) of two parts, checksum of these. Every version begins so.
 const HEADER: usize = 8 + 4 + 2 * (8 + 4) + 4;
 const PARTS: [&str; 2] = ["profile", "state"];
+/// Of the two profiles in a file, as TOML: what a person may write of one.
+const MAX_PROFILE_BYTES: u64 = 2 * 16_000_000;
+/// Of the state, for each mapping page of the flash. Drives written at random, page by page, have less than 12.
+const MAX_PAGE_STATE_BYTES: u64 = 32;
+/// Of a state that is never too large, whatever the flash holds: counters, buffers, queues.
+const FREE_STATE_BYTES: u64 = 64 << 20;
 
 /// A drive as it is kept.
 #[derive(Clone, Debug)]
@@ -58,6 +65,8 @@ pub enum StateError {
     Cut { found: u64, whole: u64 },
     #[error("{0} bytes follow its end")]
     Longer(u64),
+    #[error("its {part} has {bytes} bytes; the limit for this drive is {limit}")]
+    TooLarge { part: &'static str, bytes: u64, limit: u64 },
     #[error("its {0} is damaged: the checksum is another")]
     Damaged(&'static str),
     #[error("its {0} has the right checksum and cannot be understood: {1}")]
@@ -87,10 +96,27 @@ pub fn write(out: &mut (impl Write + Seek), about: &About, now: Nanos, machine: 
 
 /// Read a drive from all of the bytes that `write` wrote. Whatever they are, the drive can be asked for anything then.
 pub fn read(bytes: &[u8]) -> Result<Kept, StateError> {
-    read_as(bytes, |about| {
-        let loaded = profile::load("its profile", &about.profile, &|_| None, &[]);
-        loaded.map(|profile| profile.config).map_err(|error| error.to_string())
-    })
+    read_as(bytes, described)
+}
+
+/// Whether these bytes have the length of a drive as their header and their profile describe it; the state is not
+/// looked at, so a file that is sparse, or far too long, costs nothing.
+pub fn check_length(bytes: &[u8]) -> Result<(), StateError> {
+    let Header { lengths, checksums } = header(bytes)?;
+    let too_large = |part: usize, limit| match lengths[part] > limit {
+        true => Err(StateError::TooLarge { part: PARTS[part], bytes: lengths[part], limit }),
+        false => Ok(()),
+    };
+    too_large(0, MAX_PROFILE_BYTES)?;
+    let about = about(&bytes[HEADER..HEADER + lengths[0] as usize], checksums[0])?;
+    let config = described(&about).map_err(|error| StateError::Strange(PARTS[0], error))?;
+    let pages = config.nand.superblocks() as u64 * config.nand.superblock_pages(CellMode::Native);
+    too_large(1, FREE_STATE_BYTES + MAX_PAGE_STATE_BYTES * pages)
+}
+
+fn described(about: &About) -> Result<Config, String> {
+    let loaded = profile::load("its profile", &about.profile, &|_| None, &[]);
+    loaded.map(|profile| profile.config).map_err(|error| error.to_string())
 }
 
 /// As [`read`], of a drive that `config` describes.
@@ -98,12 +124,15 @@ pub fn read_as(
     bytes: &[u8],
     config: impl FnOnce(&About) -> Result<Config, String>,
 ) -> Result<Kept, StateError> {
-    let [about, state] = parts(bytes)?;
-    let strange =
-        |part: usize| move |error: postcard::Error| StateError::Strange(PARTS[part], error.to_string());
-    let about = postcard::from_bytes(about).map_err(strange(0))?;
+    let Header { lengths, checksums } = header(bytes)?;
+    let (first, state) = bytes[HEADER..].split_at(lengths[0] as usize);
+    let about = about(first, checksums[0])?;
+    if checksum(state) != checksums[1] {
+        return Err(StateError::Damaged(PARTS[1]));
+    }
     let config = config(&about).map_err(|error| StateError::Strange(PARTS[0], error))?;
-    let (now, machine): (Nanos, Machine) = postcard::from_bytes(state).map_err(strange(1))?;
+    let (now, machine): (Nanos, Machine) =
+        postcard::from_bytes(state).map_err(|error| StateError::Strange(PARTS[1], error.to_string()))?;
     machine.check(&config, now).map_err(|part| StateError::Inconsistent(part.0))?;
     Ok(Kept { about, now, machine })
 }
@@ -127,13 +156,19 @@ fn part(out: &mut impl Write, value: &impl Serialize) -> io::Result<(u64, u32)> 
     Ok((summed.length, summed.checksum.finalize()))
 }
 
-/// The parts, whole and undamaged.
-fn parts(bytes: &[u8]) -> Result<[&[u8]; 2], StateError> {
+/// Lengths and checksums of the two parts.
+struct Header {
+    lengths: [u64; 2],
+    checksums: [u32; 2],
+}
+
+/// The header of bytes that are as long as it says.
+fn header(bytes: &[u8]) -> Result<Header, StateError> {
     if !begins(bytes) {
         return Err(StateError::Foreign);
     }
     let found = bytes.len() as u64;
-    let Some((header, mut rest)) = bytes.split_at_checked(HEADER) else {
+    let Some(header) = bytes.get(..HEADER) else {
         return Err(StateError::Cut { found, whole: HEADER as u64 });
     };
     let word = |at: usize| u32::from_le_bytes(header[at..at + 4].try_into().expect("four bytes"));
@@ -144,21 +179,23 @@ fn parts(bytes: &[u8]) -> Result<[&[u8]; 2], StateError> {
         return Err(StateError::Version(word(8)));
     }
     let length = |part: usize| word(12 + 12 * part) as u64 | (word(16 + 12 * part) as u64) << 32;
-    let whole = HEADER as u64 + length(0) + length(1);
+    let lengths = [length(0), length(1)];
+    let whole = lengths[0].saturating_add(lengths[1]).saturating_add(HEADER as u64);
     if found < whole {
         return Err(StateError::Cut { found, whole });
     }
     if found > whole {
         return Err(StateError::Longer(found - whole));
     }
-    let mut parts = [rest; 2];
-    for (number, part) in parts.iter_mut().enumerate() {
-        (*part, rest) = rest.split_at(length(number) as usize);
-        if checksum(part) != word(20 + 12 * number) {
-            return Err(StateError::Damaged(PARTS[number]));
-        }
+    Ok(Header { lengths, checksums: [word(20), word(32)] })
+}
+
+/// What the first part says, undamaged.
+fn about(bytes: &[u8], sum: u32) -> Result<About, StateError> {
+    if checksum(bytes) != sum {
+        return Err(StateError::Damaged(PARTS[0]));
     }
-    Ok(parts)
+    postcard::from_bytes(bytes).map_err(|error| StateError::Strange(PARTS[0], error.to_string()))
 }
 
 /// Of long bytes each processor sums a share.

@@ -69,6 +69,8 @@ pub const DRAWN: &[(&str, Draw)] = &[
     ("controller.write_cache", |n, _| one_of(n, &["", "", "on", "off"])),
     ("controller.plp", |n, _| one_of(n, &["", "", "off", "on"])),
     ("controller.flush", |n, _| one_of(n, &["", "50us", "1ms"])),
+    ("controller.slc_write", |n, _| one_of(n, &["", "", "none", "70MB/s", "300MB/s"])),
+    ("controller.copy_in", |n, _| one_of(n, &["", "none", "5GB/s", "300MB/s"])),
     ("controller.native_write", |n, _| one_of(n, &["", "", "none", "20MB/s", "60MB/s"])),
     ("controller.cores", |n, _| one_of(n, &["2", "1", "5"])),
     ("controller.command", |n, _| one_of(n, &["1500ns", "30us"])),

@@ -108,7 +108,7 @@ pub struct Reference {
     exhausted: bool,
     draining: bool,
     unflushed: bool,
-    /// The controller's data path into native cells.
+    /// The controller's data path into the cells.
     path: Wire,
     throttle: Throttle,
     space_credits: i64,
@@ -527,7 +527,7 @@ impl Reference {
 
     fn program(&mut self, ready: u64, die: usize, mode: CellMode, permille: u64) -> (usize, usize) {
         let time = self.timing(mode).program.0 * permille / 1000;
-        self.program_pages(ready, die, mode, self.unit_pages(mode), time)
+        self.program_pages(ready, die, mode, self.unit_pages(mode), time, permille)
     }
 
     fn program_pages(
@@ -537,10 +537,16 @@ impl Reference {
         mode: CellMode,
         pages: usize,
         time: u64,
+        permille: u64,
     ) -> (usize, usize) {
         let mut ready = ready;
-        if let (CellMode::Native, Some(rate)) = (mode, self.c.controller.native_write_bytes_per_s) {
-            ready = self.path.reserve(ready, (pages as u64 * PAGE * 1_000_000_000).div_ceil(rate));
+        let rate = match mode {
+            CellMode::Slc => self.c.controller.slc_write_bytes_per_s,
+            CellMode::Native => self.c.controller.native_write_bytes_per_s,
+        };
+        if let Some(rate) = rate {
+            let path = (pages as u64 * PAGE * 1_000_000_000).div_ceil(rate);
+            ready = self.path.reserve(ready, path * permille / 1000);
         }
         let register = self.dies[die].operations.last().map_or(0, |o| o.start);
         let loaded = self.transfer(die, ready.max(register), pages);
@@ -1143,6 +1149,9 @@ impl Reference {
             }
             page += count as u64;
         }
+        // It is here, and passes into the buffer as a whole.
+        let copy = |rate| (request.len as u64 * 1_000_000_000).div_ceil(rate);
+        done += self.c.controller.copy_in_bytes_per_s.map_or(0, copy);
         match request.fua || !self.c.controller.write_cache {
             true => self.flush(done),
             false => done,
@@ -1174,7 +1183,7 @@ impl Reference {
                 // What is there is read first.
                 time += self.timing(CellMode::Slc).read.0;
             }
-            let (_, operation) = self.program_pages(pointer.ready, die, pointer.mode, unit_pages, time);
+            let (_, operation) = self.program_pages(pointer.ready, die, pointer.mode, unit_pages, time, 1000);
             let opened = self.blocks[pointer.block].opened;
             let unit = pointer.units;
             self.buffer.push(Buffered { pages: unit_pages, die, operation, opened, unit });

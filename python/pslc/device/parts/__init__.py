@@ -7,15 +7,30 @@ drive.text      # a profile for sim:./FILE.toml
 drive.how       # where each value comes from
 """
 
+import csv
 import functools
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from pslc.base.errors import ProfileError, closest_match
 from pslc.device.parts.derive import Derived, derive, in_order
 from pslc.device.parts.schema import Controller, Nand, Raw, Times, read_controller, read_nand
 
-__all__ = ["Controller", "Derived", "Nand", "Times", "controller", "controllers", "derive", "nand", "nands", "profile"]
+__all__ = [
+    "Controller",
+    "Derived",
+    "Nand",
+    "Spread",
+    "Times",
+    "controller",
+    "controllers",
+    "derive",
+    "nand",
+    "nands",
+    "profile",
+    "spreads",
+]
 
 FOLDER = Path(__file__).parent
 
@@ -58,6 +73,32 @@ def _controller(name: str) -> Controller:
     return read_controller(FOLDER / "controllers" / f"{name}.toml")
 
 
+@dataclass(frozen=True)
+class Spread:
+    """How far figures that were predicted from parts are from those of reviews.
+
+    Attributes:
+        what: `first phase`, `second phase`, `third phase`, `mean of a fill`; of one controller, `speeds`.
+        drives, figures: how many of each were predicted, each from other drives.
+        median_percent, ninety_percent: relative errors that half, and nine of ten, stay within.
+    """
+
+    what: str
+    drives: int
+    figures: int
+    median_percent: int
+    ninety_percent: int
+
+
+@functools.cache
+def spreads(controller: str = "") -> tuple[Spread, ...]:
+    """Of all drives, or of the drives of one controller; empty where none of them was reviewed."""
+    with (FOLDER / "spread.csv").open(encoding="utf-8") as file:
+        rows = [row for row in csv.DictReader(file) if row["controller"] == controller]
+    keys = ("drives", "figures", "median_percent", "ninety_percent")
+    return tuple(Spread(row["what"], *(int(row[key]) for key in keys)) for row in rows)
+
+
 def _known(what: str, name: str, names: tuple[str, ...]) -> str:
     found = [known for known in names if known.startswith(name)]
     if name in names or len(found) == 1:
@@ -84,13 +125,13 @@ def profile(
     Raises:
         PslcError: a part is not known, or a given value cannot be read.
     """
-    said: dict[str, Raw] = {"capacity": capacity, **{f"cache.{key}": value for key, value in (cache or {}).items()}}
-    said |= given or {}
+    stated: dict[str, Raw] = {"capacity": capacity, **{f"cache.{key}": value for key, value in (cache or {}).items()}}
+    stated |= given or {}
     derived = derive(
-        _nand(_known("NAND die", nand, nands())), _controller(_known("controller", controller, controllers())), said
+        _nand(_known("NAND die", nand, nands())), _controller(_known("controller", controller, controllers())), stated
     )
-    how = dict.fromkeys(said, "given") | dict(derived.how)
-    values = said | dict(derived.values)
+    how = dict.fromkeys(stated, "given") | dict(derived.how)
+    values = stated | dict(derived.values)
     return Derived(in_order(values), in_order(how))
 
 
@@ -100,9 +141,9 @@ def part(name: str) -> Nand | Controller:
     Raises:
         PslcError: there is none of that name.
     """
-    known = nands() + controllers()
-    found = _known("part", name, known)
-    return _nand(found) if found in nands() else _controller(found)
+    names = nands() + controllers()
+    match = _known("part", name, names)
+    return _nand(match) if match in nands() else _controller(match)
 
 
 def text(of: Nand | Controller) -> str:

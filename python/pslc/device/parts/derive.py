@@ -4,22 +4,48 @@ What is given wins, and what follows from it follows from what was given: `nand.
 and spare along. Units in dotted keys are those of profiles.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
 from pslc.base.errors import ProfileError
-from pslc.device.parts.schema import BYTES, MTS, SHARE, TIMES, WATTS, Controller, Nand, Raw, above, quantity, written
+from pslc.device.parts.schema import (
+    BYTES,
+    MTS,
+    RATES,
+    SHARE,
+    TIMES,
+    WATTS,
+    Controller,
+    Nand,
+    Raw,
+    above,
+    quantity,
+    written,
+)
 
 Value = TypeVar("Value")
 OPEN_SUPERBLOCKS = 4
 """As the check of a profile wants beyond the reserve: open, or kept for moving data."""
 RESERVE_SUPERBLOCKS = 8
-FOLD_OVERHEAD = 3.5
-FOLD_SOURCE = (
-    "assumed: the median of four drives that fold when their space ends, from the third speed over the second"
-    " (techpowerup.com, page 6: MSI M480 Play 2.7, Lexar NM800 Pro 2.4, Lexar NM790 4.3, HP FX900 6.0)"
-)
+FOLDS_FIRST = ("fold", "fold-cost-benefit", "static-first")
+"""Policies under which every byte goes through the cache."""
+FOLDS_BESIDE = ("direct-while-folding", "watermarks", "predict-idle")
+"""Policies under which folding goes on beside writes into native cells."""
+FOLD_OVERHEADS = {
+    ("direct-then-fold", "TLC"): 2.77, ("direct-then-fold", "QLC"): 1.17,
+    ("fold", "TLC"): 4.09, ("fold", "QLC"): 1.17,
+}  # fmt: skip
+"""By the way of folding, and by cells: medians of the rows of docs/accuracy/calibration.csv. Beside writes it costs
+what a direct program costs: no review tells more, and the SN850 of 1 TB has emptied its cache before it is full, at
+most 1.1."""
+
+
+def way_of_folding(when_full: str) -> str:
+    """The policy whose folding is like that of another."""
+    if when_full in FOLDS_FIRST:
+        return "fold"
+    return "direct-while-folding" if when_full in FOLDS_BESIDE else "direct-then-fold"
 
 
 @dataclass(frozen=True)
@@ -71,11 +97,11 @@ class Derivation:
 
     def count(self, key: str, value: int, how: str) -> int:
         """The same for a whole number."""
-        found = self.set(key, value, how)
+        value_set = self.set(key, value, how)
         try:
-            return int(found)
+            return int(value_set)
         except ValueError:
-            raise ProfileError(f"{key} is {found}", "a whole number") from None
+            raise ProfileError(f"{key} is {value_set}", "a whole number") from None
 
     def amount(self, key: str, value: int, units: Mapping[str, int], how: str) -> int:
         """The same for a number with a unit."""
@@ -142,12 +168,12 @@ def _geometry(d: Derivation, capacity: int, static: int) -> None:
         f" ({_source(die.source, 'spare')})"
     )
     # The least that the host's data, the static part of the cache and the moving of data need.
-    least = (
+    min_dies = (
         -(-capacity // (block * dies)) + -(-static * bits // (block * dies)) + RESERVE_SUPERBLOCKS + OPEN_SUPERBLOCKS
     )
-    if blocks < least:
+    if blocks < min_dies:
         blocks, how = (
-            least,
+            min_dies,
             f"derived: the least that hold the capacity, the static cache and the reserve ({blocks} nominal)",
         )
     d.set("nand.blocks_per_plane", blocks, how)
@@ -176,15 +202,15 @@ def _watermark(d: Derivation, capacity: int, raw: int, bits: int) -> None:
         )  # fmt: skip
 
 
-def _dies(least: int, channels: int) -> tuple[int, int]:
+def _dies(min_dies: int, channels: int) -> tuple[int, int]:
     """How many dies, at least so many, and over how many channels: every channel has as many as the others. All
     channels where that takes an eighth more dies at most, otherwise at least half of them."""
-    if least <= channels:
-        return least, least
-    whole = -(-least // channels) * channels
-    if whole * 8 <= least * 9:
+    if min_dies <= channels:
+        return min_dies, min_dies
+    whole = -(-min_dies // channels) * channels
+    if whole * 8 <= min_dies * 9:
         return whole, channels
-    dies = least
+    dies = min_dies
     while True:
         for used in range(channels, max(channels // 2, 1) - 1, -1):
             if dies % used == 0:
@@ -221,10 +247,12 @@ def _controller(d: Derivation) -> None:
         d.amount("controller.write", c.write, TIMES, d.from_controller("write"))
     if c.read_ahead:
         d.amount("controller.read_ahead", c.read_ahead, BYTES, d.from_controller("read_ahead"))
-    qlc = c.habits_qlc if die.bits_per_cell > 3 else {}
-    if "native_write" in {**c.habits, **qlc}:
-        table = "habits_qlc" if "native_write" in qlc else "habits"
-        ceiling = qlc.get("native_write", c.habits.get("native_write"))
+    for key, rate in (("slc_write", c.slc_write), ("copy_in", c.copy_in)):
+        if rate is not None:
+            d.set(f"controller.{key}", written(rate, RATES), d.from_controller(key))
+    table = "habits_qlc" if die.bits_per_cell > 3 else "habits"
+    ceiling = getattr(c, table).get("native_write")
+    if ceiling is not None:
         d.set("controller.native_write", str(ceiling), d.from_controller(f"{table}.native_write"))
     if c.map != "dram":
         d.set("controller.map", c.map, d.from_controller("map"))
@@ -265,9 +293,8 @@ def _cache(d: Derivation, capacity: int) -> int:
         # A habit of another policy says nothing of this one.
         own = when_full == habits["when_full"] and habits.get("reuse") != "as-freed"
         d.set("cache.reuse", *((habits["reuse"], from_habits("reuse")) if own else ("after-idle", "assumed")))
-    if die.bits_per_cell == 3 and "fold_overhead" not in habits:
-        d.set("cache.fold_overhead", FOLD_OVERHEAD, FOLD_SOURCE)
-    for key in ("host_share", "fold_overhead", "dead", "shrink_from", "shrink_to"):
+    _fold_overhead(d, str(when_full), habits, from_habits)
+    for key in ("host_share", "dead", "shrink_from", "shrink_to"):
         if key in habits:
             d.set(f"cache.{key}", habits[key], from_habits(key))
     if "cache.idle" not in given:
@@ -278,6 +305,24 @@ def _cache(d: Derivation, capacity: int) -> int:
             d.set("cache.idle.threshold", habits["idle"], from_habits("idle"))
     static = given.get("cache.static", d.values.get("cache.static", "0GB"))
     return quantity(static, BYTES, "cache.static") if mode in ("static-slc", "hybrid-slc") else 0
+
+
+def _fold_overhead(d: Derivation, when_full: str, habits: Mapping[str, Raw], from_habits: Callable[[str], str]) -> None:
+    """As drives on the die, or with the controller under the policy of its firmware, show it: of QLC the die comes
+    first, of TLC the controller. Otherwise that of all drives that fold this way."""
+    qlc, way = d.die.bits_per_cell > 3, way_of_folding(when_full)
+    if way == "direct-while-folding":
+        d.set("cache.fold_overhead", 1.0, "assumed: folding beside writes costs what a direct program costs")
+        return
+    estimates: list[tuple[Raw, str]] = []
+    if "fold_overhead" in habits and way == way_of_folding(str(habits["when_full"])):
+        estimates.append((habits["fold_overhead"], from_habits("fold_overhead")))
+    if d.die.fold_overhead is not None:
+        estimates.insert(0 if qlc else len(estimates), (d.die.fold_overhead, d.from_die("fold_overhead")))
+    cells = "QLC" if qlc else "TLC"
+    source = f"assumed: the median of {cells} drives that do {way} (docs/accuracy/calibration.csv)"
+    estimates.append((FOLD_OVERHEADS[way, cells], source))
+    d.set("cache.fold_overhead", *estimates[0])
 
 
 def _body(d: Derivation) -> None:

@@ -1,7 +1,7 @@
 """Part files: a NAND die or a controller in strict TOML, with units, and for each value a source or `assumed`.
 
-A key that is not known, a key that is missing, a number without a unit, a value without a source is an error that names
-the file, the key and what to write.
+A key that is not known, a key that is missing, a number without a unit, a value without a source is a fault. All faults
+of a file are one error, with a line for each that names the file, the key and what to write.
 """
 
 import re
@@ -12,7 +12,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from pslc.base import files, gate
-from pslc.base.errors import ProfileError, closest_match
+from pslc.base.errors import Faults, ProfileError, closest_match
 
 FILE = gate.Expected('part files are TOML; text goes in quotes: bus = "1200MT/s"', ProfileError)
 
@@ -73,7 +73,8 @@ class Nand:
         slc, native: times at one bit a cell and at the native number; a native program is a whole one, all planes and
             bits (one-shot, or the sum of its passes).
         spare: share of blocks beyond the nominal ones.
-        plane_reads: `independent` or `together`.
+        fold_overhead: die time of programming folded data over that of host data, as drives on it show; None: none
+        does. plane_reads: `independent` or `together`.
         slc_cycles, native_cycles: program and erase cycles a block stands.
         read_mw, program_mw, erase_mw: what the die draws meanwhile.
         source: of each key, as the part file says.
@@ -92,6 +93,7 @@ class Nand:
     slc: Times
     native: Times
     spare: float
+    fold_overhead: float | None
     plane_reads: str
     slc_cycles: int
     native_cycles: int
@@ -125,6 +127,9 @@ class Controller:
         cores, command, read, write: core time of commands, nanoseconds.
         map: `dram`, or the bytes of it that are held; `map_access` what a look at it takes, nanoseconds.
         write_buffer: bytes; None: as many as the dies need.
+        slc_write: what its data path moves into pSLC, bytes a second; None: whatever the dies take.
+        copy_in: how fast the data of one write pass into its buffer before it is answered, bytes a second; None: as the
+            link brings them.
         habits, habits_qlc: what its firmware does with the cache, in the keys of a profile's [cache] (`idle` is the
             threshold); `share`, of the capacity that the cache has on an empty drive where nobody says; and
             `native_write`, what it moves into native cells, whatever the dies could. On QLC `habits_qlc` go first.
@@ -144,6 +149,8 @@ class Controller:
     map: str
     map_access: int
     write_buffer: int | None
+    slc_write: int | None
+    copy_in: int | None
     read_ahead: int
     suspend: Mapping[str, str | int] | None
     active_mw: int
@@ -156,11 +163,15 @@ class Controller:
 
 @dataclass
 class Reader:
-    """One part file: each key is taken once, and what is left over is an error."""
+    """One part file: each key is taken once, what is left over is a fault, and `end` raises all faults together.
+
+    Until then a value that cannot be used is 0, or empty.
+    """
 
     path: Path
     values: dict[str, Raw]
     source: dict[str, str]
+    faults: Faults
     taken: set[str] = field(default_factory=set)
 
     @classmethod
@@ -178,73 +189,92 @@ class Reader:
             ) from None
         sources = table.pop("source", {})
         source = {key: str(value) for key, value in sources.items()} if isinstance(sources, dict) else {}
-        return cls(path, dict(files.dotted(table)), source)
+        return cls(path, dict(files.dotted(table)), source, Faults(ProfileError, path.name))
 
-    def take(self, key: str, default: Raw | None = None) -> Raw:
-        """The value of a key, which must have a source too.
+    def fault(self, what: str, hint: str) -> None:
+        """Note a fault of the file."""
+        self.faults.add(f"{self.path.name}: {what}", hint)
 
-        Raises:
-            PslcError: it is not there, or nobody says where it comes from.
-        """
+    def take(self, key: str, default: Raw | None = None) -> Raw | None:
+        """The value of a key, which must have a source too; None if it is missing."""
         self.taken.add(key)
         if key not in self.values:
             if default is None:
-                meant = closest_match(key, self.values)
-                raise ProfileError(f"{self.path.name}: {key} is missing", f"instead of {meant}?" if meant else "add it")
+                meant = closest_match(key, self.values.keys() - self.taken)
+                self.fault(f"{key} is missing", f"instead of {meant}?" if meant else "add it")
             return default
         if not any(name in self.source for name in above(key)):
-            raise ProfileError(
-                f"{self.path.name}: {key} has no source", f'[source] {key} = "where it was read", or "assumed"'
-            )
+            self.fault(f"{key} has no source", f'[source] {key} = "where it was read", or "assumed"')
         return self.values[key]
 
     def text(self, key: str, default: str | None = None, words: tuple[str, ...] = ()) -> str:
         """A text, one of `words` where there are some."""
         value = self.take(key, default)
-        if not isinstance(value, str) or (words and value not in words):
-            raise ProfileError(f"{self.path.name}: {key} is {value!r}", ", ".join(words) or "text in quotes")
-        return value
+        if isinstance(value, str) and (not words or value in words):
+            return value
+        if value is not None:
+            self.fault(f"{key} is {value!r}", ", ".join(words) or "text in quotes")
+        return ""
 
     def count(self, key: str, default: int | None = None) -> int:
         """A whole number above 0."""
         value = self.take(key, default)
-        if not isinstance(value, int) or value < 1:
-            raise ProfileError(f"{self.path.name}: {key} is {value!r}", "a whole number above 0")
-        return value
+        if isinstance(value, int) and value >= 1:
+            return value
+        if value is not None:
+            self.fault(f"{key} is {value!r}", "a whole number above 0")
+        return 0
 
     def amount(self, key: str, units: Mapping[str, int], default: str | None = None) -> int:
         """A number with a unit."""
-        return quantity(self.take(key, default), units, f"{self.path.name}: {key}")
+        value = self.take(key, default)
+        if value is not None:
+            with self.faults.noted():
+                return quantity(value, units, f"{self.path.name}: {key}")
+        return 0
 
     def optional(self, key: str, units: Mapping[str, int]) -> int | None:
         """A number with a unit, or None where the file does not know."""
         self.taken.add(key)
         return self.amount(key, units) if key in self.values else None
 
+    def factor(self, key: str) -> float | None:
+        """A number above 0 without a unit, or None where the file does not know."""
+        self.taken.add(key)
+        if key not in self.values:
+            return None
+        value = self.values[key]
+        if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < float("inf"):
+            return float(value)
+        self.fault(f"{key} is {value!r}", "a number above 0, such as 2.5")
+        return None
+
     def times(self, mode: str) -> Times:
         """The times of a cell mode."""
         return Times(*(self.amount(f"{mode}.{what}", TIMES) for what in ("read", "program", "erase")))
 
-    def rest(self, table: str, known: tuple[str, ...]) -> dict[str, Raw]:
+    def rest(self, table: str, keys: tuple[str, ...]) -> dict[str, Raw]:
         """What a table holds of the keys known there."""
-        found = {key: self.take(f"{table}.{key}") for key in known if f"{table}.{key}" in self.values}
-        self.taken.update(f"{table}.{key}" for key in known)
-        return found
+        there = [key for key in keys if f"{table}.{key}" in self.values]
+        for key in there:
+            self.take(f"{table}.{key}")
+        self.taken.update(f"{table}.{key}" for key in keys)
+        return {key: self.values[f"{table}.{key}"] for key in there}
 
     def end(self) -> None:
-        """Say what nobody asked for.
+        """Raise the faults, those of keys and sources among them that nobody asked for.
 
         Raises:
-            PslcError: a key, or a source, that is not known.
+            PslcError: something is wrong with the file.
         """
         for key in self.values:
             if key not in self.taken:
                 meant = closest_match(key, sorted(self.taken - set(self.values)))
-                hint = f"did you mean {meant}?" if meant else "leave it out"
-                raise ProfileError(f"{self.path.name}: unknown key {key}", hint)
+                self.fault(f"unknown key {key}", f"did you mean {meant}?" if meant else "leave it out")
         for key in self.source:
             if not any(key in above(name) for name in self.values):
-                raise ProfileError(f"{self.path.name}: [source] names {key}, which is not there", "leave it out")
+                self.fault(f"[source] names {key}, which is not there", "leave it out")
+        self.faults.raise_if_any()
 
 
 def above(key: str) -> list[str]:
@@ -284,6 +314,7 @@ def read_nand(path: Path) -> Nand:
         slc=r.times("slc"),
         native=r.times("native"),
         spare=r.amount("spare", SHARE) / 10_000,
+        fold_overhead=r.factor("fold_overhead"),
         plane_reads=r.text("plane_reads", words=("independent", "together")),
         slc_cycles=r.count("wear.slc_cycles"),
         native_cycles=r.count("wear.native_cycles"),
@@ -305,8 +336,8 @@ def read_controller(path: Path) -> Controller:
     r = Reader.of(path)
     command = r.amount("command", TIMES)
     memory = r.text("map")
-    if memory != "dram":
-        quantity(memory, BYTES, f"{path.name}: map")
+    if memory not in ("dram", ""):
+        r.amount("map", BYTES)
     suspend: dict[str, int | str] = {}
     for key, value in r.rest("suspend", ("program", "erase", "limit")).items():
         suspend[key] = r.count("suspend.limit") if key == "limit" else str(value)
@@ -326,6 +357,8 @@ def read_controller(path: Path) -> Controller:
         map=memory,
         map_access=r.optional("map_access", TIMES) or 0,
         write_buffer=r.optional("write_buffer", BYTES),
+        slc_write=r.optional("slc_write", RATES),
+        copy_in=r.optional("copy_in", RATES),
         read_ahead=r.optional("read_ahead", BYTES) or 0,
         suspend=suspend or None,
         active_mw=r.amount("power.active", WATTS),

@@ -39,13 +39,13 @@
     const drop = event.target.closest && event.target.closest("#drop");
     const files = drop && (event.type === "drop" ? event.dataTransfer.files : event.target.files);
     if (!files) return;
-    const bytes = [...files].reduce((sum, file) => sum + file.size, 0), most = Number($("most").dataset.bytes);
-    if (bytes <= most) return;
+    const bytes = [...files].reduce((sum, file) => sum + file.size, 0), limit = Number($("most").dataset.bytes);
+    if (bytes <= limit) return;
     event.preventDefault();
     event.stopImmediatePropagation();
     event.target.value = "";
-    const said = `what was dropped has ${Math.ceil(bytes / 1e6)} MB, at most ${most / 1e6} MB are read on the page`;
-    set("dropped", { children: trouble({ what: said, hint: "pslc analyze, pslc trace show and pslc run read larger files" }) });
+    const message = `the files have ${Math.ceil(bytes / 1e6)} MB, but the page reads at most ${limit / 1e6} MB`;
+    set("dropped", { children: trouble({ what: message, hint: "pslc analyze, pslc trace show and pslc replay read larger files" }) });
   }
   for (const kind of ["drop", "change"]) window.addEventListener(kind, tooLarge, true);
 

@@ -1,0 +1,98 @@
+//! What a page calls. A question is written where `reserve` says, and `simulate` gives the address of the answer:
+//!
+//! ```text
+//!   length of the JSON   length of the film   JSON ...   film ...
+//!   u32, little-endian   u32
+//! ```
+//!
+//! Both are given back with `release`.
+
+use crate::{simulate, Film};
+
+#[cfg(target_arch = "wasm32")]
+#[link(wasm_import_module = "pslc")]
+extern "C" {
+    /// How far the run has come, in permille; the page shows it.
+    fn progress(permille: u32);
+    /// The module ends: where and why, in UTF-8.
+    fn panicked(at: *const u8, len: usize);
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+fn progress(_permille: u32) {}
+
+/// From now on the page is called before a panic ends the module.
+#[no_mangle]
+pub extern "C" fn start() {
+    #[cfg(target_arch = "wasm32")]
+    std::panic::set_hook(Box::new(|panic| {
+        let words = panic.to_string();
+        // SAFETY: the page reads these bytes while it is called.
+        unsafe {
+            panicked(words.as_ptr(), words.len());
+        }
+    }));
+}
+
+/// Memory for `len` bytes.
+#[no_mangle]
+pub extern "C" fn reserve(len: usize) -> *mut u8 {
+    Box::into_raw(vec![0_u8; len].into_boxed_slice()).cast()
+}
+
+/// Give back what `reserve` or `simulate` gave.
+///
+/// # Safety
+///
+/// `at` is from `reserve(len)`, or an answer of `len` bytes in all, and nobody uses it any more.
+#[no_mangle]
+pub unsafe extern "C" fn release(at: *mut u8, len: usize) {
+    let bytes = std::ptr::slice_from_raw_parts_mut(at, len);
+    // SAFETY: a box of so many bytes was made for it, as the caller vouches.
+    drop(unsafe { Box::from_raw(bytes) });
+}
+
+/// Answer the question at `at`, which stays the caller's.
+///
+/// # Safety
+///
+/// `len` bytes at `at` are initialised and nobody changes them meanwhile.
+#[no_mangle]
+pub unsafe extern "C" fn answer(at: *const u8, len: usize) -> *mut u8 {
+    // SAFETY: the caller vouches for the bytes.
+    let question = unsafe { std::slice::from_raw_parts(at, len) };
+    Box::into_raw(encoded(question).into_boxed_slice()).cast()
+}
+
+fn report(permille: u32) {
+    #[cfg(target_arch = "wasm32")]
+    // SAFETY: the page's function takes any number.
+    unsafe {
+        progress(permille);
+    }
+    #[cfg(not(target_arch = "wasm32"))]
+    progress(permille);
+}
+
+/// The answer as bytes; see the module.
+pub fn encoded(question: &[u8]) -> Vec<u8> {
+    let (json, film) = match serde_json::from_slice(question) {
+        Ok(question) => match simulate(&question, &report) {
+            Ok((answer, film)) => (serde_json::to_vec(&answer), film),
+            Err(failure) => (serde_json::to_vec(&failure), Film::default()),
+        },
+        Err(error) => {
+            let failure =
+                serde_json::json!({ "message": error.to_string(), "hint": "this is a bug in the page" });
+            (serde_json::to_vec(&failure), Film::default())
+        }
+    };
+    let json = json.expect("numbers and strings can be written as JSON");
+    let film = film.bytes();
+    let mut bytes = Vec::with_capacity(8 + json.len() + film.len());
+    bytes.extend((json.len() as u32).to_le_bytes());
+    bytes.extend((film.len() as u32).to_le_bytes());
+    bytes.extend(json);
+    bytes.extend(film);
+    bytes
+}

@@ -1,0 +1,156 @@
+"""What a tester knows of a write besides its curve."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from pslc.analysis.series import Floats
+from pslc.analysis.thresholds import HOT_TOLERANCE_K, MIN_THROTTLE_CELSIUS
+
+WRITE_ALL: Final = "write the whole drive"
+"""What to do where a part of a drive was written."""
+
+
+@dataclass(frozen=True)
+class AccessPattern:
+    """How the host wrote from some point on.
+
+    Attributes:
+        from_bytes: bytes written when the pattern began.
+        span_bytes: size of the region that is written.
+        request_bytes: size of a request.
+        random: whether requests go to random places of the region, rather than one after the other.
+        synced: whether each write is flushed, or goes past the buffer, before the next one.
+    """
+
+    from_bytes: float
+    span_bytes: float
+    request_bytes: float
+    random: bool
+    synced: bool = False
+
+
+@dataclass(frozen=True)
+class MeasurementContext:
+    """What is known besides the curve; None: not known.
+
+    Attributes:
+        capacity_bytes: size of the drive.
+        link_bytes_per_s: what its link carries at most of the host's data.
+        command_bytes: what a request costs on the link besides its data, as bytes of data.
+        map_bytes: how much of the drive its controller has mapped at hand, infinite where that is all of it.
+        access_patterns: how the host wrote, in order.
+        mean_s, longest_s: mean time of a request, and the longest one of the median bin, by phase.
+        fastest_s: mean time of a request in the fastest bin, by phase.
+        slowest_quantiles_s: the longest request of a bin in the 5th, 50th, 95th and 100th percentile of the bins, by
+            phase.
+        is_depth_one: whether the host had only one request under way at a time.
+        first_request_extra_s: how much longer the first request took than those after it usually did.
+        silence_s: silence of the host before the first request.
+        cpu_share: time that the processor, or the one core that makes the requests, was busy, by phase.
+        buffered: whether the host wrote through its page cache.
+        throttled_s: how long the drive throttled for heat, by its own counters.
+        other_share: share of what the drive moved for other programs, by phase.
+        random: whether the host wrote at random places; `access_patterns` says more where it is known.
+        prefilled: whether the drive was full of other data before.
+        celsius: bytes written, and the drive's temperature then, in order.
+        synced_bytes: size of a request, where each is flushed, one at a time, in somebody else's write; of our own
+            `access_patterns` says it.
+    """
+
+    capacity_bytes: float | None = None
+    link_bytes_per_s: float | None = None
+    command_bytes: float = 0.0
+    map_bytes: float | None = None
+    access_patterns: Sequence[AccessPattern] = ()
+    mean_s: Sequence[float] | None = None
+    longest_s: Sequence[float] | None = None
+    fastest_s: Sequence[float] | None = None
+    slowest_quantiles_s: Sequence[tuple[float, float, float, float]] | None = None
+    is_depth_one: bool = False
+    first_request_extra_s: float | None = None
+    silence_s: float | None = None
+    cpu_share: Sequence[float] | None = None
+    buffered: bool = False
+    throttled_s: float | None = None
+    other_share: Sequence[float] | None = None
+    random: bool | None = None
+    prefilled: bool = False
+    celsius: tuple[Floats, Floats] | None = None
+    synced_bytes: float | None = None
+
+    @property
+    def room_bytes(self) -> float | None:
+        """What an empty drive has room for; None where it was not empty, or its capacity is not known."""
+        return None if self.prefilled else self.capacity_bytes
+
+    def pattern_at(self, at_bytes: float) -> AccessPattern | None:
+        """How the host wrote when it had written `at_bytes`; None where that is not known."""
+        return next((pattern for pattern in reversed(self.access_patterns) if pattern.from_bytes <= at_bytes), None)
+
+    def flushed_bytes(self, at_bytes: float) -> float | None:
+        """Bytes between two flushes when the host had written `at_bytes`; None where it did not wait for each write to
+        reach the NAND, or not for one at a time."""
+        pattern = self.pattern_at(at_bytes)
+        if pattern is None:
+            return self.synced_bytes
+        return pattern.request_bytes if pattern.synced and self.is_depth_one else None
+
+    def is_hot(self, from_bytes: float, to_bytes: float) -> bool | None:
+        """Whether the drive was about as hot as ever within a stretch of bytes; None where that is not known."""
+        if self.celsius is None:
+            return None
+        positions = np.linspace(from_bytes, to_bytes, 9)
+        hottest = max(float(np.quantile(self.celsius[1], 0.99)), MIN_THROTTLE_CELSIUS + HOT_TOLERANCE_K)
+        return bool(np.median(np.interp(positions, *self.celsius)) >= hottest - HOT_TOLERANCE_K)
+
+    def wait_share(self, index: int) -> float:
+        """Share of the time of a phase's requests that they took longer than when they were answered soonest."""
+        if self.mean_s is None or self.fastest_s is None or not self.mean_s[index]:
+            return 0.0
+        return 1.0 - self.fastest_s[index] / self.mean_s[index]
+
+    def waits_are_equal(self, index: int, tolerance: float, *, always: bool = False) -> bool | None:
+        """Whether the longest requests of nearly all bins of a phase took equally long, with `always` of all; None
+        where that is not known.
+
+        Args:
+            tolerance: relative difference up to which they do.
+        """
+        if self.slowest_quantiles_s is None or not self.slowest_quantiles_s[index][0]:
+            return None
+        p5, median, p95, largest = self.slowest_quantiles_s[index]
+        return p95 <= (1 + tolerance) * p5 and (not always or largest <= (1 + tolerance) * median)
+
+    def unevenness(self, index: int) -> float | None:
+        """The longest request of the median bin of a phase over its mean request; None where that is not known."""
+        if self.mean_s is None or self.longest_s is None or not self.mean_s[index]:
+            return None
+        return self.longest_s[index] / self.mean_s[index]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnalysisOptions:
+    """How a write curve is analysed.
+
+    Attributes:
+        capacity_bytes: of the drive; None when it is not known.
+        seed: of the intervals.
+        interrupted: the run was ended before its time.
+        context: what else is known of a curve that is somebody else's, so that what is not can be doubted; None: it is
+            our own.
+        next_step: what to do for the rest of the drive, where a part was written.
+    """
+
+    capacity_bytes: float | None = None
+    seed: int = 0
+    interrupted: bool = False
+    context: MeasurementContext | None = None
+    next_step: str = WRITE_ALL
+
+    @property
+    def is_own(self) -> bool:
+        """Whether the curve is of our own recording."""
+        return self.context is None

@@ -1,0 +1,372 @@
+"""Every threshold of the analysis, in one table: at which number an answer changes, its unit, and what set it.
+
+Names say the side: below `MIN_` and above `MAX_` a thing is not taken for what the name says. `_RATIO` is one speed,
+size or time over another, `_SHARE` a part of a whole (0 to 1), `_TOLERANCE` a relative difference, `_LOG_` a difference
+of natural logarithms; other units end the name (`_S`, `_BYTES`, `_BINS`). Where no source is given the value is the
+one with the most right answers on the logs, drives and jobs of `make bench-analysis`.
+`tests/analysis/test_thresholds.py` holds an input on either side of each.
+"""
+
+import math
+from typing import Final
+
+# --- segment: where the speed changes for good -----------------------------------------------------------------------
+
+MAX_PHASES: Final = 12
+"""More boundaries than this are a pattern, not phases; what follows is reported as one phase."""
+MIN_LOG_STEP: Final = math.log(1.12)
+"""The smallest change of log speed that is a phase boundary."""
+MAX_CELLS: Final = 2048
+"""Cells of equal bytes that a curve is segmented in: 16 ms of computing time."""
+MIN_PHASE_SHARE: Final = 0.005
+"""A stretch shorter than this share of the curve is a burst, not a phase, unless it is the first."""
+MIN_PHASE_CELLS: Final = 4
+"""So is one of fewer cells: a straddled boundary alone could make it."""
+MAX_SHORT_FIRST_CELLS: Final = 12
+"""A first phase of up to this many cells is short, whatever share of the curve it is."""
+MAX_SHORT_CACHE_SHARE: Final = 0.025
+"""A first phase shorter than this share of the curve is looked for on its own."""
+MIN_CACHE_SHARE: Final = 0.002
+"""A first phase shorter than this share is what the drive's DRAM took in, and no cache."""
+MAX_SLOW_START_SHARE: Final = 0.03
+"""A first phase shorter than this share and slower than the next is the drive waking up."""
+FIRST_SAMPLE_OUTLIER_RATIO: Final = 10.0
+"""How far the first sample must exceed the scatter of the following ones to count as a phase."""
+MIN_HEAD_LOG_STEP: Final = math.log(1.5)
+"""The first part of a short first phase is a phase of its own from this difference of log speed on."""
+MIN_START_RATIO: Final = 3
+"""A slow start is a phase of its own where it is longer than the short first phase divided by this."""
+MAX_EXCURSION_SHARE: Final = 0.015
+"""A stretch shorter than this share, with the speed from before behind it, is a burst as well."""
+MIN_PHASE_SHARE_IN_RIPPLE: Final = 0.04
+"""A phase shorter than this share must exceed the ripple of its neighbours too, unless it is the first."""
+RIPPLE_STEP_RATIO: Final = 0.625
+"""How much of the 5 to 95 % range of log speed such a phase must exceed."""
+RIPPLE_SCALES_CELLS: Final = (1, 2, 4, 8, 16)
+"""Block lengths over which ripple is measured, in cells."""
+MAX_NOISE_POWER: Final = 0.5
+"""Variance of log speed times cells: enough to see through ripple of +-40 %; more is a sawtooth, which is real."""
+MAX_RIPPLE_LOG_STEP: Final = math.log(2.5)
+"""Speeds that alternate by less than this difference of log speed are ripple and not phases."""
+MAX_RIPPLE_SHARE: Final = 0.06
+"""The longest half-period of ripple, as a share of the curve."""
+MIN_GAP_SHARE: Final = 0.7
+"""Of stretches after a slow start, one stands out as well as the best from this share of its step on."""
+MIN_SEGMENT_SAMPLES: Final = 2
+"""Samples in a segment between two change points."""
+
+# --- boundary: where one phase ends, and how far off that may be -----------------------------------------------------
+
+BOUNDARY_SEARCH_SHARE: Final = 0.02
+"""How far from the rough answer a boundary is searched, as a share of the bins."""
+MAX_BOUNDARY_SEARCH_BINS: Final = 400
+"""At most this many bins on each side, or four cells of the rough answer."""
+BOUNDARY_LEVEL_SHARE: Final = 0.05
+"""Bins from which a side's level is taken, as a share of the bins of the curve."""
+BOUNDARY_GUARD_SHARE: Final = 0.005
+"""Bins nearest to a rough boundary that its sides' levels are not taken from, as a share of the bins of the curve."""
+MAX_SHORT_FIRST_PHASE_BINS: Final = 64
+"""A first phase of fewer bins is searched as a whole; a longer one may begin with a slow start."""
+MIN_BOUNDARY_ERROR_BYTES: Final = 16e6
+"""No boundary is known better: a drive takes in what its queue and its buffer hold before it slows down, as 16 requests
+of 512 KiB and some MB. Finer bins show by themselves how it does so."""
+MIN_LEVEL_BINS: Final = 3
+"""With fewer bins on a side its level is not known, and so nor where in a bin the boundary is."""
+MIN_DRIFT_THIRD_BINS: Final = 5
+"""Bins in a third of a side, from which on it is tested for drift."""
+DRIFT_T_THRESHOLD: Final = 4.0
+"""A side drifts where its rise or fall is more than about this many standard errors."""
+MIN_RELATIVE_SCATTER: Final = 0.005
+"""Relative scatter no side is held to be below: real drives are not metronomes."""
+
+# --- phases ----------------------------------------------------------------------------------------------------------
+
+MAX_STRADDLED_BINS: Final = 2
+"""Bins that a boundary between two speeds may touch."""
+MIN_OWN_LOG_SPEED: Final = 0.25
+"""A bin's difference of log speed from both sides, above which it belongs to neither."""
+MERGE_LOG_SPEED: Final = 0.06
+"""Two phases whose typical log speeds differ by less are one: moments that were slower weigh on their means alone."""
+MIN_SHAPE_BINS: Final = 4
+"""Bins within a phase, below which it has no spread, no drift and no typical speed."""
+MIN_SCATTER_BINS: Final = 8
+"""Bins within a phase, below which it has no scatter."""
+MAX_SCATTER_PARTS: Final = 8
+"""Parts of a phase whose scatter is measured apart, so that no drift counts."""
+MAX_LOG_DRIFT: Final = 20.0
+"""The largest logarithm of a drift; a line through bins of very unequal width may be steeper."""
+
+# --- cache: where the cache ends -------------------------------------------------------------------------------------
+
+MIN_CLIFF_FALL: Final = 0.20
+"""The smallest relative fall of speed that is a cliff."""
+WHOLE_DRIVE_SHARE: Final = 0.98
+"""A fill that wrote this share of the capacity wrote the whole drive."""
+
+# --- plateaus: phases that are one stretch of the NAND's work --------------------------------------------------------
+
+MIN_NATIVE_BITS: Final = 3
+MAX_NATIVE_BITS: Final = 4
+"""Bits a cell of the drives on sale: TLC and QLC."""
+MAX_QLC_SPEED_RATIO: Final = 0.4
+"""Cells of four bits take no more than this share of what they take at one bit."""
+MIN_RAW_CAPACITY_RATIO: Final = 1.0
+MAX_RAW_CAPACITY_RATIO: Final = 1.2
+"""Raw capacity over what the host sees."""
+MIN_RETURN_RATIO: Final = 0.8
+"""A dip ends where this share of the speed before it is reached again."""
+MAX_FOLD_RATE_RATIO: Final = 0.7
+"""Folding frees no more than this share of what the cache takes in, in the same time: native cells are slower."""
+MIN_EMPTIED_SHARE: Final = 0.5
+"""A cache that is used again was emptied by this share at least."""
+MAX_DIP_LENGTH_RATIO: Final = 3.0
+"""A dip is no longer than this many times what was written before it."""
+MAX_PLATEAU_SPREAD: Final = 0.4
+"""A plateau whose speed spreads by more is an average of several."""
+MAX_SECOND_STEP_RATIO: Final = 0.8
+"""A second step is a cliff where the speed falls to this share or less."""
+MIN_STEP_SHARE: Final = 0.65
+"""Share of a fall, in log speed, that happens at the boundary itself; below, it is a decay."""
+MAX_START_SHARE: Final = 0.6
+"""A slow first phase is a start where it is shorter than this share of itself and the next together."""
+MIN_BEYOND_LINK_RATIO: Final = 1.12
+"""Speed over the link's ceiling at which no drive was measured: packets and encoding take less than the rest."""
+MIN_HEAT_S: Final = 15.0
+"""Seconds of writing before which no drive gets hot."""
+MIN_HEAT_BYTES_PER_S: Final = 0.8e9
+"""Write speed below which no drive gets hot."""
+MIN_TIER_RATIO: Final = 0.55
+"""The slower part of a cache has this share of the speed of the faster one, or more."""
+MAX_PAGE_CACHE_BYTES: Final = 64e9
+"""A page cache takes in no more."""
+MAX_BEHIND_MEMORY_RATIO: Final = 0.65
+"""Behind a page cache a drive has this share of its speed, or less, where the link is not known."""
+LINK_CLASSES_BYTES_PER_S: Final = (0.56e9, 3.6e9, 7.4e9, 15e9)
+"""What SATA and PCIe 3 to 5 with four lanes carry of the host's data."""
+
+# --- nand_state: what the NAND did, from the curve alone -------------------------------------------------------------
+
+MIN_NATIVE_RATIO: Final = 0.08
+"""Speed over the cache's: below, even a length that fits native cells does not make them likely."""
+MIN_STEADY_NATIVE_RATIO: Final = 0.14
+"""Speed over the cache's: below, even a steady one is rather folding."""
+MIN_LIKELY_NATIVE_RATIO: Final = 0.22
+"""Speed over the cache's: below, it is rather folding, as native cells are a quarter as fast or more."""
+MIN_PROBABLE_NATIVE_RATIO: Final = 0.28
+"""Speed over the cache's: above, folding is only guessed where the length alone says so."""
+MAX_FOLD_FROM_NATIVE_RATIO: Final = 0.67
+"""Native speed falls to this share at the most when folding joins in: 1 / (1 + k / (n - 1)), n = 3, k >= 1."""
+MAX_FOLD_FROM_CACHE_RATIO: Final = 0.45
+"""What folding leaves of the cache's speed at most: each byte is programmed at one bit and in native cells, which
+are 0.8 times as fast at most: 1 / (1 + 1 / 0.8)."""
+MIN_CACHE_AGAIN_RATIO: Final = 0.62
+"""A rise to this share of the fastest speed is the cache again."""
+MIN_CACHE_AGAIN_RATIO_HOST_LIMITED: Final = 0.9
+"""The same where the fastest speed was that of the link or the host: the cache may be faster."""
+MAX_REFILL_RATIO: Final = 1.5
+"""Bytes over what the cache held at first: above, more was written at one go than became free of it."""
+MAX_BUFFER_SHARE: Final = 0.004
+"""Share of the drive up to which what is written at the speed of the link or the host may be in the buffer."""
+SAME_SPEED_TOLERANCE: Final = 0.12
+"""Relative difference within which two phases run at one speed."""
+SAME_SPEED_TOLERANCE_OTHER_LOAD: Final = 0.2
+"""The same where the host changes its access pattern meanwhile."""
+MIN_FOLD_SPREAD: Final = 0.25
+"""Spread of the speed above which folding comes and goes: native cells alone are steady."""
+MIN_FOLD_SCATTER: Final = 0.03
+MIN_FOLD_SCATTER_RATIO: Final = 3.0
+"""Scatter, and scatter over that of the cache, above both of which folding comes and goes."""
+MIN_FOLD_DRIFT: Final = 0.004
+"""Relative drift from which a phase of our own recording folds. What folding leaves depends on how full the drive is,
+so it changes all the time."""
+MAX_NATIVE_SPREAD: Final = 0.1
+"""Spread below which a phase of our own recording has one speed."""
+SPREAD_OF_DRIFT_RATIO: Final = 0.34
+"""Of a drift, in log speed, so much is spread: half of the middle 68 %."""
+MIN_DECAY_DRIFT: Final = 0.1
+"""Relative drift from which a phase has no step at its end that would tell why."""
+MIN_ROOM_SHARE: Final = 0.65
+"""Share of a decaying phase for which native cells need room, with as much spare capacity as a drive may have."""
+EQUAL_WAIT_TOLERANCE: Final = 0.0001
+"""Relative difference within which the longest requests of nearly all bins took equally long."""
+MAX_EVEN_WAIT_RATIO: Final = 1.1
+"""The longest request over the mean one, below which none waited for more than the others."""
+MEAN_WAIT_TOLERANCE: Final = 0.05
+"""Relative difference of a request from the mean that a queue of many makes."""
+MAX_SLC_PROGRAM_S: Final = 0.65e-3
+"""No program at one bit a cell takes longer."""
+PHASE_START_SHARE: Final = 0.1
+"""Share of a phase within which its access pattern has begun."""
+MAX_RANDOM_CACHED_SHARE: Final = 0.05
+"""Share of the drive that is written at random places before a cache is likely to be full."""
+MIN_MAP_FREE_REQUEST_BYTES: Final = 64e3
+"""Requests of this size and more cost less than a tenth of themselves in reads of the map, a page of it for each."""
+MIN_NEAR_SPAN_RATIO: Final = 4
+"""Random writes are close together where others span this many times as much."""
+MIN_MAP_MISS_SPREAD: Final = 0.05
+"""Spread of the speed of random writes above which some find their piece of the map at hand and others do not, though
+in a long queue all wait alike."""
+
+# --- blackbox: what limits around the NAND, from what a tester knows -------------------------------------------------
+
+LINK_FULL_SHARE: Final = 0.965
+"""Share of the link's ceiling at which the link limits."""
+MIN_MEAN_OF_TYPICAL_RATIO: Final = 0.6
+"""The mean speed over the typical one: below, something else takes most of the time."""
+MIN_COLLECTED_SHARE: Final = 0.03
+"""A drive written at random may collect garbage from this share of its capacity on."""
+MAX_COLLECTED_RATIO: Final = 0.88
+"""And is then slower than this share of its fastest."""
+THROTTLED_TIME_TOLERANCE: Final = 0.05
+"""Relative difference within which a phase lasted as long as the drive throttled."""
+THROTTLED_TO_END_TOLERANCE: Final = 0.005
+"""The same for all phases from one on: of these only one boundary is uncertain, and more of them fit by chance."""
+MAX_UNWAITED_RATIO: Final = 1.5
+"""The longest request over the mean one, below which none waited: a program takes far longer than a buffered write."""
+MAX_UNWAITED_REQUEST_S: Final = 40e-6
+"""A request that does not wait takes no longer than this, beside its way over the link."""
+MAX_UNWAITED_SHARE: Final = 0.1
+"""Nor do all requests together take longer than the soonest by more than this share of the time."""
+MIN_PROGRAM_S: Final = 80e-6
+"""No program of a page takes less: a write that is in the NAND sooner is safe in a protected buffer."""
+MIN_SYNC_WRITE_SHARE: Final = 0.9
+"""Share of the time that writes take which are to be in the NAND at once (sync, dsync)."""
+MAX_DRAM_BYTES: Final = 4e9
+MAX_DRAM_SHARE: Final = 0.01
+"""A drive's buffer takes in no more, in bytes and as a share of the drive."""
+CERTAIN_DRAM_SHARE: Final = 0.002
+"""What is below this share of the drive is the buffer's and no cache's."""
+MAX_BEHIND_DRAM_RATIO: Final = 0.85
+"""Behind the buffer a drive is this much slower, or it was no buffer."""
+MIN_THROTTLE_CELSIUS: Final = 65.0
+"""Degrees below which no drive throttles."""
+HOT_TOLERANCE_K: Final = 3.0
+"""A drive that is throttled stays as near as this to its highest temperature."""
+
+# --- counter_causes: what limits, from the counters of a simulated drive (shares of time unless said otherwise) ------
+
+MIN_MOVED_SHARE: Final = 0.10
+"""Moves below this share of the host's bytes do not set the speed, unless they take a larger one of the dies' time."""
+MIN_FOLD_TIME_SHARE: Final = 0.12
+"""Dies' time from which folding sets the speed: a phase begins where the speed changes by as much."""
+COUNTER_LINK_FULL_SHARE: Final = 0.97
+"""Link's time from which it is full."""
+MAX_DIE_SHARE_BESIDE_LINK: Final = 0.75
+"""Dies' time below which a full link limits, not the dies."""
+MAX_DIE_SHARE_THROTTLED: Final = 0.9
+"""The same where the drive is throttled nearly all the time."""
+MAX_DIE_SHARE_UNHURRIED: Final = 0.95
+"""The same where nothing waited: the host set the pace."""
+MIN_BUFFER_WAIT_SHARE: Final = 0.05
+"""Time that writes wait for room in the write buffer, above which the host waits for the drive."""
+NO_WAIT_SHARE: Final = 0.01
+"""The same, up to which it does not wait at all, however busy the buffer keeps the dies."""
+EMPTY_CACHE_SHARE: Final = 0.05
+"""A cache that holds less than this share of its limit is empty."""
+MIN_HELD_SHARE_OF_WRITE: Final = 0.001
+"""And so is one that holds less than this share of what the phase wrote."""
+FULL_CACHE_SHARE: Final = 0.8
+"""A cache whose superblocks take this share of its limit is full, whatever of their data died."""
+MAX_IDLE_MOVED_SHARE: Final = 0.02
+"""Moves below this share of the host's bytes take no time to speak of."""
+MIN_SETTLED_S: Final = 1.0
+"""Seconds from which on work under way at the boundaries of a phase no longer matters."""
+MAX_LINK_TIME_RATIO: Final = 1.05
+"""A link that is busy for more than this share of such a phase contradicts itself."""
+MAX_DIE_TIME_RATIO: Final = 2.0
+"""Dies that are busy for more contradict themselves: folding is handed out by the superblock, seconds ahead."""
+MIN_PROGRAMMED_SHARE: Final = 0.5
+MAX_PROGRAMMED_SHARE: Final = 1.5
+"""Bytes programmed over the host's bytes, outside of which the counters contradict themselves."""
+MIN_MEMORY_RATIO: Final = 1.25
+"""Bytes written over those that reached the drive, above which memory took the rest and set the speed."""
+MIN_MAP_READ_RATIO: Final = 0.05
+"""Bytes of the map read for each byte written, below which its misses cannot matter: a page of it for 80 KiB."""
+MIN_MAP_TIME_SHARE: Final = 0.15
+"""Dies' time for reading and writing the map, above which its misses matter."""
+BUSY_CPU_SHARE: Final = 0.95
+"""Processor's time from which it limits."""
+MIN_THROTTLED_SHARE: Final = 0.1
+"""Time throttled from which heat matters."""
+MOSTLY_THROTTLED_SHARE: Final = 0.8
+"""Time throttled that is nearly all of it."""
+MIN_THROTTLED_CEILING_SHARE: Final = 0.85
+"""A drive slower than this share of what it carries while throttled is slow for another reason."""
+MIN_WAKE_SHARE: Final = 0.3
+"""Time spent waiting for the first request after a silence, from which the idle state matters."""
+MIN_FLUSH_SHARE: Final = 0.5
+"""Time spent waiting for flushes, from which they set the speed."""
+MIN_OTHER_TRAFFIC_SHARE: Final = 0.25
+"""Share of the bytes that a drive moved for others, from which it was not ours alone."""
+MIN_BUFFERED_SHARE: Final = 0.15
+"""Share of the bytes written that is still in the drive's buffer at the end, from which the buffer took them in."""
+
+# --- recovery: what pauses give back ---------------------------------------------------------------------------------
+
+MIN_RECOVERED_SHARE: Final = 0.08
+NEARLY_ALL_SHARE: Final = 0.93
+"""Shares of all that comes back, between which a pause is on the slope."""
+MIN_RISE_SHARE: Final = 0.1
+"""Range of what the pauses on the slope give back, as a share of all, from which it has a rate."""
+MIN_PAUSE_RATIO: Final = 1.002
+"""Between two pauses of a smaller ratio no other is tried."""
+PAUSE_CLOCK_ERROR_S: Final = 0.002
+"""How well the beginning of a pause is known: the drive is still programming what is in its write buffer."""
+
+# --- load, slowdowns: a drive at its work ----------------------------------------------------------------------------
+
+MIN_PAUSE_S: Final = 10.0
+"""A pause: firmware that folds in pauses waits for seconds before it begins."""
+MAX_RESTING_BUSY_SHARE: Final = 0.05
+"""A drive that is busy for a smaller share of the time rests: background work of the host goes on in any pause."""
+MIN_SLOWDOWN_RATIO: Final = 1.5
+"""Speed before over speed after, from which a slowdown is reported."""
+MIN_RECOVERED_SPEED_RATIO: Final = 0.7
+"""Share of the speed before a slowdown at which the drive is fast again."""
+MAX_REQUEST_SIZE_RATIO: Final = 2.0
+"""Requests whose mean sizes differ by a larger factor are another workload."""
+MIN_DIRECTION_SHARE: Final = 0.7
+"""Share of the bytes of an interval that are reads, or writes, from which it tells their speed."""
+MIN_BUSY_SHARE: Final = 0.2
+"""Share of an interval for which the drive is busy, from which it tells a speed."""
+MIN_STEADY_S: Final = 3.0
+"""Busy seconds at one speed, below which it is no steady interval."""
+MIN_CHANGE_LOG_SPEED: Final = math.log(1.25)
+"""Changes of log speed below it are no boundary."""
+MAX_LOAD_CELLS: Final = 1024
+"""Cells that a session is segmented in."""
+MIN_LOG_NOISE: Final = 0.05
+"""Noise of log speed: no drive is steadier."""
+
+# --- warnings, sentences ---------------------------------------------------------------------------------------------
+
+MIN_CURVE_BINS: Final = 64
+"""Bins of a curve below which a short cache may be missed."""
+MIN_PHASE_BINS: Final = 8
+"""Bins of a phase below which its speed is uncertain."""
+MIN_GAP_RATIO: Final = 4.0
+"""A bin that is wider and longer than those around it by this factor has lost samples."""
+MIN_STALL_RATIO: Final = 10.0
+MIN_STALL_S: Final = 1.0
+"""A bin stalls where it takes this many times longer than those around it, and this many seconds."""
+NEIGHBOUR_BINS: Final = 8
+"""Bins on each side that a bin is compared with."""
+MAX_PHASE_SPREAD: Final = 0.25
+"""Spread of the speed within a phase, above which it is unsteady."""
+SPREAD_PARTS: Final = 512
+"""Equal parts of a phase whose speeds are compared."""
+MAX_LAST_PHASE_DRIFT: Final = 0.15
+"""Relative change of speed over the last phase, above which the drive was still changing."""
+MAX_CACHE_INTERVAL_SHARE: Final = 0.05
+"""Width of the interval of the cache's end over its size, above which it is wide."""
+MAX_FALL_RATIO: Final = 0.8
+"""A phase of this share of the speed of one before it, or less, is a fall."""
+MIN_ROOM_USED_SHARE: Final = 0.9
+"""Share of the room of native cells before which a phase into them ends too early."""
+SAME_SIZE_TOLERANCE: Final = 0.05
+"""Two measurements of a size that differ by no more are told as one: a drive may begin a write with what was left of a
+superblock."""
+MIN_SURE_CONFIDENCE: Final = 0.9
+"""A cause that is right less often than this is "probably" so."""
+MAX_LISTED_PHASES: Final = 4
+"""Phases that a sentence lists one after the other; of more it names the fastest and the slowest."""

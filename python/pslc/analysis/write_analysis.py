@@ -1,0 +1,153 @@
+"""The analysis of a write curve as typed objects, and as the dictionary that run.json holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NotRequired
+
+from typing_extensions import TypedDict
+
+from pslc.analysis.cache import CacheEnd, cache_end
+from pslc.analysis.context import AnalysisOptions
+from pslc.analysis.counter_causes import CauseEstimate
+from pslc.analysis.phases import Phase, find_phases
+from pslc.analysis.series import Curve
+from pslc.analysis.warnings import DEFAULT_OPTIONS, analysis_warnings
+from pslc.schema.warnings import MeasurementWarning
+
+
+class PhaseRow(TypedDict):
+    """A phase as run.json holds it; `from_s` and `to_s` where a suite tells them, `bytes_per_s_low` and `_high` of one
+    that was read from a picture."""
+
+    from_bytes: int
+    to_bytes: int
+    bytes_per_s: float
+    cause: str
+    confidence: float
+    because: str
+    from_low: int
+    from_high: int
+    spread: float
+    drift: float
+    from_s: NotRequired[float]
+    to_s: NotRequired[float]
+    bytes_per_s_low: NotRequired[float]
+    bytes_per_s_high: NotRequired[float]
+
+
+class Writes(TypedDict):
+    """The analysis of writes, as run.json holds it; see `pslc.recording.writes.of_writes`. The last four are of a
+    recording, those of wear (`pslc.recording.wear.of_load`) of a job file's on a simulated drive."""
+
+    cache_bytes: int | None
+    cache_bytes_low: int | None
+    cache_bytes_high: int | None
+    fill_mean_bytes_per_s: float | None
+    phases: list[PhaseRow]
+    doubts: list[MeasurementWarning]
+    kind: NotRequired[Literal["read"]]
+    fill_mean_bytes_per_s_low: NotRequired[float]
+    fill_mean_bytes_per_s_high: NotRequired[float]
+    throttled_s: NotRequired[float | None]
+    waf: NotRequired[float | None]
+    life_bytes: NotRequired[float | None]
+    life_years: NotRequired[float | None]
+
+
+Explain = Callable[[Sequence[Phase]], list[CauseEstimate]]
+"""Gives the cause of each phase."""
+
+
+@dataclass(frozen=True)
+class ExplainedPhase(Phase):
+    """A phase and why it has its speed.
+
+    Attributes:
+        cause: one of `CAUSES`.
+        confidence: from 0 to 1.
+        because: the evidence, a sentence.
+    """
+
+    cause: str
+    confidence: float
+    because: str
+
+
+@dataclass(frozen=True)
+class WriteAnalysis:
+    """The analysis of a write curve.
+
+    Attributes:
+        mean_bytes_per_s: all bytes over all of the time; None when nothing was written.
+        phases: in order; they tile the curve.
+        cache: where the speed first fell; None when it did not.
+        doubts: what may be wrong with all this and what to do about it, the gravest first.
+    """
+
+    mean_bytes_per_s: float | None
+    phases: tuple[ExplainedPhase, ...]
+    cache: CacheEnd | None
+    doubts: tuple[MeasurementWarning, ...]
+
+    def document(self) -> Writes:
+        """As run.json holds it; see `pslc.recording.writes.of_writes`."""
+        cache = self.cache
+        context = cache is not None and cache.seen_end
+        return {
+            "cache_bytes": round(cache.bytes) if cache and context else None,
+            "cache_bytes_low": round(cache.low) if cache else None,
+            "cache_bytes_high": round(cache.high) if cache and context else None,
+            "fill_mean_bytes_per_s": self.mean_bytes_per_s,
+            "phases": [_document(phase) for phase in self.phases],
+            "doubts": list(self.doubts),
+        }
+
+    @classmethod
+    def of_document(cls, findings: Mapping[str, Any]) -> WriteAnalysis:
+        """The findings of a recording again.
+
+        Raises:
+            KeyError: they are not of writes.
+        """
+        phases = tuple(ExplainedPhase(**phase) for phase in findings["phases"])
+        low, high = findings["cache_bytes_low"], findings["cache_bytes_high"]
+        cache = None
+        if low is not None:
+            ended = findings["cache_bytes"] is not None
+            cache = CacheEnd(findings["cache_bytes"] if ended else low, low, high if ended else float("inf"), ended)
+        return cls(findings["fill_mean_bytes_per_s"], phases, cache, tuple(findings["doubts"]))
+
+
+def analyze_curve(curve: Curve, explain: Explain, options: AnalysisOptions = DEFAULT_OPTIONS) -> WriteAnalysis:
+    """Phases, the end of the cache, causes and warnings of a curve.
+
+    Args:
+        explain: gives the cause of each phase.
+        options: what is known of the drive and the run.
+    """
+    phases = find_phases(curve)
+    causes = explain(phases)
+    end = cache_end(curve, phases, causes, seed=options.seed, capacity_bytes=options.capacity_bytes)
+    explained = (
+        ExplainedPhase(**vars(phase), cause=cause.cause, confidence=cause.confidence, because=cause.because)
+        for phase, cause in zip(phases, causes, strict=True)
+    )
+    warnings = analysis_warnings(curve, phases, end=end, causes=causes, options=options)
+    return WriteAnalysis(curve.total_bytes / curve.total_seconds, tuple(explained), end, tuple(warnings))
+
+
+def _document(phase: ExplainedPhase) -> PhaseRow:
+    return {
+        "from_bytes": round(phase.from_bytes),
+        "to_bytes": round(phase.to_bytes),
+        "bytes_per_s": phase.bytes_per_s,
+        "cause": phase.cause,
+        "confidence": phase.confidence,
+        "because": phase.because,
+        "from_low": round(phase.from_low),
+        "from_high": round(phase.from_high),
+        "spread": phase.spread,
+        "drift": phase.drift,
+    }

@@ -1,0 +1,271 @@
+"""Run a campaign from the command line: check, ask, run, save, print, end. `pslc run` and `pslc replay` share it."""
+
+import contextlib
+import io
+import json
+import signal
+import sys
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from pslc.base.console import say
+from pslc.cli import _recording_folder
+from pslc.cli._job_arguments import COMMAND_LINE
+from pslc.cli._output_format import OutputFormat
+from pslc.cli._run_options import Outputs
+
+if TYPE_CHECKING:
+    from pslc.cli._progress import Bar
+    from pslc.recording.store import Recording
+    from pslc.runner.campaign import CampaignSpec
+    from pslc.runner.plan import Plan
+
+INTERRUPTS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+"""Signals that end a run as Ctrl-C does: what was measured is kept."""
+
+
+def execute(spec: "CampaignSpec", outputs: Outputs) -> None:
+    """Run a campaign, then save and print its recordings.
+
+    Raises:
+        PslcError: it cannot be run, a job or a suite failed.
+        Exit: it was declined or interrupted, or a result could not be put where it was to be.
+    """
+    from pslc.base.errors import user_error
+
+    _check(spec, outputs)
+    folder = outputs.folder
+    if folder is None and not outputs.formats and not outputs.dry_run:
+        from pslc.base.output_dirs import new_folder
+
+        folder = new_folder(_slug(spec))
+    if folder is not None and not outputs.is_resumed:
+        _recording_folder.check(folder)
+    failures: list[str] = []
+    recordings = _run(spec, folder, outputs, failures)
+    if not recordings:
+        raise user_error(f"every suite failed: {'; '.join(failures)}", "run the first one alone: pslc run SUITE")
+    saved = _recording_folder.save_runs(spec, recordings, folder, outputs.report) if folder is not None else None
+    is_complete = _write_logs(spec) and (saved is None or saved.has_page)
+    is_complete = _print_to(spec, recordings, outputs) and is_complete
+    saved_in = saved.folder if saved else None
+    if saved_in is not None:
+        page = f", pictures: {saved_in / 'report.html'}" if outputs.report else ""
+        say(f"recording: {saved_in}{page}", err=True)
+    _end(spec, recordings, saved_in, failures)
+    if saved_in != folder or not is_complete:
+        raise typer.Exit(_recording_folder.EXIT_NOT_SAVED)
+
+
+# ---- before the run
+
+
+def _check(spec: "CampaignSpec", outputs: Outputs) -> None:
+    """Refuse what would fail only at the end.
+
+    Raises:
+        PslcError: there is no plan to print, `--output` cannot be written, or there is no log of the meter.
+    """
+    from pslc.base import writer
+    from pslc.base.errors import user_error
+
+    if outputs.dry_run and spec.on.startswith("sim:"):
+        raise user_error(
+            f"--dry-run is for real drives, and {spec.on} is simulated",
+            f"pslc suites --on {spec.on} shows what each suite writes and takes",
+        )
+    if outputs.file is not None:
+        try:
+            writer.check(outputs.file, writer.Replace.ANY)
+        except OSError as error:
+            raise user_error(f"{outputs.file}: {error.strerror}", "give --output a file that can be written") from None
+    if spec.meter is not None and not spec.meter.is_file():
+        raise user_error(f"{spec.meter} is not a file", "start the log of the meter before the run")
+
+
+def _slug(spec: "CampaignSpec") -> str:
+    """Name of a run folder, without its time."""
+    from pslc import suites
+    from pslc.device.target import name_in
+
+    subject = str(spec.options.more[0]) if spec.subject in suites.OF_FILES and spec.options.more else spec.subject
+    if subject == COMMAND_LINE:
+        subject = next(value for name, value in spec.options.options if name == "name")
+    return f"{'stdin' if subject == '-' else Path(subject).stem}-{Path(name_in(spec.on)).stem}"
+
+
+# ---- the run
+
+
+def _run(spec: "CampaignSpec", folder: Path | None, outputs: Outputs, failures: list[str]) -> "list[Recording]":
+    """Run with a bar; each suite that failed goes into `failures`."""
+    from pslc.base.errors import PslcError
+    from pslc.cli._progress import Bar
+    from pslc.runner import campaign
+    from pslc.runner.callbacks import DeclinedError
+
+    with Bar(spec.subject) as bar:
+
+        def interrupt(*_: object) -> None:
+            bar.interrupt()
+            # One is enough: what follows saves the recording, to the end of the process.
+            for signal_number in INTERRUPTS:
+                signal.signal(signal_number, signal.SIG_IGN)
+
+        def fail(suite: str, error: Exception) -> None:
+            message = error.message if isinstance(error, PslcError) else str(error)
+            failures.append(f"{suite}: {message or type(error).__name__}")
+            bar.log(f"failed: {failures[-1]}")
+
+        for signal_number in INTERRUPTS:
+            signal.signal(signal_number, interrupt)
+        keeper = _recording_folder.RunKeeper(spec, folder, bar.log) if folder else None
+        options = replace(spec.options, progress=bar, confirm=partial(_confirm, bar, outputs), log=bar.log)
+        try:
+            return campaign.run(replace(spec, options=options), on_checkpoint=keeper, on_failure=fail)
+        except DeclinedError:
+            raise typer.Exit(0 if outputs.dry_run else 2) from None
+
+
+def _confirm(bar: "Bar", outputs: Outputs, plan: "Plan") -> bool:
+    """Show the plan, and ask if somebody can answer.
+
+    A file that pslc did not make needs consent of its own, whatever --yes says. A run of days starts only with consent.
+    """
+    from pslc.base.errors import GuardError, JobError
+
+    bar.pause()
+    for sentence in plan.sentences:
+        say(f"plan: {sentence}", err=not outputs.dry_run)
+    if plan.fio:
+        say(f"plan: as fio: {plan.fio}", err=not outputs.dry_run)
+    if outputs.dry_run:
+        return False
+    can_ask = sys.stdin is not None and sys.stdin.isatty()
+    if plan.overwrites is not None:
+        name = Path(plan.overwrites["path"]).name
+        if outputs.yes or not can_ask:
+            raise GuardError(
+                f"{name} exists, and pslc did not create it",
+                f"to overwrite it: --reuse --overwrite-file {name}; nothing was written",
+            )
+        answer = typer.prompt(f'Type "yes" to lose what is in {name}', default="no", show_default=False, err=True)
+        agreed = bool(answer == "yes")
+    else:
+        if plan.takes_days and not outputs.yes and not can_ask:
+            raise JobError("the run takes days", "add --yes to start it, or --runtime=1h to end it earlier")
+        agreed = outputs.yes or not can_ask or typer.confirm("Go on?", err=True)
+    bar.resume()
+    return agreed
+
+
+# ---- after the run
+
+
+def _write_logs(spec: "CampaignSpec") -> bool:
+    """Write the logs of the jobs, after the recording, which matters more; returns whether all could be written."""
+    failures = spec.options.logs.write() if spec.options.logs else []
+    for failure in failures:
+        say(f"warning: {failure}", err=True)
+    return not failures
+
+
+def _print_to(spec: "CampaignSpec", recordings: "list[Recording]", outputs: Outputs) -> bool:
+    """Print the results to stdout or to a file; returns whether the file could be written."""
+    from pslc.base.errors import GuardError
+
+    try:
+        _print_all(spec, recordings, outputs)
+    except (OSError, GuardError) as error:
+        if outputs.file is None:
+            raise
+        reason = error.message if isinstance(error, GuardError) else f"{outputs.file}: {error.strerror or error}"
+        say(f"warning: --output is not written: {reason}", err=True)
+        return False
+    return True
+
+
+def _print_all(spec: "CampaignSpec", recordings: "list[Recording]", outputs: Outputs) -> None:
+    """Print each format; notes go to stderr unless they are in what the terminal shows."""
+    if outputs.formats or outputs.file is not None or not sys.stdout.isatty():
+        for note in dict.fromkeys(note for recording in recordings for note in recording.notes):
+            say(f"note: {note}", err=True)
+    with contextlib.ExitStack() as stack:
+        text = stack.enter_context(contextlib.redirect_stdout(io.StringIO())) if outputs.file is not None else None
+        wanted: list[OutputFormat | None] = [*outputs.formats] or [None]
+        for output_format in wanted:
+            _print(spec, recordings, output_format)
+    if outputs.file is not None and text is not None:
+        from pslc.base import writer
+
+        writer.write(outputs.file, text.getvalue(), writer.Replace.ANY)
+
+
+def _print(spec: "CampaignSpec", recordings: "list[Recording]", output_format: OutputFormat | None) -> None:
+    """Print in one format; only JSON and the report show more than the first recording."""
+    first = recordings[0]
+    match output_format:
+        case OutputFormat.JSON:
+            is_list = spec.is_catalogue
+            document = [recording.document() for recording in recordings] if is_list else first.document()
+            print(json.dumps(document, indent=1))
+        case OutputFormat.FIO | OutputFormat.JSON_PLUS:
+            from pslc.report import fio
+
+            print(json.dumps(fio.document(first, output_format is OutputFormat.JSON_PLUS), indent=2))
+        case OutputFormat.TERSE:
+            from pslc.report import fio_terse
+
+            print("\n".join(fio_terse.lines(first)))
+        case OutputFormat.NORMAL:
+            from pslc.report import fio_normal
+
+            print("\n".join(fio_normal.lines(first)))
+        case None:
+            from pslc.report import recording_view, terminal
+
+            if spec.is_catalogue:
+                terminal.show_all([recording_view.of_recording(recording) for recording in recordings])
+            else:
+                terminal.show(recording_view.of_recording(first))
+
+
+def _end(spec: "CampaignSpec", recordings: "list[Recording]", folder: Path | None, failures: list[str]) -> None:
+    """End as an error or an exit, if a run ended early or did not run at all.
+
+    Raises:
+        PslcError: a job or a suite failed.
+        Exit: it was interrupted.
+    """
+    from pslc.base import words
+    from pslc.base.errors import user_error
+
+    last = recordings[-1]
+    if spec.is_catalogue:
+        failures += [f"{recording.suite}: {recording.error}" for recording in recordings if recording.error]
+    elif last.error:
+        raise user_error(f"the run ended early: {last.error}", _next_step(last.error, folder))
+    if last.interrupted:
+        kept = f"; the recording so far is in {folder}" if folder else ""
+        say(f"interrupted after {words.span(last.drive_time_s)} of drive time{kept}", err=True)
+        if folder and (last.steps or spec.is_catalogue):
+            say(f"to resume: pslc run --resume {folder}", err=True)
+        raise typer.Exit(130)
+    if failures:
+        hint = f"correct the cause, then: pslc run --resume {folder}" if folder else "run one alone to see more"
+        raise user_error(f"{len(failures)} of {len(spec.runs)} suites failed: {'; '.join(failures)}", hint)
+
+
+def _next_step(error: str, folder: Path | None) -> str:
+    if "nothing was ever written" in error:
+        return (
+            "let a job write it first (rw=write, then stonewall), remove --no-layout, or measure on a file with data: "
+            "--reuse; for a trace: --prefill"
+        )
+    if "No space left" in error:
+        return "the drive is full: free some space, or give a smaller --size"
+    return f"the recording so far is in {folder}" if folder else "--save DIR saves the recording so far"

@@ -1,0 +1,223 @@
+"""Arguments of `pslc run`: what is to be run, and fio's options among them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from pslc.cli import _usage_errors
+
+if TYPE_CHECKING:
+    from pslc.base.errors import PslcError
+    from pslc.device.region import Budget
+
+UNLIMITED_BYTES = 1 << 60
+"""Capacity of a drive that is not named, where jobs are only read."""
+FILE_UNIT_BYTES = 4096
+"""Scratch files are whole pages."""
+COMMAND_LINE = "--name"
+"""In place of a suite or a job file: options alone describe the jobs (`job_file.COMMAND_LINE`)."""
+ALL = "all"
+"""In place of a suite: the whole catalogue (`campaign.ALL`)."""
+SETTINGS = {"allow_extra_args": True, "ignore_unknown_options": True}
+"""For typer: fio's options come through as they are."""
+
+
+@dataclass
+class JobArguments:
+    """What is to be run.
+
+    Attributes:
+        subject: a suite, a job file, `ALL` or `COMMAND_LINE`; None: nothing was named.
+        files: job files after the first.
+        options: fio options as pairs of name and value.
+        sections: sections of the job files to run.
+    """
+
+    subject: str | None
+    files: list[str]
+    options: list[tuple[str, str]]
+    sections: list[str] = field(default_factory=list)
+
+    def is_catalogue_name(self) -> bool:
+        """Whether the subject is a suite, or all of them."""
+        from pslc import suites
+
+        return self.subject in (*suites.names(), ALL)
+
+    def take_size(self, size: str, on: str | None) -> bool:
+        """Make `--size` the size of every job, if it means that: for jobs given by options, and on a simulated drive,
+        which has a size of its own. Returns whether it does.
+
+        Raises:
+            PslcError: there are several jobs, and it could be of one of them.
+        """
+        from pslc.base.errors import user_error
+        from pslc.device.target import is_drive
+
+        if self.subject is None:
+            return False
+        if self.subject != COMMAND_LINE:
+            is_simulated = on is not None and (on.startswith("sim:") or is_drive(Path(on)))
+            if not is_simulated or self.is_catalogue_name():
+                return False
+        elif sum(name == "name" for name, _ in self.options) > 1:
+            raise user_error("--size with several --name is ambiguous", "write a job file with a size for each job")
+        self.options.append(("size", size))
+        return True
+
+    def new_file_bytes(self, on: str | None) -> int | None:
+        """Size of the new scratch file that jobs given by options need; None if there is to be none.
+
+        Raises:
+            PslcError: the jobs do not say how much they write.
+        """
+        if self.subject != COMMAND_LINE or on is None or on.startswith("sim:") or Path(on).exists():
+            return None
+        from pslc._native import plan_jobs
+        from pslc.base.errors import user_error
+        from pslc.runner import job_file
+
+        text = job_file.text_of(self.options)
+        end = plan_jobs(text, job_file.SOURCES[COMMAND_LINE], [], UNLIMITED_BYTES)["end_bytes"]
+        if end >= UNLIMITED_BYTES:
+            raise user_error(f"the scratch file {on} needs a size", "for example --size=1g; pslc removes it at the end")
+        return -(-end // FILE_UNIT_BYTES) * FILE_UNIT_BYTES
+
+    def check(self, on: str | None, *, readonly: bool) -> None:
+        """Read the jobs as a run would.
+
+        Raises:
+            PslcError: they cannot be run, they are a suite, or, with `readonly`, one of them writes.
+        """
+        from pslc._native import plan_jobs
+        from pslc.base.errors import user_error
+        from pslc.device.target import RealOptions, find_target
+        from pslc.runner import job_file
+
+        if self.subject is None:
+            return
+        if self.is_catalogue_name():
+            raise user_error(f"{self.subject} is a suite", "--readonly and --parse-only are for job files")
+        options = self.options
+        if self.subject == COMMAND_LINE:
+            text, options = job_file.of_command_line(options, self.files, self.sections), []
+        else:
+            text, options = job_file.read([self.subject, *self.files], self.sections), job_file.with_patterns(options)
+        is_simulated = on is not None and on.startswith("sim:")
+        capacity = find_target(on, RealOptions()).capacity_bytes if on is not None and is_simulated else UNLIMITED_BYTES
+        plan_jobs(text, job_file.SOURCES.get(self.subject, self.subject), options, capacity, is_simulated)
+        if readonly and (name := job_file.writing(text, options)):
+            raise user_error(
+                f"job {name} writes or trims, but --readonly is given", "remove --readonly, or use rw=read"
+            )
+
+
+def parse(context: typer.Context, subject: str | None, on: str | None, sections: list[str] | None) -> JobArguments:
+    """Sort the arguments that are no options of pslc.
+
+    Raises:
+        PslcError: one of them is neither a file nor an option of fio, or a suite does not take it.
+    """
+    from pslc import suites
+    from pslc.base.errors import user_error
+
+    arguments = context.args
+    if subject is not None and subject.startswith("--"):
+        # The parser takes the first of fio's options for the subject.
+        arguments = [subject, *arguments]
+        subject = next((word for word in arguments if not word.startswith("-")), None)
+        if subject is not None:
+            arguments.remove(subject)
+    files = [word for word in arguments if not word.startswith("--")]
+    if short := next((word for word in files if word.startswith("-") and word != "-"), None):
+        hint = "--save DIR keeps the recording, --output FILE what is printed"
+        raise user_error(f"pslc run has no option {short}", hint if short == "-o" else "pslc run --help lists all")
+    if subject == ALL and (files or sections):
+        extra = [*files, *(sections or [])][0]
+        raise user_error(f"all runs every suite and takes no {extra}", "several files and --section are for job files")
+    if on is not None and subject in suites.names():
+        _check_words(arguments, on)
+    names = [name.lstrip("-") for parameter in context.command.params for name in parameter.opts]
+    options = _overrides([word for word in arguments if word.startswith("--")], names)
+    if subject is None and any(name == "name" for name, _ in options):
+        subject = COMMAND_LINE
+    return JobArguments(subject, files, options, sections or [])
+
+
+def _check_words(words: Sequence[str], on: str) -> None:
+    """Refuse a word beside a suite: it belongs to the option before it, or to the drive.
+
+    Raises:
+        PslcError: there is one.
+    """
+    from pslc.base.errors import user_error
+
+    for before, word in pairwise(["", *words]):
+        if word.startswith("--"):
+            continue
+        if before.startswith("--") and "=" not in before:
+            raise user_error(f"{before} {word}: fio's options take = before the value", f"{before}={word}")
+        if "=" in word:
+            raise user_error(f"{word} is not part of a drive", f"join it to the name: --on {on},{word}")
+
+
+def _overrides(words: Sequence[str], pslc_options: Sequence[str]) -> list[tuple[str, str]]:
+    """fio options given as `--name=value`, or as `--name` for a flag.
+
+    Raises:
+        PslcError: a word is no option, or nearly one of pslc's own.
+    """
+    from pslc.base.errors import closest_match, user_error
+
+    pairs = []
+    for word in words:
+        name, _, value = word.removeprefix("--").partition("=")
+        if not name:
+            raise user_error(f'"{word}" is not an option', "fio options are given as --bs=4k")
+        match = closest_match(name, pslc_options)
+        if match is not None:
+            raise user_error(f"unknown option --{name}", f"did you mean --{match}? pslc run --help lists all options")
+        pairs.append((name, value))
+    return pairs
+
+
+def missing(words: Sequence[str], on: str | None) -> "PslcError":
+    """The error for a command line without a subject, or without a drive."""
+    from pslc.base.errors import user_error
+    from pslc.device.profiles import library
+
+    if on is not None:
+        return user_error("no suite or job file given", f"for example: pslc run fill --on {on}; pslc suites lists all")
+    drives = [word for word in words if word.startswith(("sim:", "/dev/")) or word in library()]
+    subject = next((word for word in words if word not in drives), "fill")
+    if drives:
+        spec = f"sim:{drives[0]}" if drives[0] in library() else drives[0]
+        return user_error(f"{drives[0]} is a drive, and needs --on", f"pslc run {subject} --on {spec}")
+    if not words:
+        example = f"for example: pslc run fill --on {_usage_errors.DRIVE}"
+        return user_error("no suite or job file given", f"{example}; pslc suites lists all suites")
+    return user_error(f"{subject} needs a drive", f"add --on {_usage_errors.DRIVE}; pslc drives lists simulated drives")
+
+
+def budget(text: str, subject: str | None) -> "Budget":
+    """What the suite twin may spend.
+
+    Raises:
+        PslcError: the text is neither a size nor a time, or another suite is run.
+    """
+    from pslc.base import units
+    from pslc.base.errors import PslcError, user_error
+    from pslc.device.region import Budget
+
+    if subject != "twin":
+        raise user_error("--budget is for the suite twin", "pslc run twin --budget 400GB")
+    if text.rstrip().endswith("B"):
+        return Budget(bytes=units.size(text, "--budget"))
+    try:
+        return Budget(seconds=units.seconds(text, "--budget"))
+    except PslcError:
+        raise user_error(f'--budget is "{text}", neither a size nor a time', "for example 400GB or 2h") from None

@@ -1,0 +1,90 @@
+"""Options that `pslc run` and `pslc replay` share."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pslc.cli import _complete
+from pslc.cli._output_format import OutputFormat, output_formats
+
+REAL = "Real drives"
+
+On = Annotated[
+    str | None,
+    typer.Option(metavar="TARGET", help="Drive: sim:NAME[,KEY=VALUE...], disk.pslc, a scratch file or a block device"),
+]
+Save = Annotated[
+    Path | None, typer.Option(metavar="DIR", help="Save the recording to this folder (default: a new one in runs/)")
+]
+NoReport = Annotated[bool, typer.Option("--no-report", help="Do not write report.html")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document")]
+Format = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FORMAT,...",
+        help="Print json, or as fio does: normal, fio (its JSON), json+, terse",
+        autocompletion=_complete.output_format,
+    ),
+]
+Output = Annotated[Path | None, typer.Option(metavar="FILE", help="Print to this file (default: stdout)")]
+Size = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SIZE",
+        help="Size of the scratch file; of every job on a simulated drive, such as 20GB",
+        rich_help_panel=REAL,
+    ),
+]
+Reuse = Annotated[
+    bool, typer.Option("--reuse", help="Measure on an existing file and overwrite it", rich_help_panel=REAL)
+]
+OverwriteFile = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="Name of that file, if pslc did not create it", rich_help_panel=REAL),
+]
+DestroyData = Annotated[
+    str | None,
+    typer.Option(metavar="SERIAL", help="Erase the block device with this serial number", rich_help_panel=REAL),
+]
+WipeSignatures = Annotated[
+    bool,
+    typer.Option(
+        "--wipe-signatures", help="Erase it even if it holds file systems or partitions", rich_help_panel=REAL
+    ),
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the plan and stop", rich_help_panel=REAL)]
+Meter = Annotated[
+    Path | None,
+    typer.Option(metavar="LOG", help="CSV log of a power meter, read after the run", rich_help_panel=REAL),
+]
+Yes = Annotated[bool, typer.Option("--yes", help="Do not ask before data are lost", rich_help_panel=REAL)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outputs:
+    """Where a command puts what a run gives, and what it may do without asking.
+
+    Attributes:
+        folder: of the recording; None: a new one in runs/, or none if `formats` are printed.
+        is_resumed: the folder holds the run that goes on.
+        report: whether the page is written.
+        formats: what is printed, one after the other; none: the report as text.
+        file: where it is printed; None: stdout.
+        dry_run: print the plan only.
+        yes: do not ask.
+    """
+
+    folder: Path | None
+    is_resumed: bool = False
+    report: bool
+    formats: list[OutputFormat]
+    file: Path | None
+    dry_run: bool
+    yes: bool
+
+
+def formats(as_json: bool, text: str | None) -> list[OutputFormat]:
+    """The formats that `--json` and `--output-format` ask for."""
+    return [OutputFormat.JSON] if as_json else output_formats(text)

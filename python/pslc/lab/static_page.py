@@ -1,0 +1,23 @@
+"""`pslc lab --static`: the page that runs simulated drives in a browser, without pslc."""
+
+from pathlib import Path
+
+from pslc.base import writer
+from pslc.base.errors import user_error
+
+PAGE = Path(__file__).parent / "page.html"
+"""As `make web` has built it; it comes with the packages, not with the source."""
+
+
+def write(folder: Path) -> Path:
+    """Write the page as `index.html` in a folder, which is made where it is missing. Returns the file.
+
+    Raises:
+        PslcError: this install has no page, or the folder cannot be written.
+    """
+    if not PAGE.is_file():
+        raise user_error("this install has no static page: it was built from the source", "make web builds it")
+    writer.folder(folder)
+    page = folder / "index.html"
+    writer.write(page, PAGE.read_bytes(), writer.Replace.OURS)
+    return page

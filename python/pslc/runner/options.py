@@ -1,0 +1,78 @@
+"""Options of a run: one list for the command line, the catalogue, studies and Python."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypedDict
+
+from pslc.device.region import Scope
+from pslc.device.target import RealOptions
+from pslc.recording.store import Recording
+from pslc.runner.callbacks import Confirm, Log, OnCheckpoint, Progress
+from pslc.runner.job_logs import JobLogs
+from pslc.runner.precondition_cache import PreconditionedDrives
+from pslc.traces import Replay
+
+Overrides = Sequence[tuple[str, str]]
+"""fio options that override those of every job, as pairs of name and value."""
+
+
+class RunKeywords(TypedDict, total=False):
+    """Keywords of `pslc.run`, each a field of `RunOptions`."""
+
+    seed: int
+    options: Overrides
+    scope: Scope | None
+    real: RealOptions | None
+    replay: Replay | None
+    more: Sequence[str | Path]
+    sections: Sequence[str]
+    layout: bool
+    progress: Progress | None
+    confirm: Confirm | None
+    on_checkpoint: OnCheckpoint | None
+    log: Log | None
+    preconditioned: PreconditionedDrives | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOptions:
+    """How a suite, job files or a trace are run.
+
+    Attributes:
+        seed: seed of every random choice; the same seed gives the same requests.
+        options: fio options, which override those of every job.
+        scope: part of the drive, thoroughness and preparation. Job files take its preparation alone, traces nothing.
+        real: consent to what a run does to a real drive.
+        replay: how a trace is replayed; for traces only.
+        more: job files that run after the first; for the suite `trace`, the trace.
+        sections: sections of the job files to run (default: all).
+        layout: first write what jobs read and do not write, as fio lays out files.
+        progress: see `pslc.runner.callbacks`, as for the next three.
+        confirm: consent to a plan.
+        on_checkpoint: takes the recording so far.
+        log: takes a line for each step.
+        interrupted: an interrupted recording of the same run. Its finished steps are not repeated if their data are
+            still there: a simulated drive and a new scratch file have to be written again.
+        preconditioned: drives of earlier runs, to fork from if this run begins as they did.
+        logs: takes the logs that jobs write; the caller writes them. Without it the run writes them at its end and
+            warns about each that it cannot write.
+    """
+
+    seed: int = 0
+    options: Overrides = ()
+    scope: Scope | None = None
+    real: RealOptions | None = None
+    replay: Replay | None = None
+    more: Sequence[str | Path] = ()
+    sections: Sequence[str] = ()
+    layout: bool = True
+    progress: Progress | None = None
+    confirm: Confirm | None = None
+    on_checkpoint: OnCheckpoint | None = None
+    log: Log | None = None
+    interrupted: Recording | None = None
+    preconditioned: PreconditionedDrives | None = None
+    logs: JobLogs | None = None

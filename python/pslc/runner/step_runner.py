@@ -1,0 +1,170 @@
+"""Steps of a run on one open drive: its layout, its preparation, its job files, and what each of them recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic, time_ns
+from typing import Final
+
+import numpy as np
+
+from pslc import suites
+from pslc._native import RealDrive, SimDrive
+from pslc.base import words
+from pslc.device.region import Scope
+from pslc.device.sensors import Thermometer
+from pslc.device.target import Target
+from pslc.recording.store import Columns, Common, Recording, join
+from pslc.runner.job_logs import JobLogs
+from pslc.runner.options import Overrides, RunOptions
+from pslc.runner.precondition_cache import Result as StepResult
+from pslc.runner.precondition_cache import leaves_nothing_to_chance
+from pslc.runner.subject import JobFile, Suite
+from pslc.schema.results import Progress as DriveProgress
+from pslc.schema.results import Result
+
+CHECKPOINT_INTERVAL_S: Final = 5.0
+"""Between two checkpoints at the end of steps; within a step the native part keeps its own time."""
+
+
+@dataclass
+class StepRunner:
+    """An open drive, and what all steps on it share."""
+
+    target: Target
+    drive: SimDrive | RealDrive
+    subject: Suite | JobFile
+    options: RunOptions
+    logs: JobLogs
+    thermometer: Thermometer | None = None
+
+    def __post_init__(self) -> None:
+        self._overrides = list(self.subject.overrides)
+        self._history = None
+        drives = self.options.preconditioned
+        if drives and isinstance(self.drive, SimDrive) and not self.target.stays and not self._overrides:
+            self._history = drives.follow(self.drive)
+        self._finished: list[Recording] = []
+        self._notes: list[str] = []
+        self._checkpoint_at = monotonic()
+        self.common: Common = {
+            **self.target.common(self.subject.source),
+            "suite": self.subject.name if isinstance(self.subject, Suite) else self.subject.source,
+            "seed": self.options.seed,
+            "capacity_bytes": self.drive.capacity_bytes,
+            "overrides": self._overrides,
+            "scope": self.subject.scope_document(self.options.scope or Scope()),
+        }
+
+    def lay_out(self, text: str) -> int:
+        """Write what jobs read and do not write, if the subject lays out.
+
+        Returns:
+            Bytes that the jobs will read unwritten from a simulated drive. Reading those of a real file is an error.
+        """
+        drive, source, overrides = self.drive, self.subject.source, self._overrides
+        if not self.subject.lays_out:
+            return drive.unwritten_bytes(text, source, overrides) if isinstance(drive, SimDrive) else 0
+        laid_out = self._step(f"layout of\n{text}", True, lambda: drive.lay_out(text, source, overrides))
+        if laid_out:
+            size = words.size(laid_out)
+            self._notes = [f"{size} were written first: what is read has to be there, and fio lays it out, too"]
+        return 0
+
+    def prepare(self, text: str) -> bool:
+        """Bring the drive into the state to begin with, without the overrides; returns whether that was finished."""
+        return not self._run(text, "preparation", ()).interrupted
+
+    def walk(self, steps: suites.Steps, finished: list[Recording], log: bool) -> Generator[Recording, None, None]:
+        """Run the steps and give the recording of each, until one is interrupted or fails.
+
+        Args:
+            steps: job files.
+            finished: recordings of the first steps, which are not run again.
+            log: report each step.
+        """
+        recording = None
+        while recording is None or not (recording.interrupted or recording.error):
+            try:
+                text = next(steps) if recording is None else steps.send(recording)
+            except StopIteration:
+                return
+            name = f"step {len(self._finished) + 1}: {_title(text)}"
+            if log and self.options.log is not None:
+                self.options.log(f"{name}, done before" if finished else name)
+            recording = finished.pop(0) if finished else self._run(text, name, self._overrides)
+            self._finished.append(recording)
+            yield recording
+
+    def _step(self, name: str, deterministic: bool, make: Callable[[], StepResult]) -> StepResult:
+        """The result of `make`, or of the same step of a run that began as this one did."""
+        if self._history is None or not isinstance(self.drive, SimDrive):
+            return make()
+        self.drive, result = self._history.step(name, deterministic, self.drive, make)
+        return result
+
+    def _run(self, text: str, name: str, overrides: Overrides) -> Recording:
+        """Run one job file."""
+        common: Common = {**self.common, "job_file": text, "began_unix_ns": time_ns()}
+        # Each step has requests of its own.
+        seed = (self.options.seed + len(self._finished)) % 2**64
+        thermometer, on_progress, on_checkpoint = self.thermometer, self.options.progress, self.options.on_checkpoint
+        if thermometer is not None:
+            thermometer.begin()
+
+        def progress(state: DriveProgress) -> bool:
+            if thermometer is not None:
+                thermometer.look(state["drive_time_ns"])
+            return on_progress is None or on_progress({**state, "step": name})
+
+        def checkpoint(so_far: Result) -> None:
+            assert on_checkpoint is not None
+            on_checkpoint(join([*self._finished, recorded(so_far)]))
+
+        def recorded(result: Result) -> Recording:
+            recording = of_result(common, result)
+            return recording if thermometer is None else thermometer.on(recording)
+
+        drive, source = self.drive, self.subject.source
+        keep = checkpoint if on_checkpoint else None
+        deterministic = self._history is not None and leaves_nothing_to_chance(text)
+        result = self._step(text, deterministic, lambda: drive.run(text, source, list(overrides), seed, progress, keep))
+        self.logs.add(result["logs"])
+        if "dump" in result:
+            self.logs.add_wrong_block(result["dump"], Path(self.target.spec).name)
+        recording = recorded(result)
+        for job in recording.jobs:
+            job["notes"] = self._notes + job["notes"]
+        if on_checkpoint is not None and monotonic() > self._checkpoint_at + CHECKPOINT_INTERVAL_S:
+            self._checkpoint_at = monotonic()
+            on_checkpoint(join([*self._finished, recording]))
+        return recording
+
+
+def _title(text: str) -> str:
+    """The name of the first job."""
+    return text.partition("[")[2].partition("]")[0]
+
+
+def of_result(common: Common, result: Result) -> Recording:
+    """A recording of a result of the native part, and of what all recordings of its run share."""
+    return Recording(
+        **common,
+        wall_s=result["wall_s"],
+        drive_time_s=result["drive_time_ns"] / 1e9,
+        interrupted=result["interrupted"],
+        error=result["error"],
+        start_ns=result["start_ns"],
+        jobs=result["jobs"],
+        unbegun=result["unbegun"],
+        before=result["before"],
+        totals=result["totals"],
+        time=_columns(result["series"]["time"]),
+        bytes=_columns(result["series"]["bytes"]),
+    )
+
+
+def _columns(raw: dict[str, bytes]) -> Columns:
+    return {name: np.frombuffer(values, dtype="<u8") for name, values in raw.items()}

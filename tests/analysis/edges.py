@@ -1,0 +1,862 @@
+"""An input on either side of each threshold of the analysis: `EDGES` by the threshold's name.
+
+Each edge puts a quantity a little below and a little above the value that stands here, and says both answers. The
+numbers are written out: an edge that took them from `pslc.analysis.thresholds` would move with a mistake there.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from pslc.analysis import (
+    AccessPattern,
+    AnalysisOptions,
+    CacheEnd,
+    CauseEstimate,
+    Curve,
+    MeasurementContext,
+    Phase,
+    analysis_warnings,
+    blackbox_causes,
+    cache_end,
+    phase_cause,
+    sentences,
+)
+from pslc.analysis.boundary import _side, _sides, locate
+from pslc.analysis.change_points import change_points
+from pslc.analysis.load import Load
+from pslc.analysis.phases import _same_typical_speed, _scatter, _shape, _without_straddling
+from pslc.analysis.plateaus import classify_phases, max_native_bits
+from pslc.analysis.recovery import Pause, RecoveryEstimate, estimate_recovery, next_pause
+from pslc.analysis.segment import (
+    _cell_count,
+    _noise_power,
+    _ripple,
+    _short_after_start,
+    _short_first_phase,
+    _short_head,
+    _strength,
+    _without_slow_start,
+    rough_boundaries,
+)
+from pslc.analysis.series import Floats
+from pslc.analysis.slowdowns import _boundaries, _weakest, find_slowdowns
+from pslc.analysis.warnings import (
+    _doubtful_phases,
+    _irregular_bins,
+    _neighbourhood,
+    _spread_of_parts,
+    _wide_interval,
+)
+
+GB, MB = 1e9, 1e6
+DRIVE = MeasurementContext(capacity_bytes=1000 * GB)
+SEQUENTIAL = AccessPattern(0.0, 1000 * GB, 512e3, random=False)
+RANDOM = AccessPattern(0.0, 1000 * GB, 512e3, random=True)
+FAR = AccessPattern(0.0, 1000 * GB, 4096, random=True)
+OWN = replace(DRIVE, access_patterns=[SEQUENTIAL])
+
+
+@dataclass(frozen=True)
+class Edge:
+    """The answers on both sides of a threshold.
+
+    Attributes:
+        at: the threshold.
+        answer: of the quantity that is compared with it.
+        below, above: the answers at 90 % and at 110 % of it, or at `low` and `high`.
+    """
+
+    at: float
+    answer: Callable[[float], Any]
+    below: Any
+    above: Any
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def sides(self) -> tuple[float, float]:
+        """The quantity below and above the threshold."""
+        low = 0.9 * self.at if self.low is None else self.low
+        return low, 1.1 * self.at if self.high is None else self.high
+
+    def holds(self) -> bool:
+        """Whether both answers are as they should be."""
+        low, high = self.sides
+        return bool(self.answer(low) == self.below) and bool(self.answer(high) == self.above)
+
+
+def phases(*stretches: tuple[float, float] | tuple[float, float, dict[str, float]]) -> list[Phase]:
+    """Each is its end in GB, its speed in MB/s, and what else it has."""
+    made, start = [], 0.0
+    for end, speed, *rest in stretches:
+        shape: dict[str, float] = {
+            "spread": 0.01,
+            "drift": 0.0,
+            "usual_bytes_per_s": speed * MB,
+            **(rest[0] if rest else {}),
+        }
+        made.append(Phase(start * GB, end * GB, speed * MB, start * GB, start * GB, **shape))
+        start = end
+    return made
+
+
+def estimate(index: int, context: MeasurementContext, *stretches: Any) -> CauseEstimate:
+    return blackbox_causes(phases(*stretches), context)[index]
+
+
+def cause(index: int, context: MeasurementContext, *stretches: Any) -> str:
+    return estimate(index, context, *stretches).cause
+
+
+def kinds(*stretches: Any, **context: Any) -> tuple[str, ...]:
+    return tuple(classify_phases(phases(*stretches), replace(DRIVE, **context)))
+
+
+def past(speed: float, behind: float = 1000.0, cache: float = 30.0, **shape: float) -> list[Any]:
+    """A cache, and one speed behind it to the end of the drive."""
+    return [(cache, speed), (1000, behind, shape)]
+
+
+def waits(*seconds: float, mean_s: float = 1e-3, number: int = 1) -> MeasurementContext:
+    """The same longest requests in all phases."""
+    p5, median, p95, largest = seconds
+    rows = [(p5, median, p95, largest)] * number
+    return replace(DRIVE, slowest_quantiles_s=rows, mean_s=[mean_s] * number)
+
+
+def depth_one(mean_s: float, longest_s: float, fastest_s: float | None = None, **context: Any) -> MeasurementContext:
+    soonest = mean_s if fastest_s is None else fastest_s
+    return replace(DRIVE, mean_s=[mean_s], longest_s=[longest_s], fastest_s=[soonest], is_depth_one=True, **context)
+
+
+def counted(
+    seconds: float = 50.0, written: float | None = None, facts: dict[str, Any] | None = None, **shares: float
+) -> str:
+    """The cause of a phase of 100 GB by its counters: shares of the host's bytes and of the time."""
+    host, nanoseconds = 100 * GB, seconds * 1e9
+    counters = {
+        "host_write_bytes_total": host,
+        "host_to_slc_bytes_total": shares.get("slc", 0.0 if "native" in shares else 1.0) * host,
+        "host_to_native_bytes_total": shares.get("native", 0.0) * host,
+        "folded_bytes_total": shares.get("fold", 0.0) * host,
+        "gc_bytes_total": 0.0,
+        "slc_valid_bytes": shares.get("held", 0.0) * GB,
+        "cache_limit_bytes": shares.get("limit", 690.0) * GB,
+        "slc_superblocks": shares.get("superblocks", 0.0),
+        "link_busy_ns_total": shares.get("link", 0.3) * nanoseconds,
+        "die_busy_ns_total": shares.get("dies", 0.95) * nanoseconds * 32,
+        "buffer_wait_ns_total": shares.get("wait", 0.5) * nanoseconds,
+        "map_read_bytes_total": shares.get("map", 0.0) * host,
+        "map_wait_ns_total": shares.get("map_wait", 0.0) * nanoseconds,
+        "buffer_rise_bytes": shares.get("buffered", 0.0) * host,
+        "wake_ns_total": shares.get("woken", 0.0) * nanoseconds,
+        "flush_wait_ns_total": shares.get("flushed", 0.0) * nanoseconds,
+        "host_cpu_busy_ns_total": shares.get("cpu", 0.0) * nanoseconds,
+        "other_bytes": shares.get("others", 0.0) * host,
+        "throttle_level": shares.get("throttled", 0.0),
+    }
+    known: Any = {"dies": 32, "slc_write_bytes_per_s": 7.2e9} | (facts or {})
+    return phase_cause(counters, seconds=seconds, facts=known, written=written).cause
+
+
+def curve_of(speeds: Any, bin_bytes: float = GB) -> Curve:
+    """A curve of one speed (MB/s) a bin."""
+    array = np.asarray(speeds, dtype=np.float64) * MB
+    return Curve(np.arange(array.size + 1) * bin_bytes, bin_bytes / array)
+
+
+def _ends(fall: float) -> bool:
+    falling = phases((500, 1000), (1000, 1000 * (1 - fall)))
+    return cache_end(curve_of([1000] * 500 + [1000 * (1 - fall)] * 500), falling) is not None
+
+
+def _decaying(share: float) -> str:
+    """A decaying speed behind a cache beside which native cells have room for this share of it."""
+    cache = (1200 - 1000 * share) / (3 - share)
+    return cause(1, DRIVE, *past(3000, 1500, cache, drift=-0.3))
+
+
+def _step(share: float) -> str:
+    """A head before a cliff, of which this share of the fall is at the boundary."""
+    drift = math.exp(2 * (share - 1) * math.log(3.5)) - 1
+    return kinds((20, 6000), (200, 3500), (1000, 1000, {"drift": drift}))[0]
+
+
+FOLDED = {"scatter": 0.08}
+NATIVE_SPEED = {"native_write_bytes_per_s": 2e9}
+MAPPED = replace(DRIVE, map_bytes=1 * GB, access_patterns=[FAR])
+FULL = replace(DRIVE, access_patterns=[SEQUENTIAL, replace(RANDOM, from_bytes=1000 * GB)])
+LINK = replace(DRIVE, link_bytes_per_s=3000 * MB)
+
+NAND: dict[str, Edge] = {
+    "MIN_LIKELY_NATIVE_RATIO": Edge(0.22, lambda x: cause(1, DRIVE, *past(3000, 3000 * x)), "fold", "direct"),
+    "MIN_NATIVE_RATIO": Edge(
+        0.08, lambda x: cause(1, waits(1, 1, 1, 1, number=2), *past(3000, 3000 * x)), "fold", "direct"
+    ),
+    "MIN_STEADY_NATIVE_RATIO": Edge(
+        0.14, lambda x: cause(1, waits(1, 1, 1, 2, number=2), *past(3000, 3000 * x)), "fold", "direct"
+    ),
+    "MIN_PROBABLE_NATIVE_RATIO": Edge(
+        0.28, lambda x: estimate(1, DRIVE, *past(3000, 3000 * x, cache=300)).confidence, 0.98, 0.8
+    ),
+    "MAX_FOLD_FROM_NATIVE_RATIO": Edge(
+        0.67, lambda x: cause(1, DRIVE, (100, 3000), (500, 1000), (900, 1000 * x)), "direct", "fold"
+    ),
+    "MAX_FOLD_FROM_CACHE_RATIO": Edge(
+        0.45, lambda x: cause(1, DRIVE, *past(5000, 5000 * x, **FOLDED)), "fold", "direct"
+    ),
+    "MIN_CACHE_AGAIN_RATIO": Edge(
+        0.62, lambda x: cause(2, DRIVE, (100, 3000), (400, 500), (500, 3000 * x), (1000, 450)), "native", "pslc"
+    ),
+    "MIN_CACHE_AGAIN_RATIO_HOST_LIMITED": Edge(
+        0.9,
+        lambda x: cause(
+            2, replace(DRIVE, cpu_share=[1.0, 0, 0, 0]), (100, 3000), (400, 500), (500, 3000 * x), (1000, 450)
+        ),
+        "native",
+        "pslc",
+    ),
+    "MAX_REFILL_RATIO": Edge(
+        1.5, lambda x: cause(2, DRIVE, (100, 3000), (400, 500), (400 + 100 * x, 2900), (1000, 450)), "pslc", "native"
+    ),
+    "MAX_BUFFER_SHARE": Edge(
+        0.004,
+        lambda x: cause(1, replace(OWN, cpu_share=[1.0, 0, 0]), (1000 * x, 3000), (300, 2500), (1000, 500)),
+        "pslc",
+        "direct",
+    ),
+    "SAME_SPEED_TOLERANCE": Edge(
+        0.12, lambda x: cause(2, DRIVE, (100, 3000), (400, 500), (1000, 500 * (1 + x))), "fold", "native"
+    ),
+    "SAME_SPEED_TOLERANCE_OTHER_LOAD": Edge(
+        0.2, lambda x: cause(2, FULL, (300, 4000), (1000, 500), (2000, 500 * (1 - x))), "fold", "gc"
+    ),
+    "MIN_FOLD_SPREAD": Edge(0.25, lambda x: cause(1, DRIVE, *past(2300, spread=x)), "direct", "fold"),
+    "MIN_FOLD_SCATTER": Edge(0.03, lambda x: cause(1, DRIVE, *past(2300, scatter=x)), "direct", "fold"),
+    "MIN_FOLD_SCATTER_RATIO": Edge(
+        3.0,
+        lambda x: cause(1, DRIVE, (30, 2300, {"scatter": 0.05}), (1000, 1000, {"scatter": 0.05 * x})),
+        "direct",
+        "fold",
+    ),
+    "MIN_FOLD_DRIFT": Edge(0.004, lambda x: cause(1, OWN, *past(2300, drift=x)), "direct", "fold"),
+    "MAX_NATIVE_SPREAD": Edge(0.1, lambda x: cause(1, OWN, *past(2300, 414, spread=x)), "direct", "fold"),
+    "SPREAD_OF_DRIFT_RATIO": Edge(
+        0.34, lambda x: cause(1, DRIVE, *past(2300, spread=0.25 + 0.1 * x, drift=math.expm1(0.1))), "direct", "fold"
+    ),
+    "MIN_DECAY_DRIFT": Edge(
+        0.1, lambda x: cause(1, DRIVE, (100, 3000), (500, 1000, {"drift": x}), (900, 800)), "fold", "direct"
+    ),
+    "MIN_ROOM_SHARE": Edge(0.65, _decaying, "fold", "direct"),
+    "EQUAL_WAIT_TOLERANCE": Edge(
+        0.0001, lambda x: cause(1, waits(1, 1, 1 + x, 1 + x, number=2), *past(2300, 230)), "direct", "fold"
+    ),
+    "MAX_EVEN_WAIT_RATIO": Edge(
+        1.1, lambda x: cause(0, waits(2e-3, 2e-3, 2e-3, 2e-3 * x), (200, 2000)), "native", "pslc"
+    ),
+    "MEAN_WAIT_TOLERANCE": Edge(
+        0.05,
+        lambda x: cause(0, waits(*[10e-3 * (1 + x) + 0.65e-3] * 4, mean_s=10e-3), (200, 2000)),
+        "pslc",
+        "native",
+    ),
+    "MAX_SLC_PROGRAM_S": Edge(0.65e-3, lambda x: cause(0, waits(*[1.05e-3 + x] * 4), (200, 2000)), "pslc", "native"),
+    "PHASE_START_SHARE": Edge(
+        0.1,
+        lambda x: cause(
+            0,
+            replace(DRIVE, access_patterns=[SEQUENTIAL, replace(RANDOM, from_bytes=100 * GB * x)]),
+            (100, 3000),
+        ),
+        "unknown",
+        "pslc",
+    ),
+    "MAX_RANDOM_CACHED_SHARE": Edge(
+        0.05, lambda x: cause(0, replace(DRIVE, access_patterns=[RANDOM]), (1000 * x, 3000)), "pslc", "unknown"
+    ),
+    "MIN_MAP_FREE_REQUEST_BYTES": Edge(
+        64e3,
+        lambda x: cause(0, replace(MAPPED, access_patterns=[replace(FAR, request_bytes=x)]), (20, 300)),
+        "map",
+        "pslc",
+    ),
+    "MIN_NEAR_SPAN_RATIO": Edge(
+        4,
+        lambda x: cause(
+            1,
+            replace(DRIVE, access_patterns=[replace(FAR, span_bytes=1000 * GB / x), replace(FAR, from_bytes=1 * GB)]),
+            (1, 400),
+            (3, 150),
+        ),
+        "pslc",
+        "map",
+    ),
+    "MIN_MAP_MISS_SPREAD": Edge(
+        0.05,
+        lambda x: cause(0, replace(MAPPED, mean_s=[1e-3], longest_s=[1e-3]), (3, 150, {"spread": x})),
+        "pslc",
+        "map",
+    ),
+    "MIN_CLIFF_FALL": Edge(0.2, _ends, False, True),
+    "WHOLE_DRIVE_SHARE": Edge(
+        0.98, lambda x: estimate(0, DRIVE, (1000 * x, 2000)).confidence, 0.95, 0.98, low=0.97, high=0.99
+    ),
+}
+
+PLATEAUS: dict[str, Edge] = {
+    "MIN_NATIVE_BITS": Edge(3, lambda x: cause(0, DRIVE, (1200 / x, 2000)), "native", "pslc"),
+    "MAX_RAW_CAPACITY_RATIO": Edge(1.2, lambda x: cause(0, DRIVE, (1000 * x / 3, 2000)), "pslc", "native"),
+    "MIN_RAW_CAPACITY_RATIO": Edge(
+        1.0,
+        lambda x: estimate(1, DRIVE, (100, 3000), (1000 * x - 200, 1400), (990, 400)).confidence,
+        0.8,
+        0.98,
+    ),
+    "MAX_QLC_SPEED_RATIO": Edge(0.4, max_native_bits, 4, 3),
+    "MIN_RETURN_RATIO": Edge(
+        0.8, lambda x: kinds((100, 3000), (105, 1500), (200, 3000 * x), (1000, 500))[1], "cells", "dip"
+    ),
+    "MAX_FOLD_RATE_RATIO": Edge(
+        0.7, lambda x: kinds((100, 3000), (100 + 5 / x, 300), (130 + 5 / x, 3000), (1000, 500))[1], "cells", "dip"
+    ),
+    "MIN_EMPTIED_SHARE": Edge(
+        0.5,
+        lambda x: kinds((100, 3000), (100 + 100 * x / 7, 300), (130 + 100 * x / 7, 3000), (1000, 500))[1],
+        "dip",
+        "cells",
+    ),
+    "MAX_DIP_LENGTH_RATIO": Edge(
+        3.0, lambda x: kinds((50, 3000), (50 + 50 * x, 1500), (650, 3000), (1000, 500))[1], "dip", "cells"
+    ),
+    "MAX_PLATEAU_SPREAD": Edge(
+        0.4, lambda x: kinds((20, 6000), (200, 3500, {"spread": x}), (1000, 500))[0], "memory", "cells"
+    ),
+    "MAX_SECOND_STEP_RATIO": Edge(
+        0.8, lambda x: kinds((20, 6000), (200, 3500), (1000, 3500 * x))[0], "memory", "cells"
+    ),
+    "MIN_STEP_SHARE": Edge(0.65, _step, "cells", "memory"),
+    "MAX_START_SHARE": Edge(0.6, lambda x: kinds((100 * x, 1000), (100, 3000), (1000, 1500))[0], "start", "cells"),
+    "MIN_HEAT_S": Edge(
+        15.0, lambda x: kinds((4 * x, 4000), (200, 2800), (1000, 500))[:2], ("tier", "cells"), ("cells", "heat")
+    ),
+    "MIN_HEAT_BYTES_PER_S": Edge(
+        0.8e9,
+        lambda x: kinds((60, x / MB), (200, 0.7 * x / MB), (1000, 100))[:2],
+        ("tier", "cells"),
+        ("cells", "heat"),
+    ),
+    "MIN_TIER_RATIO": Edge(0.55, lambda x: kinds((10, 2000), (200, 2000 * x), (1000, 200))[0], "memory", "tier"),
+    "MAX_PAGE_CACHE_BYTES": Edge(64e9, lambda x: kinds((x / GB, 6000), (200, 3600), (1000, 500))[0], "memory", "tier"),
+    "MAX_BEHIND_MEMORY_RATIO": Edge(
+        0.65, lambda x: kinds((20, 4000), (200, 4000 * x), (1000, 300))[0], "memory", "tier"
+    ),
+    "MIN_BEYOND_LINK_RATIO": Edge(1.12, lambda x: cause(0, LINK, (200, 3000 * x)), "link", "page-cache"),
+}
+
+AROUND: dict[str, Edge] = {
+    "LINK_FULL_SHARE": Edge(0.965, lambda x: cause(0, LINK, (200, 3000 * x)), "pslc", "link"),
+    "MIN_MEAN_OF_TYPICAL_RATIO": Edge(
+        0.6,
+        lambda x: cause(0, LINK, (200, 3000 * x, {"usual_bytes_per_s": 3000 * MB})),
+        "pslc",
+        "link",
+    ),
+    "MIN_COLLECTED_SHARE": Edge(
+        0.03, lambda x: cause(1, replace(DRIVE, random=True), (1000 * x, 3000), (500, 1000)), "unknown", "gc"
+    ),
+    "MAX_COLLECTED_RATIO": Edge(
+        0.88, lambda x: cause(1, replace(DRIVE, random=True), (100, 3000), (500, 3000 * x)), "gc", "unknown"
+    ),
+    "THROTTLED_TIME_TOLERANCE": Edge(
+        0.05,
+        lambda x: cause(1, replace(DRIVE, throttled_s=380 / (1 + x)), (30, 3000), (600, 1500), (1000, 200)),
+        "thermal",
+        "direct",
+    ),
+    "THROTTLED_TO_END_TOLERANCE": Edge(
+        0.005,
+        lambda x: cause(1, replace(DRIVE, throttled_s=2380 / (1 + x)), (30, 3000), (600, 1500), (1000, 200)),
+        "thermal",
+        "direct",
+    ),
+    "MAX_UNWAITED_RATIO": Edge(1.5, lambda x: cause(0, depth_one(20e-6, 20e-6 * x), (300, 400)), "host", "pslc"),
+    "MAX_UNWAITED_REQUEST_S": Edge(
+        40e-6,
+        lambda x: cause(
+            0,
+            depth_one(
+                64e3 / 7e9 + x,
+                64e3 / 7e9 + x,
+                link_bytes_per_s=7e9,
+                access_patterns=[replace(SEQUENTIAL, request_bytes=64e3)],
+            ),
+            (300, 1000),
+        ),
+        "host",
+        "pslc",
+    ),
+    "MAX_UNWAITED_SHARE": Edge(
+        0.1, lambda x: cause(0, depth_one(20e-6, 20e-6, 20e-6 * (1 - x)), (300, 400)), "host", "pslc"
+    ),
+    "MIN_PROGRAM_S": Edge(
+        80e-6, lambda x: cause(0, replace(DRIVE, synced_bytes=4096.0), (6, 4096 / x / MB)), "pslc", "flush"
+    ),
+    "MIN_SYNC_WRITE_SHARE": Edge(
+        0.9,
+        lambda x: cause(0, replace(DRIVE, synced_bytes=4096.0, mean_s=[x * 1e-3]), (6, 4.096)),
+        "pslc",
+        "flush",
+    ),
+    "MAX_DRAM_BYTES": Edge(
+        4e9,
+        lambda x: cause(0, replace(LINK, capacity_bytes=2000 * GB), (x / GB, 3000), (2000, 2000)),
+        "dram",
+        "link",
+    ),
+    "MAX_DRAM_SHARE": Edge(
+        0.01, lambda x: cause(0, replace(LINK, capacity_bytes=100 * GB), (100 * x, 3000), (100, 2000)), "dram", "link"
+    ),
+    "CERTAIN_DRAM_SHARE": Edge(0.002, lambda x: cause(0, DRIVE, (1000 * x, 3000), (1000, 2000)), "dram", "pslc"),
+    "MAX_BEHIND_DRAM_RATIO": Edge(0.85, lambda x: cause(0, DRIVE, (1, 3000), (1000, 3000 * x)) == "dram", True, False),
+    "MIN_THROTTLE_CELSIUS": Edge(
+        65.0,
+        lambda x: replace(DRIVE, celsius=(np.array([0.0, GB]), np.array([x, x]))).is_hot(0.0, GB),
+        False,
+        True,
+    ),
+    "HOT_TOLERANCE_K": Edge(
+        3.0,
+        lambda x: replace(
+            DRIVE, celsius=(np.array([0.0, GB, 2 * GB, 9 * GB]), np.array([90 - x, 90 - x, 90.0, 90.0]))
+        ).is_hot(0.0, GB),
+        True,
+        False,
+    ),
+}
+
+COUNTERS: dict[str, Edge] = {
+    "MIN_MOVED_SHARE": Edge(0.1, lambda x: counted(fold=x), "pslc", "fold"),
+    "MIN_FOLD_TIME_SHARE": Edge(
+        0.12,
+        lambda x: counted(native=1.0, held=690, fold=0.09, facts={"native_write_bytes_per_s": 9e9 / 50 / x}),
+        "direct",
+        "fold",
+    ),
+    "COUNTER_LINK_FULL_SHARE": Edge(0.97, lambda x: counted(link=x, dies=0.4), "pslc", "link", low=0.96, high=0.98),
+    "MAX_DIE_SHARE_BESIDE_LINK": Edge(0.75, lambda x: counted(link=0.99, dies=x), "link", "pslc"),
+    "MAX_DIE_SHARE_THROTTLED": Edge(0.9, lambda x: counted(throttled=0.9, dies=x), "thermal", "pslc"),
+    "MAX_DIE_SHARE_UNHURRIED": Edge(0.95, lambda x: counted(wait=0.03, dies=x), "host", "pslc"),
+    "MIN_BUFFER_WAIT_SHARE": Edge(0.05, lambda x: counted(wait=x, dies=0.3), "host", "pslc"),
+    "NO_WAIT_SHARE": Edge(0.01, lambda x: counted(wait=x, dies=0.97), "host", "pslc"),
+    "EMPTY_CACHE_SHARE": Edge(0.05, lambda x: counted(native=1.0, held=690 * x), "native", "direct"),
+    "MIN_HELD_SHARE_OF_WRITE": Edge(0.001, lambda x: counted(native=1.0, limit=1, held=100 * x), "native", "direct"),
+    "FULL_CACHE_SHARE": Edge(
+        0.8,
+        lambda x: counted(native=1.0, superblocks=690 * x, facts={"slc_superblock_bytes": 10**9}),
+        "native",
+        "direct",
+    ),
+    "MAX_IDLE_MOVED_SHARE": Edge(0.02, lambda x: counted(map=1.0, fold=x, facts=NATIVE_SPEED), "map", "pslc"),
+    "MIN_SETTLED_S": Edge(1.0, lambda x: counted(seconds=x, link=1.1) == "unknown", False, True),
+    "MAX_LINK_TIME_RATIO": Edge(1.05, lambda x: counted(link=x), "pslc", "unknown"),
+    "MAX_DIE_TIME_RATIO": Edge(2.0, lambda x: counted(dies=x), "pslc", "unknown"),
+    "MIN_PROGRAMMED_SHARE": Edge(0.5, lambda x: counted(slc=x), "unknown", "pslc"),
+    "MAX_PROGRAMMED_SHARE": Edge(1.5, lambda x: counted(slc=x), "pslc", "unknown"),
+    "MIN_MEMORY_RATIO": Edge(1.25, lambda x: counted(written=100 * GB * x), "pslc", "page-cache"),
+    "MIN_MAP_READ_RATIO": Edge(0.05, lambda x: counted(map=x, map_wait=0.9, wait=0.0, dies=0.2), "host", "map"),
+    "MIN_MAP_TIME_SHARE": Edge(
+        0.15, lambda x: counted(map=1.0, dies=x + 100 / 7.2 / 50, facts=NATIVE_SPEED), "pslc", "map"
+    ),
+    "BUSY_CPU_SHARE": Edge(0.95, lambda x: counted(cpu=x, wait=0.0, dies=0.3), "host", "cpu"),
+    "MIN_THROTTLED_SHARE": Edge(0.1, lambda x: counted(throttled=x, dies=0.3), "pslc", "thermal"),
+    "MOSTLY_THROTTLED_SHARE": Edge(0.8, lambda x: counted(throttled=x, dies=0.85), "pslc", "thermal"),
+    "MIN_THROTTLED_CEILING_SHARE": Edge(
+        0.85,
+        lambda x: counted(throttled=0.9, dies=0.3, facts={"throttled_bytes_per_s": 2e9 / x}),
+        "pslc",
+        "thermal",
+    ),
+    "MIN_WAKE_SHARE": Edge(0.3, lambda x: counted(woken=x), "pslc", "power"),
+    "MIN_FLUSH_SHARE": Edge(0.5, lambda x: counted(flushed=x), "pslc", "flush"),
+    "MIN_OTHER_TRAFFIC_SHARE": Edge(0.25, lambda x: counted(others=x / (1 - x)), "pslc", "other"),
+    "MIN_BUFFERED_SHARE": Edge(0.15, lambda x: counted(buffered=x), "pslc", "dram"),
+}
+
+
+def boundaries(*stretches: tuple[int, float]) -> int:
+    """How many boundaries are found between stretches of so many bins at such speeds."""
+    return len(
+        rough_boundaries(curve_of(np.repeat([speed for _, speed in stretches], [bins for bins, _ in stretches])))
+    )
+
+
+def steady(bins: int, speed: float = 1000.0, spread: float = 0.0, seed: int = 0) -> Floats:
+    """Speeds that scatter, in natural logarithms, by `spread`."""
+    return speed * np.exp(np.random.default_rng(seed).normal(0.0, spread, bins)) if spread else np.full(bins, speed)
+
+
+def located(bins: int, about: float, boundary: int | None = None) -> bool:
+    """Whether the boundary in the middle is found from a rough answer so many bins behind it."""
+    middle = boundary or bins // 2
+    curve = curve_of(np.concatenate((steady(middle, 3000, 0.02), steady(bins - middle, 1000, 0.02, 1))))
+    end = locate(curve, (middle + about) * GB, 0.0, bins * GB, seed=0, replicates=2).bytes
+    return abs(end - middle * GB) < 2 * GB
+
+
+def texts(curve: Curve, *stretches: Any, **options: Any) -> set[str]:
+    """The codes of the warnings about a curve of these phases."""
+    found = analysis_warnings(curve, phases(*stretches), options=AnalysisOptions(**options))
+    return {warning.code for warning in found}
+
+
+def _own_bin(step: float) -> int:
+    """Boundaries left of two that enclose one bin, whose speed is so far (in logarithms) from the nearer side."""
+    speeds = np.array([3000.0] * 20 + [3000 * math.exp(-step), 1000 * math.exp(step)] + [1000.0] * 20)
+    return len(_without_straddling(curve_of(speeds), [20 * GB, 22 * GB]))
+
+
+def _straddled(bins: float) -> int:
+    """Boundaries left of two that enclose so many bins of a speed in between."""
+    count = round(bins)
+    speeds = [3000.0] * 20 + [2900.0] * (count - 1) + [1700.0] + [1000.0] * 20
+    return len(_without_straddling(curve_of(speeds), [20 * GB, (20 + count) * GB]))
+
+
+def pauses(*given: tuple[float, float]) -> RecoveryEstimate:
+    return estimate_recovery([Pause(float(idle_s), float(fast_bytes)) for idle_s, fast_bytes in given], 1e3)
+
+
+def work(*stretches: tuple[float, float, float, float], reads: float = 0.0, latency_s: float | None = None) -> Load:
+    """Stretches of so many intervals of 1 s, at such a speed in MB/s, busy for such a share, in requests so large."""
+    rows = np.concatenate(
+        [np.tile([speed * MB, busy, size], (int(count), 1)) for count, speed, busy, size in stretches]
+    )
+    moved = rows[:, 0] * rows[:, 1]
+    return Load.of(
+        seconds=np.ones(len(rows)),
+        write_bytes=moved * (1 - reads),
+        read_bytes=moved * reads,
+        writes=moved * (1 - reads) / rows[:, 2],
+        reads=moved * reads / rows[:, 2],
+        busy_s=rows[:, 1],
+        write_s=8.0 * rows[:, 1] * (1 - reads),
+        read_s=8.0 * rows[:, 1] * reads,
+    )
+
+
+def slowdowns(*stretches: tuple[float, float, float, float], **options: Any) -> int:
+    return len(find_slowdowns(work(*stretches, **options)))
+
+
+def row(**values: Any) -> Any:
+    """A phase as run.json holds it."""
+    return {"cause": "pslc", "confidence": 1.0, "bytes_per_s": 1e9, "because": "", **values}
+
+
+def described(*rows: Any) -> str:
+    findings: Any = {
+        "cache_bytes": None, "cache_bytes_low": None, "cache_bytes_high": None, "fill_mean_bytes_per_s": None,
+        "phases": list(rows), "doubts": [],
+    }  # fmt: skip
+    return " ".join(sentences.describe(findings))
+
+
+CURVES: dict[str, Edge] = {
+    "MAX_PHASES": Edge(
+        12, lambda x: boundaries(*[(100, 1000 * (3 if i % 2 else 1)) for i in range(round(x))]), 10, 11, low=11, high=14
+    ),
+    "MIN_LOG_STEP": Edge(math.log(1.12), lambda x: boundaries((200, 1000), (200, 1000 * math.exp(x))), 0, 1),
+    "MAX_CELLS": Edge(2048, lambda x: _cell_count(curve_of([1000.0] * round(x))), 1843, 2048),
+    "MIN_PHASE_SHARE": Edge(0.005, lambda x: boundaries((1000, 9000), (round(2000 * x), 3000), (1000, 1000)), 1, 2),
+    "MIN_PHASE_CELLS": Edge(4, lambda x: boundaries((200, 9000), (round(x), 3000), (200, 1000)), 1, 2, low=3, high=4),
+    "MAX_EXCURSION_SHARE": Edge(0.015, lambda x: boundaries((1000, 3000), (round(2000 * x), 1000), (1000, 3000)), 0, 2),
+    "BOUNDARY_SEARCH_SHARE": Edge(0.02, lambda x: located(4000, 4000 * x), True, False),
+    "MAX_BOUNDARY_SEARCH_BINS": Edge(400, lambda x: located(40000, x), True, False),
+    "MIN_OWN_LOG_SPEED": Edge(0.25, _own_bin, 1, 2),
+    "MAX_STRADDLED_BINS": Edge(2, _straddled, 1, 2, low=2, high=3),
+    "MERGE_LOG_SPEED": Edge(
+        0.06, lambda x: _same_typical_speed(*phases((500, 1000), (1000, 1000 * math.exp(x)))), True, False
+    ),
+    "MIN_SHAPE_BINS": Edge(
+        4, lambda x: _shape(curve_of([1000.0, 2000.0] * 5), 0.0, round(x) * GB)[0] > 0, False, True, low=3, high=4
+    ),
+    "MIN_SCATTER_BINS": Edge(8, lambda x: math.isnan(_scatter(np.zeros(round(x)))), True, False, low=7, high=8),
+    "MIN_SEGMENT_SAMPLES": Edge(
+        2, lambda x: len(change_points(np.array([0.0, 0.0, 9.0, 9.0][: round(x)]), 0.1)), 0, 1, low=3, high=4
+    ),
+}
+
+PAUSES: dict[str, Edge] = {
+    "MIN_PAUSE_S": Edge(
+        10.0, lambda x: slowdowns((30, 1000, 1, 1e5), (round(x), 0, 0, 1), (30, 100, 1, 1e5)), 1, 0, low=9, high=11
+    ),
+    "MAX_RESTING_BUSY_SHARE": Edge(0.05, lambda x: len(work((30, 1000, x, 1e5)).pauses()), 1, 0),
+    "MIN_SLOWDOWN_RATIO": Edge(1.5, lambda x: slowdowns((60, 1000, 1, 1e5), (60, 1000 / x, 1, 1e5)), 0, 1),
+    "MIN_RECOVERED_SPEED_RATIO": Edge(
+        0.7,
+        lambda x: find_slowdowns(work((60, 1000, 1, 1e5), (60, 100, 1, 1e5), (60, 1000 * x, 1, 1e5)))[0].recovery.at_s,
+        None,
+        120.0,
+    ),
+    "MAX_REQUEST_SIZE_RATIO": Edge(2.0, lambda x: slowdowns((60, 1000, 1, 1e5), (60, 100, 1, 1e5 / x)), 1, 0),
+    "MIN_DIRECTION_SHARE": Edge(0.7, lambda x: slowdowns((60, 1000, 1, 1e5), (60, 100, 1, 1e5), reads=1 - x), 0, 1),
+    "MIN_BUSY_SHARE": Edge(0.2, lambda x: slowdowns((60, 1000, x, 1e5), (60, 100, x, 1e5)), 0, 1),
+    "MIN_STEADY_S": Edge(3.0, lambda x: slowdowns((60, 1000, 1, 1e5), (3, 100, x / 3, 1e5), (60, 1000, 1, 1e5)), 0, 1),
+    "MIN_PAUSE_RATIO": Edge(
+        1.002,
+        lambda x: next_pause([Pause(100.0, 0.0), Pause(100.0 * x, 1e9)]) is None,
+        True,
+        False,
+        low=1.001,
+        high=1.003,
+    ),
+}
+
+WARNINGS: dict[str, Edge] = {
+    "MAX_NATIVE_BITS": Edge(
+        4,
+        lambda x: any(
+            warning.code == "too-early"
+            for warning in _doubtful_phases(
+                phases((100, 3000), (0.9 * (1000 - 100 * (x - 1)), 1500), (1000, 500)),
+                [CauseEstimate(name, 1.0, "") for name in ("pslc", "direct", "fold")],
+                DRIVE,
+                1000 * GB,
+            )
+        ),
+        False,
+        True,
+    ),
+    "MIN_ROOM_USED_SHARE": Edge(
+        0.9,
+        lambda x: len(
+            _doubtful_phases(
+                phases((100, 3000), (700 * x, 1500), (1000, 500)),
+                [CauseEstimate(name, 1.0, "") for name in ("pslc", "direct", "fold")],
+                DRIVE,
+                1000 * GB,
+            )
+        ),
+        1,
+        0,
+    ),
+    "MIN_CURVE_BINS": Edge(
+        64, lambda x: "few-bins" in texts(curve_of(steady(round(x))), (x, 1000)), True, False, low=63, high=64
+    ),
+    "MIN_PHASE_BINS": Edge(
+        8,
+        lambda x: "short-phase" in texts(curve_of(steady(100)), (round(x), 1000), (100, 1000)),
+        True,
+        False,
+        low=7,
+        high=8,
+    ),
+    "MIN_GAP_RATIO": Edge(
+        4.0,
+        lambda x: "gaps" in {w.code for w in _irregular_bins(_one_bin(width=x, seconds=x))},
+        False,
+        True,
+    ),
+    "MIN_STALL_RATIO": Edge(
+        10.0, lambda x: "stalls" in {w.code for w in _irregular_bins(_one_bin(width=1.0, seconds=x))}, False, True
+    ),
+    "MIN_STALL_S": Edge(
+        1.0,
+        lambda x: "stalls" in {w.code for w in _irregular_bins(_one_bin(width=1.0, seconds=20.0, usual_s=x / 20))},
+        False,
+        True,
+    ),
+    "MAX_LAST_PHASE_DRIFT": Edge(
+        0.15, lambda x: "drifting" in texts(curve_of(steady(100)), (100, 1000, {"drift": x})), False, True
+    ),
+    "MAX_PHASE_SPREAD": Edge(
+        0.25,
+        lambda x: (
+            "unsteady"
+            in texts(curve_of(np.repeat([1000 * (1 - x), 1000, 1000 * (1 + x)], 200)), (600, 1000, {"spread": 9.0}))
+        ),
+        False,
+        True,
+    ),
+    "MAX_CACHE_INTERVAL_SHARE": Edge(
+        0.05, lambda x: len(_wide_interval(CacheEnd(100.0, 100.0, 100.0 + 100 * x, True), own=True)), 0, 1
+    ),
+    "MAX_FALL_RATIO": Edge(
+        0.8,
+        lambda x: "for other reasons" in described(row(cause="link"), row(cause="host", bytes_per_s=1e9 * x)),
+        True,
+        False,
+    ),
+    "MIN_SURE_CONFIDENCE": Edge(0.9, lambda x: "robably" in described(row(confidence=x)), True, False),
+    "SAME_SIZE_TOLERANCE": Edge(0.05, lambda x: sentences.alike(100.0, 100.0 * (1 - x)), True, False),
+    "MAX_LISTED_PHASES": Edge(
+        4,
+        lambda x: "Fastest" in described(*[row(bytes_per_s=1e9 / (i + 1)) for i in range(round(x))]),
+        False,
+        True,
+        low=4,
+        high=5,
+    ),
+}
+
+
+def _one_bin(width: float, seconds: float, usual_s: float = 1.0) -> Curve:
+    """A curve of 100 bins, of which one is so many times as wide and takes so many times as long."""
+    widths, times = np.full(100, GB), np.full(100, usual_s)
+    widths[50] *= width
+    times[50] *= seconds
+    return Curve(np.concatenate(([0.0], np.cumsum(widths))), times)
+
+
+def _strong(step: float, length: int, swing: float) -> bool:
+    """Whether a phase of so many of 1000 cells, so much above a rippling one, is worth reporting."""
+    calm = np.concatenate((np.zeros(500), np.full(length, step), np.full(500 - length, step + 1.0)))
+    level = calm + np.where(np.arange(1000) < 500, np.where(np.arange(1000) % 2, swing / 2, -swing / 2), 0.0)
+    return _strength(calm, level, [0, 500, 500 + length, 1000], 1, 1e-9, 5.0) >= 1.0
+
+
+def _is_ripple(step: float, length: int) -> bool:
+    """Whether three steps up and down, so many of 1000 cells apart, are ripple."""
+    ends = [0, 400, 400 + length, 400 + 2 * length, 400 + 3 * length, 1000]
+    calm = np.repeat([0.0, step, 0.0, step, 0.0], np.diff(ends))
+    return _ripple(calm, ends) is not None
+
+
+def _first_sample(ratio: float) -> tuple[int, int]:
+    """The first phase, of one sample that exceeds the others' scatter so many times."""
+    level = np.where(np.arange(400) % 10 == 5, 0.1, 0.0)
+    level[0] = 0.1 + 0.1 * ratio
+    return _short_first_phase(level, 400)
+
+
+def _after_start(share: float) -> int:
+    """Where a fast stretch ends whose last four cells stand out by so much of what the others do."""
+    return _short_after_start(np.repeat([-1.0, 0.0, share - 1.0, -1.0], [4, 10, 4, 1982]))[1]
+
+
+def _first_cells(length: float, cells: int) -> bool:
+    """Whether a first phase of so many cells is looked for on its own."""
+    return _short_first_phase(np.repeat([1.0, 0.0], [round(length), cells - round(length)]), cells)[1] > 0
+
+
+def _drift(logarithm: float) -> int:
+    speeds = 1e-3 * np.exp(logarithm * (np.arange(30) + 0.5) / 30)
+    return round(math.log1p(_shape(curve_of(speeds), 0.0, 30 * GB)[2]))
+
+
+def _interval(bins: int, middle: int) -> float:
+    """How far above a boundary its interval reaches, in bytes, of a curve without noise."""
+    curve = curve_of(np.repeat([3000.0, 1000.0], [middle, bins - middle]))
+    boundary = locate(curve, middle * GB, 0.0, bins * GB, seed=0, replicates=20)
+    return boundary.high - boundary.bytes
+
+
+def _load_boundaries(noise: float) -> int:
+    """Borders of a change of speed that exceeds so much noise."""
+    step = noise * math.sqrt(6 * math.log(100) / 25)
+    return len(_boundaries(np.repeat([1.0, math.exp(step)], 50), np.ones(100)))
+
+
+def _change(step: float) -> int | None:
+    moved = np.repeat([1.0, math.exp(step)], 50)
+    return _weakest(moved, np.ones(100), [0, 50, 100])
+
+
+def _slope(rise: float) -> bool:
+    """Whether pauses whose gains rise by this share of all have a rate."""
+    gains = [(0, 0.0), (100, 0.0), (200, 0.5), (210, 0.5 + rise / 2), (220, 0.5 + rise), (400, 1.0), (500, 1.0)]
+    return pauses(*[(idle_s, 1e10 * share) for idle_s, share in gains]).rate_bytes_per_s is not None
+
+
+def _clock_error_s() -> float:
+    """Half the interval of the threshold where the pauses lie on a line."""
+    line = [(t, 1e9 * max(t - 10.0, 0.0)) for t in (0, 5, 9, 12, 14, 16, 18, 20, 30)]
+    threshold = pauses(*line, (60, 20e9), (90, 20e9)).threshold_s
+    assert threshold is not None
+    return threshold.value - threshold.low
+
+
+def _ones(count: int) -> float:
+    """The neighbourhood of a bin among so many in a row that stand out."""
+    column = np.zeros(101)
+    column[50 - count // 2 : 50 - count // 2 + count] = 1.0
+    return float(_neighbourhood(column)[50])
+
+
+def _alternating(parts: int) -> bool:
+    """Whether speeds that alternate twice within each of so many parts have no spread."""
+    (phase,) = phases((2 * parts, 1000))
+    return _spread_of_parts(curve_of([500.0, 2000.0] * parts), phase) < 1e-9
+
+
+DETAILS: dict[str, Edge] = {
+    "MAX_SHORT_CACHE_SHARE": Edge(0.025, lambda x: _first_cells(71 * x / 0.025, 2000), True, False),
+    "MIN_CACHE_SHARE": Edge(0.002, lambda x: _first_cells(10000 * x, 10000), False, True),
+    "MAX_SLOW_START_SHARE": Edge(
+        0.03,
+        lambda x: _without_slow_start(
+            np.repeat([0.0, 1.0], [round(1000 * x), 1000 - round(1000 * x)]), [round(1000 * x)]
+        ),
+        [],
+        [33],
+    ),
+    "FIRST_SAMPLE_OUTLIER_RATIO": Edge(10.0, _first_sample, (0, 0), (0, 1)),
+    "MIN_HEAD_LOG_STEP": Edge(math.log(1.5), lambda x: _short_head(np.repeat([x, 0.0], [5, 7])), 0, 4),
+    "MIN_START_RATIO": Edge(3, lambda x: boundaries((10, 1000), (round(10 * x) - 10, 3000), (1960, 500)), 2, 1),
+    "MIN_GAP_SHARE": Edge(0.7, _after_start, 14, 18),
+    "MIN_PHASE_SHARE_IN_RIPPLE": Edge(0.04, lambda x: _strong(0.2, round(1000 * x), 0.8), False, True),
+    "RIPPLE_STEP_RATIO": Edge(0.625, lambda x: _strong(math.log(1.12) + 0.8 * x, 30, 0.8), False, True),
+    "MAX_NOISE_POWER": Edge(
+        0.5,
+        lambda x: round(_noise_power(*[np.tile([0.0, math.sqrt(2 * x) / 1.4826], 50)] * 2), 3),
+        0.45,
+        0.5,
+    ),
+    "MAX_RIPPLE_LOG_STEP": Edge(math.log(2.5), lambda x: _is_ripple(x, 40), True, False),
+    "MAX_RIPPLE_SHARE": Edge(0.06, lambda x: _is_ripple(0.5, round(1000 * x)), True, False),
+    "BOUNDARY_LEVEL_SHARE": Edge(
+        0.05, lambda x: _sides(np.zeros(4000), 0, 2000, 4000, 0)[1].residuals.size > 4000 * x, True, False
+    ),
+    "MIN_BOUNDARY_ERROR_BYTES": Edge(16e6, lambda x: _interval(200, 100) > x, True, False),
+    "MIN_LEVEL_BINS": Edge(3, lambda x: _interval(40, round(x)) < 1e8, False, True, low=2, high=3),
+    "MIN_DRIFT_THIRD_BINS": Edge(
+        5, lambda x: _side(np.linspace(0, 1, 3 * round(x)), 0).residuals.std() < 1e-9, False, True, low=4, high=5
+    ),
+    "DRIFT_T_THRESHOLD": Edge(
+        4.0, lambda x: _side(np.repeat([0.0, 0.0005 * x], [200, 100]), 0).level != 0.0, False, True
+    ),
+    "MIN_RELATIVE_SCATTER": Edge(0.005, lambda x: _side(np.zeros(10), 0).scatter > x, True, False),
+    "MAX_SCATTER_PARTS": Edge(8, lambda x: _scatter(np.linspace(0, 1, 800)) > 1 / (4 * x), False, True),
+    "MAX_LOG_DRIFT": Edge(20.0, _drift, 18, 20),
+    "MIN_RECOVERED_SHARE": Edge(
+        0.08, lambda x: pauses((0, 0), (100, 0), (200, 1e10), (300, 1e10)).noise_bytes > 1e10 * x, True, False
+    ),
+    "NEARLY_ALL_SHARE": Edge(
+        0.93,
+        lambda x: (pauses((0, 0), (100, 0), (200, 1e10), (300, 1e10)).min_rate_bytes_per_s or 0) > 1e8 * (x - 0.08),
+        True,
+        False,
+    ),
+    "MIN_RISE_SHARE": Edge(0.1, _slope, False, True),
+    "PAUSE_CLOCK_ERROR_S": Edge(0.002, lambda x: _clock_error_s() > x, True, False),
+    "MIN_CHANGE_LOG_SPEED": Edge(math.log(1.25), _change, 1, None),
+    "MIN_LOG_NOISE": Edge(0.05, _load_boundaries, 0, 1),
+    "NEIGHBOUR_BINS": Edge(8, lambda x: _ones(round(x)), 0.0, 1.0, low=8, high=9),
+    "SPREAD_PARTS": Edge(512, lambda x: _alternating(round(x)), False, True, low=500, high=512),
+}
+
+EDGES: dict[str, Edge] = NAND | PLATEAUS | AROUND | COUNTERS | CURVES | PAUSES | WARNINGS | DETAILS
+"""By the name of the threshold."""
+UNTESTED: dict[str, str] = {
+    "MAX_SHORT_FIRST_CELLS": "no curve is known on which 10 or 15 cells give another answer",
+    "LINK_CLASSES_BYTES_PER_S": "a table of standards",
+    "RIPPLE_SCALES_CELLS": "block lengths: others give nearly the same noise",
+    "BOUNDARY_GUARD_SHARE": "which bins are left out: medians hardly move",
+    "MAX_SHORT_FIRST_PHASE_BINS": "how a search begins: it recentres",
+    "MAX_LOAD_CELLS": "resolution: a finer search follows",
+}
+"""Thresholds without an edge, and why."""

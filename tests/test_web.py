@@ -1,0 +1,135 @@
+"""The static page: the same answers as the native build, and a page that works from a disk, by keyboard, on a phone."""
+
+import itertools
+import json
+import re
+import shutil
+import subprocess
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from benches.page_questions import MODULE, PAGE, ROOT, questions
+
+from tests.conftest import needs_chromium
+
+ROW = ".run > table tbody tr"
+
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(not PAGE.is_file() or not shutil.which("node"), reason="make web has not built the page"),
+]
+
+
+def test_a_browser_computes_what_the_native_build_does_to_the_byte():
+    lines = "".join(json.dumps(question) + "\n" for question in questions(60, 1))
+    native = subprocess.run(["cargo", "run", "--quiet", "--package", "pslc-web", "--example", "answers"], cwd=ROOT,
+                            input=lines, capture_output=True, text=True, check=True)  # fmt: skip
+    browser = subprocess.run(["node", str(ROOT / "web/answers.mjs"), str(MODULE)], input=lines, capture_output=True,
+                             text=True, check=True)  # fmt: skip
+    assert native.stdout.split() == browser.stdout.split()
+    assert len(set(native.stdout.split())) > 40
+
+
+def test_the_module_is_small():
+    packed = subprocess.run(["gzip", "-9c", str(MODULE)], capture_output=True, check=True).stdout
+    assert len(packed) <= 400_000
+
+
+@pytest.fixture
+def opened(chromium):
+    """Open an address of the page from the disk, offline: `opened("view=lab")`. It complains of nothing."""
+    contexts, complaints = [], []
+
+    def show(address: str, width: int = 1280, scheme: str = "light"):
+        context = chromium.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, offline=True)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("console", lambda line: complaints.append(line.text) if line.type in ("error", "warning") else None)
+        page.on("request", lambda request: None if request.url.startswith(("file:", "data:", "blob:")) else
+                complaints.append(f"asked for {request.url}"))  # fmt: skip
+        page.goto(f"{PAGE.as_uri()}#{address}")
+        return page
+
+    yield show
+    for context in contexts:
+        context.close()
+    assert not complaints
+
+
+def _await_run(page):
+    page.wait_for_selector(".run[data-done]", state="attached", timeout=120_000)
+    assert page.get_attribute(".run", "data-done") == "true", page.inner_text(".problem")
+
+
+def _steps(page):
+    return int(re.findall(r"of (\d+)\)", page.inner_text("h2"))[0])
+
+
+@needs_chromium
+@pytest.mark.parametrize("story", range(1, 8))
+def test_each_step_of_a_story_ends_in_words_with_numbers_of_its_run(opened, story):
+    for step in itertools.count(1):
+        page = opened(f"view=story&story={story}&step={step}")
+        if page.query_selector(".quiz"):
+            assert page.inner_text(".told") == ""
+            page.click(".quiz button >> nth=0")
+        _await_run(page)
+        text = page.inner_text(".told")
+        assert len(text) > 60
+        assert "NaN" not in text
+        assert "undefined" not in text
+        assert page.is_disabled(".next") == (step == _steps(page))
+        if step == _steps(page):
+            break
+
+
+@needs_chromium
+def test_a_knob_by_keyboard_moves_the_cliff_and_the_address_holds_it(opened):
+    page = opened("view=lab&drive=aldrin-pro-2tb")
+    _await_run(page)
+    before = page.inner_text(ROW)
+    page.focus("label[title='cache.dynamic'] input")
+    for _ in range(20):
+        page.keyboard.press("ArrowLeft")
+    page.wait_for_function(
+        "before => document.querySelector('.run > table tbody tr')?.innerText !== before", arg=before
+    )
+    _await_run(page)
+    after = page.inner_text(ROW)
+    assert "cache.dynamic=" in page.evaluate("location.hash")
+    again = opened(page.evaluate("location.hash").lstrip("#"))
+    _await_run(again)
+    assert again.inner_text(ROW) == after != before
+
+
+@needs_chromium
+def test_what_cannot_be_is_refused_in_words_and_the_old_curve_is_dimmed(opened):
+    page = opened("view=lab&drive=aldrin-pro-2tb&cache.dynamic=9000GB")
+    page.wait_for_selector(".run[data-done=failed]", state="attached")
+    assert "cache.dynamic" in page.inner_text(".problem")
+    assert "stale" in page.get_attribute(".run", "class")
+
+
+@needs_chromium
+@pytest.mark.parametrize(("width", "scheme"), [(400, "light"), (1280, "dark"), (1920, "light")])
+@pytest.mark.parametrize(
+    "address", ["view=story", "view=lab&drive=sn850-1tb", "view=gallery&compare=sn850-1tb,660p-1tb"]
+)
+def test_a_reader_with_a_screen_reader_or_a_phone_gets_all_of_it(opened, address, width, scheme):
+    page = opened(address, width, scheme)
+    if "gallery" in address:
+        every_card = "[...document.querySelectorAll('.cards > li')].every(card => card.querySelector('.sparkline'))"
+        page.wait_for_function(every_card, timeout=120_000)
+    elif "lab" in address:
+        _await_run(page)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    found = Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()
+
+
+def test_the_package_writes_the_page(command, tmp_path):
+    done = command("lab", "--static", "site")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "site/index.html\n"
+    assert (tmp_path / "site/index.html").read_bytes() == PAGE.read_bytes()

@@ -1,0 +1,100 @@
+// A drive, its curve, its film and its phases: what a story, the lab and a dropped file show alike.
+import { Chart } from "./chart";
+import { denominatorOf, questionOf } from "./data";
+import { h } from "./dom";
+import { FilmStrip } from "./film";
+import { jobOf } from "./jobs";
+import { phaseRow, summary } from "./phases";
+import { Failed, Simulator, Superseded } from "./simulator";
+import type { Answer, DriveData } from "./types";
+
+export class RunView {
+  readonly element: HTMLElement;
+  private readonly plot = h("div", { class: "plot" });
+  private readonly progress = h("progress", { max: 1000, "aria-label": "The whole drive is being computed" });
+  private readonly sentence = h("p", { class: "summary", role: "status" });
+  private readonly problem = h("p", { class: "problem", role: "alert", hidden: true });
+  private readonly table = h("tbody", {});
+  private readonly chart = new Chart(this.plot);
+  private readonly film = new FilmStrip((answer, frame) => this.mark(answer, frame));
+  private readonly simulator = new Simulator();
+  private axis: "bytes" | "time" = "bytes";
+  private asked = 0;
+
+  constructor() {
+    const head = ["Where it goes", "Part", "Speed", "Takes"].map((name) => h("th", { scope: "col" }, name));
+    this.element = h(
+      "section",
+      { class: "run", "aria-label": "The run" },
+      this.problem, this.plot, this.progress, this.sentence, this.film.element,
+      h("table", {}, h("caption", {}, "Phases, by the drive's own counters"), h("thead", {}, h("tr", {}, ...head)), this.table),
+    );
+  }
+
+  /** A first answer from a smaller copy of the drive, then the whole one; `answered` is called with both. */
+  async show(drive: DriveData, knobs: Record<string, string>, job: string, answered: (answer: Answer) => void = () => {}): Promise<void> {
+    const turn = ++this.asked;
+    delete this.element.dataset["done"];
+    this.axis = jobOf(job).axis;
+    this.progress.hidden = false;
+    this.progress.removeAttribute("value");
+    const coarse = denominatorOf(drive);
+    const smallOnly = jobOf(job).smallOnly === true;
+    const denominators = coarse === 1 ? [1] : smallOnly ? [coarse] : [coarse, 1];
+    for (const denominator of denominators) {
+      const question = questionOf(drive, knobs, job, denominator);
+      try {
+        const answer = await this.simulator.ask(question, (permille) => {
+          if (denominator === denominators.at(-1)) this.progress.value = permille;
+        });
+        if (turn !== this.asked) return;
+        this.draw(answer);
+        answered(answer);
+      } catch (error) {
+        if (error instanceof Superseded || turn !== this.asked) return;
+        // What a scaled drive cannot do, the whole one may.
+        if (error instanceof Failed && denominator > 1 && !smallOnly) continue;
+        this.fail(error instanceof Failed ? `${error.failure.message}. ${error.failure.hint}` : String(error));
+        return;
+      }
+    }
+    this.progress.hidden = true;
+    this.element.dataset["done"] = "true";
+  }
+
+  private fail(words: string): void {
+    this.progress.hidden = true;
+    this.element.dataset["done"] = "failed";
+    this.problem.hidden = false;
+    this.problem.textContent = words;
+    this.element.classList.add("stale");
+  }
+
+  private draw(answer: Answer): void {
+    this.problem.hidden = true;
+    this.element.classList.remove("stale");
+    this.element.classList.toggle("coarse", answer.denominator > 1);
+    this.element.dataset["denominator"] = String(answer.denominator);
+    this.chart.mark(Number.NaN);
+    this.chart.show([{ label: answer.drive.name, answer, axis: this.axis }]);
+    this.sentence.textContent = summary(answer) + answer.notes.map((note) => ` Note: ${note}.`).join("");
+    this.table.replaceChildren(
+      ...answer.phases.map((phase) => h("tr", {}, ...phaseRow(phase, answer.denominator).map((text) => h("td", {}, text)))),
+    );
+    this.film.show(answer);
+  }
+
+  private mark(answer: Answer, frame: number): void {
+    const moment = answer.film[frame];
+    if (moment === undefined) return;
+    const first = answer.counters_before["host_write_bytes_total"]! + answer.counters_before["host_read_bytes_total"]!;
+    const position = this.axis === "bytes" ? moment.moved_bytes - first : moment.at_ns - answer.start_ns;
+    this.chart.mark(position * answer.denominator);
+  }
+
+  destroy(): void {
+    this.asked++;
+    this.simulator.cancel();
+    this.chart.destroy();
+  }
+}

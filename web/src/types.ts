@@ -1,0 +1,103 @@
+// What the page's data (python/pslc/lab/page_data.py) and the simulator's answers (crates/web) hold.
+
+export interface Knob {
+  key: string;
+  group: string;
+  label: string;
+  value: string;
+  is_slider: boolean;
+  stops: string[];
+  pairs: Record<string, [string, string][]>;
+  idle: string;
+}
+
+export interface Figure {
+  what: string;
+  measure: string;
+  value: number;
+  fitted: boolean;
+}
+
+export interface DriveData {
+  slug: string;
+  name: string;
+  capacity_bytes: number;
+  profile: string;
+  source: string;
+  figures: Figure[];
+  provenance: Record<string, string>;
+  knobs: Knob[];
+}
+
+/** A drive, what is changed on it, and what it is asked to do. */
+export interface Question {
+  profile: string;
+  name: string;
+  overrides: [string, string][];
+  job: string;
+  denominator: number;
+}
+
+/** Bytes are those of each bin, times and states those at its end. */
+export interface Curve {
+  end_ns: number[];
+  write_bytes: number[];
+  read_bytes: number[];
+  to_slc_bytes: number[];
+  to_native_bytes: number[];
+  folded_bytes: number[];
+  idle_folded_bytes: number[];
+  collected_bytes: number[];
+  cache_bytes: number[];
+  temperature_millicelsius: number[];
+  throttle_level: number[];
+  latency_max_ns: number[];
+  latency_mean_ns: number[];
+}
+
+export type Cause = "pslc" | "direct" | "fold" | "direct-while-folding" | "gc" | "read";
+
+export interface Phase {
+  cause: Cause;
+  from_bytes: number;
+  to_bytes: number;
+  from_ns: number;
+  to_ns: number;
+  bytes_per_s: number;
+}
+
+export interface DriveFacts {
+  name: string;
+  capacity_bytes: number;
+  cache_bytes: number;
+  cache_mode: string;
+  when_full: string;
+  bits_per_cell: number;
+  dies: number;
+  superblocks: number;
+  slc_superblock_bytes: number;
+  native_superblock_bytes: number;
+  link_write_bytes_per_s: number;
+}
+
+export interface Answer {
+  drive: DriveFacts;
+  denominator: number;
+  curve: Curve;
+  over_time: Curve;
+  start_ns: number;
+  end_ns: number;
+  phases: Phase[];
+  counters: Record<string, number>;
+  counters_before: Record<string, number>;
+  film: { at_ns: number; moved_bytes: number }[];
+  notes: string[];
+  interrupted: string | null;
+  /** A byte a superblock and picture, one picture behind the other. */
+  pictures: Uint8Array;
+}
+
+export interface Failure {
+  message: string;
+  hint: string;
+}
