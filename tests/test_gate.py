@@ -41,6 +41,7 @@ OF_OURS = {
     "report/page.py": (1, "of the package"),
     "lab/app.py": (2, "of the package"),
     "report/export.py": (1, "of a page that was just made"),
+    "lab/static_page.py": (1, "the page that comes with pslc"),
     "lab/files.py": (2, "folders of its own, to lock them"),
     "serving/folders.py": (1, "folders of its own, to lock them"),
     "cli/__init__.py": (3, "standard streams"),

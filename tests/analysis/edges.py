@@ -554,7 +554,15 @@ def slowdowns(*stretches: tuple[float, float, float, float], **options: Any) -> 
 
 def row(**values: Any) -> Any:
     """A phase as run.json holds it."""
-    return {"cause": "pslc", "confidence": 1.0, "bytes_per_s": 1e9, "because": "", **values}
+    return {
+        "cause": "pslc",
+        "confidence": 1.0,
+        "bytes_per_s": 1e9,
+        "because": "",
+        "spread": 0.0,
+        "drift": 0.0,
+        **values,
+    }
 
 
 def described(*rows: Any) -> str:

@@ -78,7 +78,8 @@ def command(
     """Find phases, their causes, the end of the cache and problems in logs, results and recordings.
 
     Reads logs, JSON and text of fio, CSV tables, and what a dozen other programs write. Give all logs of one fio run
-    together, with its job file or JSON. For iostat -x, sar -d and nvme smart-log it answers as pslc watch does. A picture of a chart needs --x 0:2000GB --y 0:7000MB/s, what its axes span.
+    together, with its job file or JSON. For iostat -x, sar -d and nvme smart-log it answers as pslc watch does. A
+    picture of a chart needs --x 0:2000GB --y 0:7000MB/s, what its axes span.
     """
     from pslc import formats
     from pslc.analysis import MeasurementContext

@@ -242,12 +242,12 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
         )
     (name,) = series
     beside = [load(other).read([path], hints) for path, other in formats.items() if other != name]
-    jobs = tuple(job for one in beside for job in one.jobs)
+    jobs = tuple(job for item in beside for job in item.jobs)
     foreign = load(name).read([path for path in paths if formats[path] == name], replace(hints, jobs=jobs))
     _refuse_impossible(foreign)
     foreign.jobs += jobs
-    foreign.tells_options &= all(one.tells_options for one in beside)
-    foreign.health += [log for one in beside for log in one.health]
+    foreign.tells_options &= all(item.tells_options for item in beside)
+    foreign.health += [log for item in beside for log in item.health]
     return foreign
 
 
@@ -396,8 +396,8 @@ class Reader:
 @cache
 def names() -> tuple[str, ...]:
     """The formats there are, in alphabetical order; `table`, which takes any columns, is the last."""
-    found = [module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_")]
-    return tuple(sorted(found, key=lambda name: (name == "table", name)))
+    module_names = [module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_")]
+    return tuple(sorted(module_names, key=lambda name: (name == "table", name)))
 
 
 def load(name: str) -> Format:
@@ -411,7 +411,7 @@ def registry() -> tuple[About, ...]:
     return tuple(sorted((load(name).ABOUT for name in names()), key=lambda about: about.program.lower()))
 
 
-def known() -> str:
+def readable() -> str:
     """What can be read, in a line: `fio (bandwidth log, JSON, ...), iostat -x, ...`."""
     programs: dict[str, list[str]] = {}
     for about in registry():
@@ -426,4 +426,4 @@ def _format(path: Path) -> str:
         for name in names():
             if load(name).matches(path, head):
                 return name
-    raise RecordingError(f"{path} is of no known format", f"pslc reads {known()}; pslc's own recordings are folders")
+    raise RecordingError(f"{path} is of no known format", f"pslc reads {readable()}; pslc's own recordings are folders")

@@ -72,8 +72,8 @@ def column(place: int, name: str) -> Column:
     direction: Direction = "write" if WRITES.search(low) else "read" if READS.search(low) else ""
     if (found_op := SPEED.search(name)) and found_op["op"]:
         direction = "write" if found_op["op"] == "w" else "read"
-    found: tuple[Kind, float, str] = _kind(name, low)
-    return Column(place, name, *found, direction)
+    parsed: tuple[Kind, float, str] = _kind(name, low)
+    return Column(place, name, *parsed, direction)
 
 
 def _kind(name: str, low: str) -> tuple[Kind, float, str]:
@@ -98,12 +98,12 @@ def _kind(name: str, low: str) -> tuple[Kind, float, str]:
 
 def speed_unit(name: str) -> str:
     """The unit of speed in a name, as `SPEEDS` has it; `Mb/s` where it may be bits or bytes; empty: none."""
-    found = SPEED.search(name)
-    if found is None or not re.search(r"(/|per|ps|_s)", found[0].lower()):
-        found = CAMEL.search(name)
-    if found is None:
+    parsed = SPEED.search(name)
+    if parsed is None or not re.search(r"(/|per|ps|_s)", parsed[0].lower()):
+        parsed = CAMEL.search(name)
+    if parsed is None:
         return ""
-    unit = found["unit"] or found["whole"] if "whole" in found.groupdict() else found["unit"]
+    unit = parsed["unit"] or parsed["whole"] if "whole" in parsed.groupdict() else parsed["unit"]
     low = unit.lower().removesuffix("s")
     if low.endswith("bit"):
         return f"{low}/s"
@@ -123,10 +123,10 @@ def shown_unit(unit: str) -> str:
     )
 
 
-def unit_of(name: str, known: set[str]) -> str:
+def unit_of(name: str, units: set[str]) -> str:
     """The last word of a name, when it is a unit of `known`, else nothing: `written_gb`, `Speed (MB/s)`."""
     words = [word for word in re.split(r"[\s_\[\]()]+", name.lower()) if word]
-    return words[-1] if words and words[-1] in known else ""
+    return words[-1] if words and words[-1] in units else ""
 
 
 def number(cell: str, separator: str) -> float:
@@ -143,10 +143,10 @@ def number(cell: str, separator: str) -> float:
         word = word.replace(",", "") if re.fullmatch(r"[-+]?\d{1,3}(,\d{3})+(\.\d*)?", word) else word
     else:
         word = word.replace(",", ".")
-    found = float(word)
-    if not abs(found) <= MAX_CELL:
-        raise ValueError(found)
-    return found
+    parsed = float(word)
+    if not abs(parsed) <= MAX_CELL:
+        raise ValueError(parsed)
+    return parsed
 
 
 def is_missing(cell: str) -> bool:

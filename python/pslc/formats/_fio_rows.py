@@ -186,10 +186,10 @@ def averaged(rows: Rows, interval: float, from_zero: bool, samples: Integers, la
     before = np.concatenate([[0.0 if from_zero else ends[0] - interval], ends[:-1]])
     place = np.searchsorted(samples, ends - SPARSE_RATIO * interval, side="right") - 1
     sampled = np.where(place >= 0, samples[np.maximum(place, 0)], -np.inf)
-    seen = sampled > before
+    marks = sampled > before
     spacing = ends - np.maximum(before, sampled)
     limit = max(MAX_MISSED_RATIO * interval, min(MAX_LATE_RATIO * interval, MAX_LATE_MS))
-    short = (spacing > GAP_RATIO * interval) & (spacing <= limit) & ~seen
+    short = (spacing > GAP_RATIO * interval) & (spacing <= limit) & ~marks
     gap = (spacing > GAP_RATIO * interval) & ~(short if late in (None, True) else np.zeros_like(short))
     lasted = np.where(gap | (spacing <= 0), interval, spacing)
     unsure = float((spacing - interval)[short].sum()) / 1000 if late is None else 0.0

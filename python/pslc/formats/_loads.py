@@ -132,11 +132,11 @@ class Reports:
         notes, cautions = list(about.notes), []
         if beside:
             notes.append(f"{', '.join(beside)} are parts of {device}, or lie on it, and were left out")
-        told = [of for _, of, _ in rows if of is not None]
-        usual, how = float(np.median(told)) if told else 1.0, ""
+        stated_s = [of for _, of, _ in rows if of is not None]
+        usual, how = float(np.median(stated_s)) if stated_s else 1.0, ""
         if hints.interval_s is not None:
-            usual, how, told = hints.interval_s, ", as given", []
-        elif not told:
+            usual, how, stated_s = hints.interval_s, ", as given", []
+        elif not stated_s:
             counted = interval_of_counts([columns for _, _, columns in rows])
             usual, how = counted or 1.0, ", by the fractions of requests" if counted else ", as is assumed"
             if counted is None:
@@ -144,7 +144,7 @@ class Reports:
                     f"{path.name} tells no times, so intervals of 1 s are assumed: --interval 2s says otherwise"
                 )
         # The first of the intervals between two times has no time before it.
-        seconds = [of if of is not None and told else usual for _, of, _ in rows]
+        seconds = [of if of is not None and stated_s else usual for _, of, _ in rows]
         first = rows[0][0]
         began = 0.0
         if self.date is not None and first is not None:
@@ -226,8 +226,8 @@ def load_of(seconds: Floats, rows: Sequence[Mapping[str, float]]) -> Load:
     both. What no row tells is not known (nan)."""
 
     def rates(name: str) -> Floats:
-        found: Floats = np.array([_value(columns, RATES[name]) for columns in rows]) * seconds
-        return found
+        loads: Floats = np.array([_value(columns, RATES[name]) for columns in rows]) * seconds
+        return loads
 
     def first(names: Sequence[str]) -> Floats:
         return np.array([next((columns[name] for name in names if name in columns), 0.0) for columns in rows])
@@ -262,11 +262,11 @@ def load_of(seconds: Floats, rows: Sequence[Mapping[str, float]]) -> Load:
 
 def clock(text: str) -> float | None:
     """Seconds of the day of `22:52:21` or `10:52:21 PM`; None where there is no time in it."""
-    found = CLOCK.search(text)
-    if found is None:
+    loads = CLOCK.search(text)
+    if loads is None:
         return None
-    hour = int(found[1]) % 12 + (12 if found[4] == "PM" else 0) if found[4] else int(found[1])
-    return 3600.0 * hour + 60.0 * int(found[2]) + int(found[3])
+    hour = int(loads[1]) % 12 + (12 if loads[4] == "PM" else 0) if loads[4] else int(loads[1])
+    return 3600.0 * hour + 60.0 * int(loads[2]) + int(loads[3])
 
 
 def date(text: str) -> datetime | None:
@@ -308,7 +308,7 @@ def amount(cell: str | float) -> float:
     if isinstance(cell, str) and cell[-1:] in SUFFIXES:
         # Of `-h` and `--human`: k is the unit of kB/s, M the one of MB/s.
         cell, scale = cell[:-1], SUFFIXES[cell[-1]]
-    found = float(cell) * scale
-    if not 0 <= found <= MAX_AMOUNT:
-        raise ValueError(f"{found:g} is no amount")
-    return found
+    loads = float(cell) * scale
+    if not 0 <= loads <= MAX_AMOUNT:
+        raise ValueError(f"{loads:g} is no amount")
+    return loads

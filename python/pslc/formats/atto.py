@@ -53,7 +53,7 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
                     rows.append(Measured(size, kind, float(value.replace(",", "")) * scale))
         elif header := HEADER.search(line):
             order = (header["first"].lower(), header["second"].lower())
-            unit = found[1] if (found := UNIT.search(line)) else unit
+            unit = match[1] if (match := UNIT.search(line)) else unit
     if not rows:
         what = (
             "is what ATTO saves, whose layout is not public"

@@ -50,15 +50,15 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
 
 
 def _text(whole: str) -> list[Measured]:
-    found: list[Measured] = []
+    match: list[Measured] = []
     words, section, names, seconds = "", "", [""], 0.0
     run: dict[str, Measured] = {}
     for line in whole.splitlines():
         if command := COMMAND.search(line):
-            found += _apart(run)
+            match += _apart(run)
             run, words = {}, command[1]
         elif took := re.search(r"actual test time:\s*([\d.]+)s", line):
-            found += _apart(run)
+            match += _apart(run)
             run, seconds = {}, float(took[1])
         elif title := SECTION.match(line):
             section = title[1]
@@ -68,7 +68,7 @@ def _text(whole: str) -> list[Measured]:
             cells = dict(zip(names[1:], line.partition(":")[2].split("|"), strict=False))
             run[section] = _row(cells, words, section, seconds)
             section = ""
-    return found + _apart(run)
+    return match + _apart(run)
 
 
 def _apart(run: dict[str, Measured]) -> list[Measured]:
@@ -100,7 +100,7 @@ def _test(words: str) -> str:
 
 def _xml(whole: str) -> list[Measured]:
     """The sums over targets of each time span."""
-    found = []
+    match = []
     profile = whole.partition("</Profile>")[0]
     size, ratio, depth = (_number(profile, tag) for tag in ("BlockSize", "WriteRatio", "RequestCount"))
     random = "<Random>" in profile and "<Random>0<" not in profile
@@ -116,15 +116,15 @@ def _xml(whole: str) -> list[Measured]:
             )
             if moved and seconds:
                 latency = waited / count / 1e3 if waited and count else None
-                found.append(Measured(", ".join(parts), kind.lower(), moved / seconds, count / seconds, latency))
+                match.append(Measured(", ".join(parts), kind.lower(), moved / seconds, count / seconds, latency))
         total = sum(_number(of, "BytesCount") for of in targets)
-        if total and seconds and not found:
+        if total and seconds and not match:
             kind = {100: "write", 0: "read"}.get(int(ratio), "mixed")
             count = sum(_number(of, "IOCount") for of in targets)
-            found.append(Measured(", ".join(parts), kind, total / seconds, count / seconds))
-    return found
+            match.append(Measured(", ".join(parts), kind, total / seconds, count / seconds))
+    return match
 
 
 def _number(piece: str, tag: str) -> float:
-    found = re.search(rf"<{tag}>\s*([\d.]{{1,40}})\s*</{tag}>", piece)
-    return float(found[1]) if found and found[1].count(".") < 2 and found[1] != "." else 0.0
+    match = re.search(rf"<{tag}>\s*([\d.]{{1,40}})\s*</{tag}>", piece)
+    return float(match[1]) if match and match[1].count(".") < 2 and match[1] != "." else 0.0

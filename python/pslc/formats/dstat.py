@@ -63,7 +63,7 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
 
 def _filled(groups: Sequence[str]) -> list[str]:
     """The name of the group of each column: an empty cell belongs to the one before it."""
-    found: list[str] = []
+    match: list[str] = []
     for cell in groups:
-        found.append(cell or (found[-1] if found else ""))
-    return found
+        match.append(cell or (match[-1] if match else ""))
+    return match

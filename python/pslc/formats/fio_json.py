@@ -67,9 +67,9 @@ def _documents(path: Path) -> list[Json]:
     """
     whole = text(path)
     decoder = json.JSONDecoder()
-    found: list[Json] = []
+    match: list[Json] = []
     at = 0
-    while (start := DOCUMENT.search(whole, at)) and len(found) < MAX_DOCUMENTS:
+    while (start := DOCUMENT.search(whole, at)) and len(match) < MAX_DOCUMENTS:
         try:
             _, at = decoder.raw_decode(whole, start.end() - 1)
         except ValueError:
@@ -80,10 +80,10 @@ def _documents(path: Path) -> list[Json]:
             at = len(whole)
         piece = whole[start.end() - 1 : at]
         if MARK in piece:
-            found.append(gate.document(piece, str(path), FILE))
-    if not found:
+            match.append(gate.document(piece, str(path), FILE))
+    if not match:
         raise ValueError("it holds no document of fio")
-    return found
+    return match
 
 
 def _state(document: Json) -> list[Job]:
@@ -121,7 +121,7 @@ def _curve(data: ImportedData, states: Sequence[Sequence[Job]]) -> None:
 
 
 def _job(job: Json, common: Json) -> Job:
-    found: Job = {
+    match: Job = {
         "name": str(job["jobname"]),
         "options": {name: str(value) for name, value in (common | job.get("job options", {})).items()},
         "notes": [],
@@ -130,8 +130,8 @@ def _job(job: Json, common: Json) -> Job:
         "trim": _kind(job.get("trim", {})),
     }
     if "groupid" in job:
-        found["groupid"] = int(_number(job["groupid"]))
-    return found
+        match["groupid"] = int(_number(job["groupid"]))
+    return match
 
 
 def _kind(done: Json) -> Done:

@@ -128,13 +128,13 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
     taken = [_taken(block, rows, thread, kind) for (block, rows), thread in zip(wanted, threads, strict=True)]
     epoch = int(wanted[0][1].ms[0]) >= EPOCH_MS
     if epoch:
-        first = min(float(one.covered.start_s[0]) for one in taken)
-        placed, groups = [one.covered.shifted(-first) for one in taken], []
-        placed = fio_rows.ended_together(placed, min(one.interval_ms for one in taken) / 1000)
+        first = min(float(item.covered.start_s[0]) for item in taken)
+        placed, groups = [item.covered.shifted(-first) for item in taken], []
+        placed = fio_rows.ended_together(placed, min(item.interval_ms for item in taken) / 1000)
     else:
         groups = _groups([block for block, _ in wanted], threads, hints)
         placed = _placed(groups, taken, threads)
-    interval = min(one.interval_ms for one in taken)
+    interval = min(item.interval_ms for item in taken)
     data.curve, data.idle_s = fio_rows.curve_of(placed, interval / 1000)
     data.read_as = f"fio log of {kind}s: {taken[0].how}{_order(groups, len(taken))}"
     if {0, 1} <= directions:
@@ -183,15 +183,15 @@ def _taken(block: _Block, rows: Rows, thread: _fio_jobs.Thread | None, direction
     if other:
         hint = "log it without log_avg_msec, or give the log of bandwidth: *_bw.*.log"
         raise RecordingError(f"{block.path} holds averages of {other[1]}, which tell no bytes", hint)
-    known = max(thread.log_avg_ms or 0, thread.sample_ms) if thread is not None else 0
+    stated_ms = max(thread.log_avg_ms or 0, thread.sample_ms) if thread is not None else 0
     try:
         interval = _interval_ms(block, rows, from_zero)
     except UnclearRowsError as error:
-        if not known:
+        if not stated_ms:
             hint = "give fio's job file beside it, which tells log_avg_msec: pslc analyze run_bw.1.log run.fio"
             raise RecordingError(f"{block.path}: {error}", hint) from None
-        interval = float(known)
-    interval = min(interval, float(known)) if known else interval
+        interval = float(stated_ms)
+    interval = min(interval, float(stated_ms)) if stated_ms else interval
     counted = thread.moved(direction) if thread else None
     covered = _covered(rows, interval, from_zero, block.samples, counted)
     how = f"column 2 is the mean in KiB/s of the {interval:.0f} ms before its time"
@@ -202,8 +202,8 @@ def _thread(block: _Block, blocks: int, threads: Sequence[_fio_jobs.Thread]) -> 
     """The job that wrote a log, by the number in its name, the name, or its place in the file."""
     if not threads:
         return None
-    found = NUMBERED.fullmatch(block.path.name)
-    stem, number = (found["stem"], found["number"]) if found else (block.path.stem, None)
+    parsed = NUMBERED.fullmatch(block.path.name)
+    stem, number = (parsed["stem"], parsed["number"]) if parsed else (block.path.stem, None)
     if number is not None and 1 <= int(number) <= len(threads):
         return threads[int(number) - 1]
     own = [thread for thread in threads if stem in thread.log_names] or list(threads)
@@ -240,7 +240,7 @@ def _groups(blocks: Sequence[_Block], threads: Sequence[_fio_jobs.Thread | None]
             f"it is not clear which of {count} logs is of which job, and some jobs wait for others",
             f"name the order: {next_step}",
         )
-    stems = {found["stem"] for block in blocks if (found := NUMBERED.fullmatch(block.path.name))}
+    stems = {parsed["stem"] for block in blocks if (parsed := NUMBERED.fullmatch(block.path.name))}
     if len(stems) > 1 and not hints.jobs:
         raise RecordingError(
             f"nothing tells whether the jobs of {len(stems)} logs ran at the same time or one after the other",
@@ -269,7 +269,7 @@ def _placed(
 def _notes(wanted: Sequence[tuple[_Block, Rows]], taken: Sequence[_Taken], idle_s: float) -> list[str]:
     """What to know of the times in it."""
     notes = []
-    first = min(float(one.covered.start_s[0]) for one in taken)
+    first = min(float(item.covered.start_s[0]) for item in taken)
     if first > 0 and int(wanted[0][1].ms[0]) < EPOCH_MS:
         notes.append(f"the first row is of {words.span(first)} after the start: nothing before it is in the curve")
     gaps = idle_s - (first if first > 0 and int(wanted[0][1].ms[0]) < EPOCH_MS else 0.0)
@@ -290,8 +290,8 @@ def _twins(wanted: Sequence[tuple[_Block, Rows]]) -> list[str]:
 
 def _unsure(taken: Sequence[_Taken]) -> list[str]:
     """What short gaps leave open."""
-    lasted = sum(float(one.covered.end_s[-1] - one.covered.start_s[0]) for one in taken)
-    unsure = sum(one.covered.unsure_s for one in taken)
+    lasted = sum(float(item.covered.end_s[-1] - item.covered.start_s[0]) for item in taken)
+    unsure = sum(item.covered.unsure_s for item in taken)
     if unsure <= MAX_DIFFERENCE_SHARE * lasted:
         return []
     return [
@@ -307,15 +307,15 @@ def _check(
 ) -> None:
     """Hold the log against the JSON beside it."""
     counted = [thread.moved(data.kind) if thread is not None else None for thread in threads]
-    moved = [one for one in counted if one is not None]
+    moved = [item for item in counted if item is not None]
     if not moved or len(moved) != len(taken):
         return
     wanted = sum(count for count, _ in moved)
-    held = sum(one.covered.total_bytes for one in taken)
+    held = sum(item.covered.total_bytes for item in taken)
     # The last interval is not logged unless it is whole.
     tail = sum(
-        count * min(max(seconds - one.lasted_s, 0.0), one.interval_ms / 1000) / seconds if seconds else 0.0
-        for (count, seconds), one in zip(moved, taken, strict=True)
+        count * min(max(seconds - item.lasted_s, 0.0), item.interval_ms / 1000) / seconds if seconds else 0.0
+        for (count, seconds), item in zip(moved, taken, strict=True)
     )
     allowed = MAX_DIFFERENCE_SHARE * max(held, wanted)
     if not wanted - allowed - tail <= held <= wanted + allowed:
@@ -335,8 +335,8 @@ def _blocks(path: Path, skip_bad: bool) -> tuple[list[_Block], int]:
     # Something in it is no line of a log: look at each.
     good, bad = [], 0
     for number, line in enumerate(lines(path), 1):
-        if found := LINE.match(line):
-            cells = [int(word) for word in line.split(",")[: 5 if found["largest"] else 4]]
+        if parsed := LINE.match(line):
+            cells = [int(word) for word in line.split(",")[: 5 if parsed["largest"] else 4]]
             good.append(cells if len(cells) == 4 else [cells[0], cells[1], *cells[3:]])
         elif not skip_bad:
             hint = "ms, value, direction (0 to 2), bs, ... is expected; --skip-bad leaves such lines out"

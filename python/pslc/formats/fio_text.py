@@ -74,17 +74,17 @@ def _jobs(whole: str) -> list[Job]:
         if plan := PLAN.search(line):
             plans[plan["name"]] = _options(plan["options"])
             kind = None
-        elif found := JOB.search(line):
-            options = dict(plans.get(found["name"], {}))
-            if int(found["jobs"]) > 1:
-                options["numjobs"] = found["jobs"]
-            jobs.append(_job(found["name"], options, int(found["group"])))
+        elif match := JOB.search(line):
+            options = dict(plans.get(match["name"], {}))
+            if int(match["jobs"]) > 1:
+                options["numjobs"] = match["jobs"]
+            jobs.append(_job(match["name"], options, int(match["group"])))
             kind = None
         elif not jobs:
             continue
-        elif found := DONE.search(line) or OLD_DONE.search(line):
-            kind = cast(Kind, found["kind"])
-            jobs[-1][kind].update(_done(found))
+        elif match := DONE.search(line) or OLD_DONE.search(line):
+            kind = cast(Kind, match["kind"])
+            jobs[-1][kind].update(_done(match))
         elif line.startswith("Run status"):
             kind = None
         elif kind is not None:
@@ -102,19 +102,19 @@ def _nothing() -> Done:
 
 def _options(line: str) -> dict[str, str]:
     """`rw=write, bs=(R) 128KiB-128KiB, (W) ..., ioengine=libaio, iodepth=16`."""
-    found = dict(re.findall(r"(rw|ioengine|iodepth)=(\w+)", line))
+    match = dict(re.findall(r"(rw|ioengine|iodepth)=(\w+)", line))
     if sizes := re.search(r"bs=(?:\(R\) )?([\d.]+)([KM]?)i?B?-([\d.]+)([KM]?)", line):
         low, high = (f"{float(sizes[at]):g}{sizes[at + 1].lower()}" for at in (1, 3))
-        found |= {"bs": low} if low == high else {"bsrange": f"{low}-{high}"}
-    return found
+        match |= {"bs": low} if low == high else {"bsrange": f"{low}-{high}"}
+    return match
 
 
-def _done(found: re.Match[str]) -> Done:
-    seconds = int(found["ms"]) / 1000
+def _done(match: re.Match[str]) -> Done:
+    seconds = int(match["ms"]) / 1000
     done = _nothing()
-    done["io_bytes"] = round(_size(found["moved"]))
-    done["total_ios"] = max(round(_scaled(found["iops"]) * seconds), 1) if done["io_bytes"] else 0
-    done["runtime_ns"] = int(found["ms"]) * 1_000_000
+    done["io_bytes"] = round(_size(match["moved"]))
+    done["total_ios"] = max(round(_scaled(match["iops"]) * seconds), 1) if done["io_bytes"] else 0
+    done["runtime_ns"] = int(match["ms"]) * 1_000_000
     return done
 
 
@@ -150,9 +150,9 @@ def _count(job: Job, kind: Kind, count: int) -> None:
 
 def _size(word: str) -> float:
     """Bytes of `55.9GiB`; of fio 2's `20480MB` as well, whose KB are 1024."""
-    found = re.fullmatch(rf"({NUMBER})([kKMGTP]?)i?[bB]?", word)
-    power = ("", "k", "m", "g", "t", "p").index(found[2].lower()) if found else 0
-    return float(found[1]) * 1024.0**power if found else 0.0
+    match = re.fullmatch(rf"({NUMBER})([kKMGTP]?)i?[bB]?", word)
+    power = ("", "k", "m", "g", "t", "p").index(match[2].lower()) if match else 0
+    return float(match[1]) * 1024.0**power if match else 0.0
 
 
 def _scaled(word: str) -> float:

@@ -46,17 +46,17 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
 
 def _rate(grid: table.Grid, devices: Sequence[str], hints: ImportOptions) -> str:
     """The column of a drive's write rate, as `--y` takes it."""
-    rates = [one for one in grid.columns if RATE.search(one.name) and one.direction == "write"]
+    rates = [col for col in grid.columns if RATE.search(col.name) and col.direction == "write"]
     if hints.device is not None:
         wanted = hints.device.lower()
-        rates = [one for one in rates if one.place < len(devices) and wanted in devices[one.place].lower()]
-    names = {one.place: devices[one.place] if one.place < len(devices) else one.name for one in rates}
-    busy = [one for one in rates if any(_moves(row, one.place) for row in grid.rows)] or rates
+        rates = [col for col in rates if col.place < len(devices) and wanted in devices[col.place].lower()]
+    names = {col.place: devices[col.place] if col.place < len(devices) else col.name for col in rates}
+    busy = [col for col in rates if any(_moves(row, col.place) for row in grid.rows)] or rates
     if not busy:
         raise RecordingError(f"{grid.path} has no write rate of a drive", "log the drive's Read Rate and Write Rate")
     if len(busy) > 1:
         raise RecordingError(
-            f"{grid.path} is of several drives: {gate.listed(names[one.place] for one in busy)}",
+            f"{grid.path} is of several drives: {gate.listed(names[col.place] for col in busy)}",
             f"--device takes one by its name, or --y {busy[0].place + 1} the first",
         )
     return str(busy[0].place + 1)

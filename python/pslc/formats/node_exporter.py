@@ -67,7 +67,7 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
 
 def _scrapes(whole: str) -> list[tuple[float | None, Scrape]]:
     """Time and counters of each scrape: the next begins where a counter comes again."""
-    found: list[tuple[float | None, Scrape]] = []
+    match: list[tuple[float | None, Scrape]] = []
     at: float | None = None
     disks: Scrape = {}
     for line in whole.splitlines():
@@ -82,11 +82,11 @@ def _scrapes(whole: str) -> list[tuple[float | None, Scrape]]:
             at = value
         elif (kind := KINDS.get(sample["name"])) and sample["device"] is not None:
             if kind in disks.get(sample["device"], {}):
-                found.append((at, disks))
+                match.append((at, disks))
                 at, disks = None, {}
             disks.setdefault(sample["device"], {})[kind] = value
             at = int(sample["ms"]) / 1000 if sample["ms"] else at
-    return [*found, (at, disks)] if disks else found
+    return [*match, (at, disks)] if disks else match
 
 
 def _rates(risen: dict[str, float], seconds: float) -> dict[str, float]:

@@ -45,9 +45,9 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
     lines = [line for line in lines if line.lstrip()[0] in ('"' if quoted else "0123456789(")]
     separator = max(",;\t", key=lines[0].count)
     names, *rows = cells(path, lines, separator)
-    counters = [(place, found) for place, name in enumerate(names) if (found := COUNTER.search(name))]
-    taken = {place: (found["device"], *KINDS[found["what"].lower()]) for place, found in counters
-             if found["what"].lower() in KINDS}  # fmt: skip
+    counters = [(place, match) for place, name in enumerate(names) if (match := COUNTER.search(name))]
+    taken = {place: (match["device"], *KINDS[match["what"].lower()]) for place, match in counters
+             if match["what"].lower() in KINDS}  # fmt: skip
     if not any(kind in ("rB/s", "wB/s") for _, kind, _ in taken.values()):
         raise RecordingError(f"{path} has no counter of bytes of a disk", HINT)
     reader = Reader(path, hints, "a time, and a number for each counter,")

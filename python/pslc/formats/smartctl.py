@@ -127,34 +127,34 @@ def _sector(document: Json) -> int:
 
 def _common(document: Json) -> HealthJson:
     """What smartctl tells of any drive."""
-    found: HealthJson = {}
+    match: HealthJson = {}
     if isinstance(celsius := document.get("temperature", {}).get("current"), int):
-        found["temperature"] = celsius
+        match["temperature"] = celsius
     if isinstance(hours := document.get("power_on_time", {}).get("hours"), int):
-        found["power_on_hours"] = hours
+        match["power_on_hours"] = hours
     if isinstance(used := document.get("endurance_used", {}).get("current_percent"), int):
-        found["percentage_used"] = used
-    return found
+        match["percentage_used"] = used
+    return match
 
 
 def _of_ata(attributes: Sequence[tuple[str, int, int]], statistics: Mapping[str, int], sector: int) -> HealthJson:
     """What attributes and statistics tell, in NVMe's names; a statistic means the same everywhere, and goes first."""
-    found: HealthJson = {}
+    match: HealthJson = {}
     for name, value, raw in attributes:
         low = name.lower()
         if USED.search(low) and raw <= 255:
-            found.setdefault("percentage_used", raw)
+            match.setdefault("percentage_used", raw)
         elif LEFT.search(low) and 0 < value <= 100:
-            found.setdefault("percentage_used", 100 - value)
+            match.setdefault("percentage_used", 100 - value)
         elif low in WRITTEN:
-            found.setdefault("data_units_written", round(raw * WRITTEN[low] / UNIT_BYTES))
+            match.setdefault("data_units_written", round(raw * WRITTEN[low] / UNIT_BYTES))
         elif low in ERRORS:
-            found.setdefault("media_errors", raw)
+            match.setdefault("media_errors", raw)
     if (used := statistics.get("Percentage Used Endurance Indicator")) is not None:
-        found["percentage_used"] = used
+        match["percentage_used"] = used
     if (written := statistics.get("Logical Sectors Written")) is not None:
-        found["data_units_written"] = round(written * sector / UNIT_BYTES)
-    return found
+        match["data_units_written"] = round(written * sector / UNIT_BYTES)
+    return match
 
 
 def _text(whole: str) -> tuple[HealthJson, str]:
@@ -162,14 +162,14 @@ def _text(whole: str) -> tuple[HealthJson, str]:
     sector = re.search(r"Sector Sizes?:\s+(\d+) bytes logical", whole)
     lines = whole.splitlines()
     of_nvme = {
-        OF_TEXT[name]: int(found["value"].replace(",", "").replace(".", "").replace("'", "").replace(" ", ""), 0)
+        OF_TEXT[name]: int(match["value"].replace(",", "").replace(".", "").replace("'", "").replace(" ", ""), 0)
         for line in lines
-        if (found := LINE.match(line)) and (name := " ".join(found["name"].split())) in OF_TEXT
+        if (match := LINE.match(line)) and (name := " ".join(match["name"].split())) in OF_TEXT
     }
     if "data_units_written" in of_nvme or "available_spare" in of_nvme:
         log: HealthJson = dict(of_nvme)
     else:
-        rows = [found for line in lines if (found := ATTRIBUTE.match(line))]
+        rows = [match for line in lines if (match := ATTRIBUTE.match(line))]
         attributes = [(row["name"], int(row["value"].strip("-") or 0), int(row["raw"])) for row in rows]
         statistics = {row["name"]: int(row["value"]) for line in lines if (row := STATISTIC.match(line))}
         log = _of_ata(attributes, statistics, int(sector[1]) if sector else 512)

@@ -104,14 +104,14 @@ class Grid:
 
     def named(self, word: str) -> Column | None:
         """The column of a name, or of a number from 1."""
-        for one in self.columns:
-            if one.name.lower() == word.lower():
-                return one
+        for col in self.columns:
+            if col.name.lower() == word.lower():
+                return col
         return self.columns[int(word) - 1] if word.isdecimal() and 0 < int(word) <= len(self.columns) else None
 
-    def holds(self, one: Column, test: Callable[[str], bool], share: float = 1.0) -> bool:
+    def holds(self, col: Column, test: Callable[[str], bool], share: float = 1.0) -> bool:
         """Whether (that share of) the cells of a column pass a test, and one of them has a value."""
-        own = [row[one.place] for row in self.rows if one.place < len(row)]
+        own = [row[col.place] for row in self.rows if col.place < len(row)]
         some = [cell for cell in own if not is_missing(cell)]
         return bool(some) and sum(map(test, some)) >= share * len(some)
 
@@ -122,7 +122,9 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
         raise RecordingError(f"{len(paths)} tables at once", "give one; pslc compare sets several beside each other")
     (path,) = paths
     stream = lines(path)
-    table = grid(path, list(islice(stream, PART_LINES)), hints)
+    head = list(islice(stream, PART_LINES))
+    _refuse_too_many(path, len(head))
+    table = grid(path, head, hints)
     table.rest = stream
     return of_grid(table, hints)
 
@@ -152,9 +154,9 @@ def grid(path: Path, lines: Sequence[str], hints: ImportOptions) -> Grid:
 
 def _join_dates(table: Grid) -> None:
     """Make one column of a date and the clock beside it."""
-    dates = [one for one in table.columns if one.kind == "date"]
-    days = [one for one in dates if table.holds(one, lambda cell: _is_moment(cell) and ":" not in cell)]
-    clocks = [one for one in dates if table.holds(one, lambda cell: _is_moment(cell) and ":" in cell)]
+    dates = [col for col in table.columns if col.kind == "date"]
+    days = [col for col in dates if table.holds(col, lambda cell: _is_moment(cell) and ":" not in cell)]
+    clocks = [col for col in dates if table.holds(col, lambda cell: _is_moment(cell) and ":" in cell)]
     if len(dates) != 2 or len(days) != 1 or len(clocks) != 1:
         return
     for row in table.rows:
@@ -181,21 +183,21 @@ def of_grid(table: Grid, hints: ImportOptions) -> ImportedData:
 def _asked(table: Grid, wanted: str, units: dict[str, float], option: str) -> Column:
     """The column that `COLUMN` or `COLUMN=UNIT` names."""
     name, _, unit = wanted.partition("=")
-    found = table.named(name)
-    if found is None:
+    cols = table.named(name)
+    if cols is None:
         raise RecordingError(f"{table.path} has no column {name}", f"it has {_listed(table)}")
-    unit = unit.lower() or (found.unit if found.unit in units else "")
-    if unit not in units and not (option == "--x" and found.kind == "date" and not unit):
+    unit = unit.lower() or (cols.unit if cols.unit in units else "")
+    if unit not in units and not (option == "--x" and cols.kind == "date" and not unit):
         hint = f"{option} {name}=UNIT with one of {', '.join(sorted(units))}"
         raise RecordingError(f"the unit of {name} is unknown", hint)
     if not unit:
-        return found
+        return cols
     kind = "speed" if unit in SPEEDS else "time" if unit in TIMES else "size" if unit in SIZES else "percent"
-    return replace(found, kind=kind, scale=units[unit], unit=unit)  # type: ignore[arg-type]
+    return replace(cols, kind=kind, scale=units[unit], unit=unit)  # type: ignore[arg-type]
 
 
 def _listed(table: Grid) -> str:
-    return gate.listed([one.called for one in table.columns])
+    return gate.listed([col.called for col in table.columns])
 
 
 def _speed(table: Grid, hints: ImportOptions) -> Column | None:
@@ -207,14 +209,14 @@ def _speed(table: Grid, hints: ImportOptions) -> Column | None:
     """
     if hints.y is not None:
         return _asked(table, hints.y, SPEEDS, "--y")
-    every = [one for one in table.columns if one.kind == "speed" and table.holds(one, _numeric(table), 0.5)]
-    every = every or [one for one in table.columns if one.kind == "speed"]
+    every = [col for col in table.columns if col.kind == "speed" and table.holds(col, _numeric(table), 0.5)]
+    every = every or [col for col in table.columns if col.kind == "speed"]
     for direction in ("write", "", "read"):
-        some = [one for one in every if one.direction == direction]
+        some = [col for col in every if col.direction == direction]
         if len(some) > 1:
             what = f"of {direction} speed" if direction else "of speed"
             raise RecordingError(
-                f"{table.path} has {len(some)} columns {what}: {gate.listed([one.called for one in some])}",
+                f"{table.path} has {len(some)} columns {what}: {gate.listed([col.called for col in some])}",
                 f"name one: --y {some[0].place + 1}={some[0].unit} takes the first of them",
             )
         if some and some[0].unit == "Mb/s":
@@ -224,7 +226,7 @@ def _speed(table: Grid, hints: ImportOptions) -> Column | None:
             )
         if some:
             return some[0]
-    if any(one.kind == "size" for one in table.columns) and _times(table):
+    if any(col.kind == "size" for col in table.columns) and _times(table):
         return None
     hint = f"--x COLUMN=UNIT --y COLUMN=UNIT with one of {', '.join(sorted(SPEEDS))}; the columns are {_listed(table)}"
     raise RecordingError(f"{table.path}: no column tells a unit for --y, the speed", hint)
@@ -244,51 +246,55 @@ def _is_moment(cell: str) -> bool:
 
 def _times(table: Grid) -> list[Column]:
     """Columns of time: with a unit, or of dates. A number below `time` may be of any unit, unless since 1970."""
-    found = [one for one in table.columns if one.kind == "time" and table.holds(one, _numeric(table), 0.9)]
-    dates = [one for one in table.columns if one.kind == "date" and table.holds(one, _is_moment)]
-    for one in dates:
-        since_1970 = all(moment(row[one.place]) > MIN_EPOCH_S for row in table.rows if one.place < len(row))
-        if since_1970 or not table.holds(one, _numeric(table)):
-            found.append(one)
-    return found
+    cols = [col for col in table.columns if col.kind == "time" and table.holds(col, _numeric(table), 0.9)]
+    dates = [col for col in table.columns if col.kind == "date" and table.holds(col, _is_moment)]
+    for col in dates:
+        since_1970 = all(moment(row[col.place]) > MIN_EPOCH_S for row in table.rows if col.place < len(row))
+        if since_1970 or not table.holds(col, _numeric(table)):
+            cols.append(col)
+    return cols
 
 
 def _is_of_tests(table: Grid, hints: ImportOptions) -> bool:
     """Whether each row is a test: words that differ from row to row stand in it, or nothing in it goes on ascending."""
-    for one in table.columns:
-        words_in = {row[one.place].strip() for row in table.rows if one.place < len(row)}
+    for col in table.columns:
+        words_in = {row[col.place].strip() for row in table.rows if col.place < len(row)}
         if (
-            one.kind not in ("number", "text")
+            col.kind not in ("number", "text")
             or len(words_in) < 2
-            or (hints.x or "").partition("=")[0].lower() == one.name.lower()
+            or (hints.x or "").partition("=")[0].lower() == col.name.lower()
         ):
             continue
-        if table.holds(one, lambda cell: not is_number(cell, table.separator) and not _is_moment(cell), 0.5):
+        if table.holds(col, lambda cell: not is_number(cell, table.separator) and not _is_moment(cell), 0.5):
             return True
     if hints.x is not None:
         return False
-    axes = [one for one in table.columns if one.kind in ("size", "percent")] + _times(table)
-    has_axis = any(_ascends(table, one) for one in axes)
-    parameters = any(PARAMETERS.search(one.name.lower()) for one in table.columns)
-    results = any(one.kind in ("iops", "latency", "speed") for one in table.columns)
+    axes = [col for col in table.columns if col.kind in ("size", "percent")] + _times(table)
+    has_axis = any(_ascends(table, col) for col in axes)
+    parameters = any(PARAMETERS.search(col.name.lower()) for col in table.columns)
+    results = any(col.kind in ("iops", "latency", "speed") for col in table.columns)
     return not has_axis and results and (parameters or bool(axes))
 
 
-def _ascends(table: Grid, one: Column) -> bool:
-    at = [_value(table, row, one) for row in table.rows]
-    known = np.array([value for value in at if value is not None])
-    if one.kind == "date":
-        known = _unwrapped(known)
-    return len(known) > 1 and float((np.diff(known) >= 0).mean()) >= MIN_ASCENDING_SHARE and known[-1] > known[0]
+def _ascends(table: Grid, col: Column) -> bool:
+    at = [_value(table, row, col) for row in table.rows]
+    sortable = np.array([value for value in at if value is not None])
+    if col.kind == "date":
+        sortable = _unwrapped(sortable)
+    return (
+        len(sortable) > 1
+        and float((np.diff(sortable) >= 0).mean()) >= MIN_ASCENDING_SHARE
+        and sortable[-1] > sortable[0]
+    )
 
 
-def _value(table: Grid, row: list[str], one: Column) -> float | None:
+def _value(table: Grid, row: list[str], col: Column) -> float | None:
     """A cell in the base unit of its column; None: missing, or no number."""
     try:
-        cell = row[one.place]
+        cell = row[col.place]
         if is_missing(cell):
             return None
-        return moment(cell) if one.kind == "date" else number(cell, table.separator) * one.scale
+        return moment(cell) if col.kind == "date" else number(cell, table.separator) * col.scale
     except (ValueError, IndexError):
         return None
 
@@ -301,43 +307,43 @@ def _along(table: Grid, hints: ImportOptions, speed: Column | None) -> Column:
     """
     if hints.x is not None:
         return _asked(table, hints.x, SIZES | TIMES | PERCENT, "--x")
-    times = [one for one in _times(table) if one is not speed]
+    times = [col for col in _times(table) if col is not speed]
     places = [
-        one for one in table.columns if one.kind in ("size", "percent") and one is not speed and _ascends(table, one)
+        col for col in table.columns if col.kind in ("size", "percent") and col is not speed and _ascends(table, col)
     ]
     # A column of the other direction is no position of this one.
     if speed is not None and speed.direction:
-        places = [one for one in places if one.direction in ("", speed.direction)] or places
+        places = [col for col in places if col.direction in ("", speed.direction)] or places
     if times:
         return times[0]
     if len(places) == 1 or (places and places[0].direction == (speed.direction if speed else "")):
         return places[0]
     if places:
         raise RecordingError(
-            f"{table.path} has {len(places)} columns of sizes: {gate.listed([one.called for one in places])}",
+            f"{table.path} has {len(places)} columns of sizes: {gate.listed([col.called for col in places])}",
             f"name the position: --x '{places[0].called}={places[0].unit}'",
         )
-    known = ", ".join(sorted(SIZES | TIMES))
-    bare = next((one for one in table.columns if one.kind == "date"), None)
+    sortable = ", ".join(sorted(SIZES | TIMES))
+    bare = next((col for col in table.columns if col.kind == "date"), None)
     example = f"--x '{bare.called}=s', or another unit" if bare else "--x COLUMN=UNIT"
     raise RecordingError(
         f"{table.path}: no column tells a unit for --x, the time or position",
-        f"{example} of {known}; the columns are {_listed(table)}",
+        f"{example} of {sortable}; the columns are {_listed(table)}",
     )
 
 
 def _celsius(table: Grid, wanted: str | None) -> Column | None:
     """The column of temperatures: the one asked for, else the first whose name says degrees, if any."""
     if wanted is not None:
-        found = table.named(wanted)
-        if found is None:
+        cols = table.named(wanted)
+        if cols is None:
             raise RecordingError(f"{table.path} has no column {wanted}", f"it has {_listed(table)}")
-        return found
-    return next((one for one in table.columns if unit_of(one.name, DEGREES)), None)
+        return cols
+    return next((col for col in table.columns if unit_of(col.name, DEGREES)), None)
 
 
 def _curve(table: Grid, hints: ImportOptions, along: Column, speed: Column | None, heat: Column | None) -> ImportedData:
-    place = next((one for one in table.columns if one.kind == "size" and one is not along and one is not speed), None)
+    place = next((col for col in table.columns if col.kind == "size" and col is not along and col is not speed), None)
     second = place if speed is None else speed
     assert second is not None
     wanted = [along, second, *([heat] if heat else [])]
@@ -400,6 +406,11 @@ def _values(table: Grid, hints: ImportOptions, wanted: Sequence[Column]) -> tupl
     return values.T, missing
 
 
+def _refuse_too_many(path: Path, count: int) -> None:
+    if count > MAX_LINES:
+        raise FILE.refused(f"{path} has more than {MAX_LINES:,} lines, the limit for a table")
+
+
 def _parts(table: Grid) -> Iterator[Grid]:
     """The table, and what is behind its rows in its file, some lines at a time: cells take fifty times their size.
 
@@ -409,8 +420,7 @@ def _parts(table: Grid) -> Iterator[Grid]:
     yield table
     first = table.lines[-1] + 1 if table.lines else 1
     while part := list(islice(table.rest, PART_LINES)):
-        if first + len(part) > MAX_LINES:
-            raise FILE.refused(f"{table.path} has {first + len(part):,} lines or more; the limit is {MAX_LINES:,}")
+        _refuse_too_many(table.path, first - 1 + len(part))
         kept = [(place, line) for place, line in enumerate(part, first) if _is_row(line)]
         rows = cells(table.path, [line for _, line in kept], table.separator)
         filled = [(row, place) for row, (place, _) in zip(rows, kept, strict=False) if any(map(str.strip, row))]
@@ -428,19 +438,19 @@ def _values_of_part(table: Grid, hints: ImportOptions, wanted: Sequence[Column])
     kept: list[list[float]] = []
     missing = 0
     for row, line in zip(table.rows, table.lines, strict=True):
-        if all(one.place < len(row) and is_missing(row[one.place]) for one in wanted[1:2]):
+        if all(col.place < len(row) and is_missing(row[col.place]) for col in wanted[1:2]):
             missing += 1
             continue
-        found = [_value(table, row, one) for one in wanted]
-        if None in found:
+        cols = [_value(table, row, col) for col in wanted]
+        if None in cols:
             if not hints.skip_bad:
-                names = " and ".join(one.called for one in wanted)
+                names = " and ".join(col.called for col in wanted)
                 hint = f"numbers in the columns {names} are expected; --skip-bad leaves such lines out"
                 word = table.separator.join(row)[:60]
                 raise RecordingError(f'{table.path}:{line}: "{word}" cannot be read', hint)
             table.bad += 1
             continue
-        kept.append([value for value in found if value is not None])
+        kept.append([value for value in cols if value is not None])
     return np.array(kept, dtype=float).reshape(-1, len(wanted)), missing
 
 
@@ -500,45 +510,45 @@ def _read_as(table: Grid, along: Column, second: Column, *, is_speed: bool, kind
     unit = f" in {shown_unit(along.unit)}" if along.unit else ""
     what = f"speed of {kind}s" if is_speed else f"bytes of {kind}s so far"
     assumed = "" if second.direction else " (that they are writes is assumed)"
-    others = [one.called for one in table.columns if one.kind == "speed" and one.place != second.place]
-    left = f"; {gate.listed(others)} left out" if others else ""
+    other_names = [col.called for col in table.columns if col.kind == "speed" and col.place != second.place]
+    left = f"; {gate.listed(other_names)} left out" if other_names else ""
     meaning = f"the {what} in {shown_unit(second.unit)}{assumed}"
     return f"column {along.called} is the {axis}{unit}, {second.called} {meaning}{left}"
 
 
 def _tests(table: Grid) -> ImportedData:
     """A row each: the words and parameters of a row are its name."""
-    speeds = [one for one in table.columns if one.kind == "speed"]
-    rates = [one for one in table.columns if one.kind == "iops"]
-    means = [one for one in table.columns if one.kind == "latency" and MEANS.search(one.name.lower())]
-    taken = {one.place for one in [*speeds, *rates]} | {one.place for one in table.columns if one.kind == "latency"}
+    speeds = [col for col in table.columns if col.kind == "speed"]
+    rates = [col for col in table.columns if col.kind == "iops"]
+    means = [col for col in table.columns if col.kind == "latency" and MEANS.search(col.name.lower())]
+    taken = {col.place for col in [*speeds, *rates]} | {col.place for col in table.columns if col.kind == "latency"}
     names = [
-        one
-        for one in table.columns
-        if one.place not in taken
-        and (PARAMETERS.search(one.name.lower()) or not table.holds(one, _numeric(table), 0.9))
+        col
+        for col in table.columns
+        if col.place not in taken
+        and (PARAMETERS.search(col.name.lower()) or not table.holds(col, _numeric(table), 0.9))
     ]
     data = ImportedData(table.path.name, None)
     for number_of, row in enumerate(table.rows, 1):
-        parts = [_part(one, row[one.place].strip()) for one in names if one.place < len(row) and row[one.place].strip()]
+        parts = [_part(col, row[col.place].strip()) for col in names if col.place < len(row) and row[col.place].strip()]
         test = ", ".join(parts) or f"row {number_of}"
         mode = next((MODES[cell.strip().lower()] for cell in row if cell.strip().lower() in MODES), "")
         latency = _value(table, row, means[0]) if means else None
-        kinds = dict.fromkeys(one.direction or mode or "mixed" for one in [*speeds, *rates])
+        kinds = dict.fromkeys(col.direction or mode or "mixed" for col in [*speeds, *rates])
         for kind in kinds:
-            own = [_value(table, row, one) for one in speeds if (one.direction or mode or "mixed") == kind]
-            iops = [_value(table, row, one) for one in rates if (one.direction or mode or "mixed") == kind]
+            own = [_value(table, row, col) for col in speeds if (col.direction or mode or "mixed") == kind]
+            iops = [_value(table, row, col) for col in rates if (col.direction or mode or "mixed") == kind]
             for speed in own or [None]:
                 rate = iops[0] if iops else None
                 if speed or rate:
                     data.rows.append(Measured(test, kind, speed or None, rate or None, latency))
     if not data.rows:
         raise RecordingError(f"{table.path} holds a table of tests without speeds", f"the columns are {_listed(table)}")
-    units = [f"{one.called} in {shown_unit(one.unit)}" for one in [*speeds, *rates, *means[:1]]]
+    units = [f"{col.called} in {shown_unit(col.unit)}" for col in [*speeds, *rates, *means[:1]]]
     data.read_as = f"a table of tests, a row each, not a curve: {gate.listed(units)}"
     return data
 
 
-def _part(one: Column, cell: str) -> str:
+def _part(col: Column, cell: str) -> str:
     """A cell of the name of a test: a parameter that is a number with its own name."""
-    return f"{one.name} {cell}" if is_number(cell, ",") else cell
+    return f"{col.name} {cell}" if is_number(cell, ",") else cell

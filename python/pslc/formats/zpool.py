@@ -41,15 +41,15 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
     reports = Reports()
     at: float | None = None
     before: float | None = None
-    seen: set[str] = set()
+    marks: set[str] = set()
     for number, line in enumerate(text(path).splitlines(), 1):
         if re.search(r"\d\d:\d\d:\d\d", line):
             before, at = at, moment(line)
         elif row := ROW.match(line):
             name = row["name"].strip()
-            if name in seen:
-                seen = set()
-            seen.add(name)
+            if name in marks:
+                marks = set()
+            marks.add(name)
             values = [_number(word) for word in row["numbers"].split()]
             columns = dict(zip(("r/s", "w/s", "rB/s", "wB/s"), values, strict=True))
             seconds = None if at is None or before is None else at - before

@@ -9,8 +9,8 @@ from typing import Final, Literal
 
 from pslc.base import units
 from pslc.base.errors import RecordingError
-from pslc.formats.chart.lines import Floats
 from pslc.formats._columns import SIZES, SPEEDS, TIMES
+from pslc.formats.chart.lines import Floats
 
 RANGE: Final = re.compile(r"\s*(-?[\d.]+(?:e\d+)?)\s*:\s*(-?[\d.]+(?:e\d+)?)\s*([^\d\s].*?)\s*", re.IGNORECASE)
 STEPS: Final = (1.0, 1.2, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 7.5, 8.0, 1.28, 2.56, 5.12, 3.2, 6.4, 1.6)
