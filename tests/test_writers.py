@@ -213,14 +213,18 @@ def test_a_link_that_is_put_there_meanwhile_is_not_written_through(tmp_path):
     precious, at = tmp_path / "precious", tmp_path / "folder" / "page.html"
     precious.write_text("a thesis")
     number = precious.stat().st_ino
-    refused = 0
+    written = 0
     with swapped(at, precious):
-        for _ in range(RACES):
+        # On a busy machine the link may be there at every one of the first attempts.
+        for attempt in range(20 * RACES):
+            if attempt >= RACES and written:
+                break
             try:
                 writer.write(at, "a page", Replace.ANY)
+                written += 1
             except pslc.PslcError:
-                refused += 1
-    assert refused < RACES
+                pass
+    assert written
     assert not [path for path in (tmp_path / "folder").iterdir() if path.name.startswith(".pslc-")]
     assert (precious.read_text(), precious.stat().st_ino) == ("a thesis", number)
 
