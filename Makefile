@@ -11,7 +11,7 @@ DEPS := $(VENV)/.dependencies
 BUILT := $(VENV)/.built
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: help quick wheel audit docs fuzz soak attempts blkid-images demo test test-long test-all check bench bench-fio bench-serve bench-traces bench-inputs bench-logs bench-analysis bench-charts bench-fit bench-study bench-web web identify refits accuracy calibration scaled policies questions suites fio-page fio-census fio-tests picture build clean tools test-tools
+.PHONY: help quick wheel audit docs fuzz soak attempts blkid-images demo test test-long test-all check bench bench-fio bench-serve bench-traces bench-inputs bench-logs bench-analysis bench-charts bench-fit bench-study bench-web web identify refits accuracy calibration scaled policies questions suites formats fio-page fio-census fio-tests picture build clean tools test-tools
 SECONDS ?= 60
 # Tests start hundreds of Pythons, each of which would compile all modules anew where the environment forbids to keep them.
 export PYTHONDONTWRITEBYTECODE :=
@@ -61,6 +61,7 @@ help:
 	@echo "make wheel    the package for this machine, into target/wheels"
 	@echo "make soak     random requests on random drives, audited [SECONDS=60] [SEED=1]"
 	@echo "make docs     the documents as a site, into target/site; a broken link ends it"
+	@echo "make formats  what can be read of other programs, as docs/formats.md"
 	@echo "make web      the simulated drive as a page that needs nothing, into target/web/index.html; needs Node.js"
 	@echo "make bench-web  how soon the page answers, and whether 100 random settings do"
 	@echo "make clean    remove the environment and every build"
@@ -121,6 +122,9 @@ docs: target/gallery/index.md
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r $(VENV)/docs.txt
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo "target/site/index.html"
+
+formats: build
+	$(BIN)/python docs/formats/make.py
 
 # The page needs Rust's target for WebAssembly, or Debian's rustc-web and rust-web-src, and npm's registry.
 WASM := target/wasm/wasm32-unknown-unknown/web/pslc_web.wasm
