@@ -8,7 +8,7 @@ PAGE = Path(__file__).parents[1] / "formats.md"
 HEAD = """# What pslc reads
 
 `pslc analyze FILE...`, `compare` and `report` read what other programs write. What a file holds tells its format,
-not its name. The line *read as* of the answer says which columns or rows were taken and how they were understood. What is not
+not its name. The line *read as* of the answer says which columns or rows were taken, and as what. What is not
 understood is refused, with what to give instead.
 
 | program | file | what is read | how to make it |
