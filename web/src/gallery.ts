@@ -19,7 +19,7 @@ interface Card {
 const known = new Map<string, Answer>();
 
 export function gallery(state: State, changed: (state: State) => void): { element: HTMLElement; destroy(): void } {
-  const simulator = new Simulator();
+  const simulator = new Simulator(true);
   let alive = true;
   const charts: Chart[] = [];
   const list = h("ul", { class: "cards" });

@@ -17,7 +17,9 @@ export class RunView {
   private readonly table = h("tbody", {});
   private readonly chart = new Chart(this.plot);
   private readonly film = new FilmStrip((answer, frame) => this.mark(answer, frame));
-  private readonly simulator = new Simulator();
+  /** The smaller copy answers at once, and goes on while the whole drive is given up. */
+  private readonly small = new Simulator(false);
+  private readonly whole = new Simulator(true);
   private axis: "bytes" | "time" = "bytes";
   private asked = 0;
 
@@ -41,10 +43,12 @@ export class RunView {
     const coarse = denominatorOf(drive);
     const smallOnly = jobOf(job).smallOnly === true;
     const denominators = coarse === 1 ? [1] : smallOnly ? [coarse] : [coarse, 1];
+    this.whole.cancel();
     for (const denominator of denominators) {
+      const simulator = denominator === denominators.at(-1) ? this.whole : this.small;
       const question = questionOf(drive, knobs, job, denominator);
       try {
-        const answer = await this.simulator.ask(question, (permille) => {
+        const answer = await simulator.ask(question, (permille) => {
           if (denominator === denominators.at(-1)) this.progress.value = permille;
         });
         if (turn !== this.asked) return;
@@ -94,7 +98,8 @@ export class RunView {
 
   destroy(): void {
     this.asked++;
-    this.simulator.cancel();
+    this.small.cancel();
+    this.whole.cancel();
     this.chart.destroy();
   }
 }

@@ -1,8 +1,11 @@
-// Questions to the simulator: the newest one counts, an older one that is still being worked out is given up.
+// Questions to the simulator, in a worker of its own: the newest one counts.
 import wasm from "../../target/wasm/wasm32-unknown-unknown/web/pslc_web.wasm?base64";
 import type { Answer, Failure, Question } from "./types";
 import SimulatorWorker from "./worker?worker&inline";
 import type { FromWorker } from "./worker";
+
+/** Compiled once; each worker has an instance. */
+const compiled = WebAssembly.compile(moduleBytes());
 
 function moduleBytes(): ArrayBuffer {
   const text = atob(wasm);
@@ -22,6 +25,7 @@ export class Superseded extends Error {}
 
 interface Waiting {
   id: number;
+  question: Question;
   resolve(answer: Answer): void;
   reject(error: Error): void;
   progress(permille: number): void;
@@ -30,13 +34,17 @@ interface Waiting {
 export class Simulator {
   private worker = this.start();
   private waiting: Waiting | null = null;
+  /** Asked while another question is worked out that is not given up. */
+  private next: Waiting | null = null;
   private questions = 0;
 
-  private start(): Worker {
+  /** @param ends - Whether a newer question ends the computation of an older one: worth it where that takes long. */
+  constructor(private readonly ends: boolean) {}
+
+  private async start(): Promise<Worker> {
     const worker = new SimulatorWorker();
-    const module = moduleBytes();
-    worker.postMessage({ module }, [module]);
     worker.onmessage = ({ data }: MessageEvent<FromWorker>) => this.receive(data);
+    worker.postMessage({ module: await compiled });
     return worker;
   }
 
@@ -45,25 +53,40 @@ export class Simulator {
     if (waiting?.id !== message.id) return;
     if ("permille" in message) return waiting.progress(message.permille);
     this.waiting = null;
-    if ("answer" in message) waiting.resolve(message.answer);
+    if (this.next !== null) {
+      waiting.reject(new Superseded());
+      this.send(this.next);
+      this.next = null;
+    } else if ("answer" in message) waiting.resolve(message.answer);
     else waiting.reject(new Failed(message.failure));
+  }
+
+  private send(waiting: Waiting): void {
+    this.waiting = waiting;
+    void this.worker.then((worker) => {
+      if (this.waiting === waiting) worker.postMessage({ id: waiting.id, question: waiting.question });
+    });
   }
 
   /** Gives up what is being worked out. A computation cannot be interrupted, so its worker ends with it. */
   cancel(): void {
+    this.next?.reject(new Superseded());
+    this.next = null;
     if (this.waiting === null) return;
     this.waiting.reject(new Superseded());
     this.waiting = null;
-    this.worker.terminate();
+    void this.worker.then((worker) => worker.terminate());
     this.worker = this.start();
   }
 
   ask(question: Question, progress: (permille: number) => void = () => {}): Promise<Answer> {
-    this.cancel();
+    if (this.ends) this.cancel();
     const id = ++this.questions;
     return new Promise((resolve, reject) => {
-      this.waiting = { id, resolve, reject, progress };
-      this.worker.postMessage({ id, question });
+      const waiting = { id, question, resolve, reject, progress };
+      if (this.waiting === null) return this.send(waiting);
+      this.next?.reject(new Superseded());
+      this.next = waiting;
     });
   }
 }

@@ -1,4 +1,4 @@
-// Runs the simulator away from the page. Messages: first the module's bytes, then questions; back come how far it is, and
+// Runs the simulator away from the page. Messages: first the compiled module, then questions; back come how far it is, and
 // an answer or a failure.
 import type { Answer, Failure, Question } from "./types";
 
@@ -10,7 +10,7 @@ interface Simulator {
   answer(address: number, length: number): number;
 }
 
-export type ToWorker = { module: ArrayBuffer } | { id: number; question: Question };
+export type ToWorker = { module: WebAssembly.Module } | { id: number; question: Question };
 export type FromWorker =
   | { id: number; permille: number }
   | { id: number; answer: Answer }
@@ -27,7 +27,7 @@ self.onmessage = async ({ data }: MessageEvent<ToWorker>) => {
       panic = new TextDecoder().decode(new Uint8Array(exports!.memory.buffer, at, length));
     };
     let exports: Simulator | null = null;
-    simulator = WebAssembly.instantiate(data.module, { pslc: { progress, panicked } }).then(({ instance }) => {
+    simulator = WebAssembly.instantiate(data.module, { pslc: { progress, panicked } }).then((instance) => {
       exports = instance.exports as unknown as Simulator;
       exports.start();
       return exports;
