@@ -43,6 +43,8 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
     # typeperf ends with words about itself.
     quoted = lines[0].lstrip().startswith('"')
     lines = [line for line in lines if line.lstrip()[0] in ('"' if quoted else "0123456789(")]
+    if not lines:
+        raise RecordingError(f"{path} has no line of counters", HINT)
     separator = max(",;\t", key=lines[0].count)
     names, *rows = cells(path, lines, separator)
     counters = [(place, match) for place, name in enumerate(names) if (match := COUNTER.search(name))]
