@@ -414,7 +414,7 @@ impl Config {
     /// proportion, as `pslc.device.scaling` says it. `None` where a block would not have whole word lines.
     pub fn scaled(&self, denominator: u32) -> Option<Config> {
         let word_line_pages = self.nand.bits_per_cell * denominator;
-        if denominator == 0 || !self.nand.pages_per_block.is_multiple_of(word_line_pages) {
+        if denominator == 0 || self.nand.pages_per_block % word_line_pages != 0 {
             return None;
         }
         let by = denominator as u64;
