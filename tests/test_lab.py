@@ -452,7 +452,7 @@ def _put(path, text):
         (["run/run.json", "run/series.parquet"], "The write cache ends after"),
         (["mine.toml"], "mine.toml is on the bench"),
         (["disk.pslc"], "disk.pslc is on the bench"),
-        (["bad.log"], "hint: known are"),
+        (["bad.log"], "hint: pslc reads"),
         (["bad.toml"], "hint:"),
     ],
 )

@@ -67,6 +67,7 @@ fn each_folded_byte_takes_its_overhead_of_the_data_path_that_the_host_shares() {
 
 #[test]
 fn a_write_alone_waits_for_its_copy_and_many_pass_beside_each_other() {
+    const COUNT: u64 = 200;
     let speed = |copy_in: Option<u64>, depth: usize| {
         let mut c = small();
         c.link = Link::Pcie { generation: 3, lanes: 4 };
@@ -74,7 +75,6 @@ fn a_write_alone_waits_for_its_copy_and_many_pass_beside_each_other() {
         c.controller.copy_in_bytes_per_s = copy_in;
         let mut drive = Drive::new(&c);
         let mut free = vec![Nanos::ZERO; depth];
-        const COUNT: u64 = 200;
         for n in 0..COUNT {
             let at = *free.iter().min().expect("one at least");
             let slot = free.iter().position(|free| *free == at).expect("the first of them");
