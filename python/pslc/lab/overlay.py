@@ -56,6 +56,9 @@ def review(drive: Drive) -> str:
     """What lays the published fill of a drive over the curve; empty where what is published makes none."""
     name = drive.source.removeprefix("sim:")
     try:
+        if published_curve.stated_cache_bytes(in_words(name)) is None:
+            # What would be inferred is not published.
+            return ""
         published_curve.curve(in_words(name), drive.base().capacity_bytes)
     except PslcError:
         return ""
