@@ -71,7 +71,7 @@ MANY_LINES: Final = {
     "as_ssd": "4K:\n---\nRead: {n}.21 MB/s\nWrite: 1066.48 MB/s\n",
     "niobench": " 50,30         46,66         23,22  M                  {n}           102,26     97,27 M   42,47 M\n",
     "iometer": "ALL,All,Seq Write,{n}.5,0,4231.5,500,0,500\n",
-    "nvme": '"k{n}":0,',
+    "nvme_smart_log": '"k{n}":0,',
     "fio_json": '{{"jobname": "a{n}", "write": {{"io_bytes": 1, "runtime": 5}}}},',
 }
 HEADS: Final = {
@@ -82,10 +82,10 @@ HEADS: Final = {
     "niobench": "Java NIOBench v0.54\n Read   Tag    Write  Tag    Copy   Tag    Iteration   Read      Write    Copy\n",
     "iometer": "'Results\n'Target Type,Target Name,Access Specification Name,IOps,Read IOps,Write IOps,"
     "MBps (Decimal),Read MBps (Decimal),Write MBps (Decimal)\n",
-    "nvme": '{"critical_warning":0,"temperature":316,"avail_spare":100,"data_units_written":"1",',
+    "nvme_smart_log": '{"critical_warning":0,"temperature":316,"avail_spare":100,"data_units_written":"1",',
     "fio_json": '{"fio version": "fio-3.33", "jobs": [',
 }
-TAILS: Final = {"nvme": '"a":0}', "fio_json": '{"jobname": "z"}]}'}
+TAILS: Final = {"nvme_smart_log": '"a":0}', "fio_json": '{"jobname": "z"}]}'}
 
 
 @dataclass(frozen=True)

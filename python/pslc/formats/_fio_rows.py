@@ -221,11 +221,13 @@ def single(rows: Rows, is_bandwidth: bool, from_zero: bool) -> Covered:
 
 
 def ended_together(jobs: Sequence[Covered], interval_s: float) -> list[Covered]:
-    """Jobs on one clock; those that end within the last interval of all are cut where the first of them ends: fio does
-    not log an interval that is not whole, so that jobs seem to stop one after the other."""
-    last = max(float(job.end_s[-1]) for job in jobs)
-    late = [float(job.end_s[-1]) for job in jobs if last - float(job.end_s[-1]) <= MAX_TAIL_RATIO * interval_s]
-    return [job.until(min(late)) for job in jobs]
+    """Jobs on one clock; those that run with the last of them and end within its last interval are cut where the first
+    of these ends: fio does not log an interval that is not whole, so that jobs seem to stop one after the other."""
+    last = max(jobs, key=lambda job: float(job.end_s[-1]))
+    begin_s, end_s = float(last.start_s[0]), float(last.end_s[-1])
+    ends = [float(job.end_s[-1]) for job in jobs]
+    cut_s = min([end_s, *(end for end in ends if end > begin_s and end >= end_s - MAX_TAIL_RATIO * interval_s)])
+    return [job.until(cut_s) for job in jobs]
 
 
 def curve_of(jobs: Sequence[Covered], interval_s: float) -> tuple[Curve | None, float]:

@@ -61,9 +61,10 @@ BUSY: Final = ("%util", "util", "util-percent")
 DAY_S: Final = 86400.0
 MAX_AMOUNT: Final = 1e12
 """Of anything: 1e12 kB/s, or so many requests a second."""
-MAX_INTERVAL_S: Final = 1e8
 MIN_LIKE_RATIO: Final = 0.8
 """Of the speed of a first report to that of the second, from which the first is an interval as well."""
+MAX_INTERVAL_S: Final = 1e8
+"""Three years; a longer interval is a damaged time."""
 MIN_COUNTS: Final = 4
 """Rates of requests from which the length of an interval is concluded."""
 INTERVALS_S: Final = (1, 2, 5, 10)
@@ -146,7 +147,7 @@ class Reports:
                 )
         # The first of the intervals between two times has no time before it.
         seconds = [of if of is not None and stated_s else usual for _, of, _ in rows]
-        if not all(0 <= of <= MAX_INTERVAL_S for of in seconds):
+        if not all(0 <= length <= MAX_INTERVAL_S for length in seconds):
             hint = "give the reports of one run, in order; a time in them may be damaged"
             raise RecordingError(f"{path}: its times go back, or jump by more than three years", hint)
         first = rows[0][0]

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from pslc.base.errors import RecordingError
-from pslc.formats import About, ImportedData, ImportOptions, Measured, Reader, only, text
+from pslc.formats import About, ImportedData, ImportOptions, Measured, Reader, count_of, only, text
 
 ABOUT: Final = About(
     program="AS SSD Benchmark",
@@ -50,7 +50,9 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
             title = line.rstrip(":")
     if not rows:
         raise RecordingError(f"{path} holds no results", "copy the text after a run: Edit, Copy")
-    return ImportedData(path.name, None, rows=rows, bad_lines=reader.bad)
+    return ImportedData(
+        path.name, None, rows=rows, bad_lines=reader.bad, read_as=f"AS SSD: {count_of(len(rows), 'result')}"
+    )
 
 
 def _row(line: str, title: str) -> Measured | None:

@@ -56,7 +56,8 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
     action = "C" if done["C"] else "D"
     events = np.array(sorted(done[action]), dtype=np.float64).reshape(-1, 2)
     notes = [] if action == "C" else ["the trace has no completions: times are those of the requests' issue"]
-    return ImportedData(paths[0].name, _curve(events), notes=notes, bad_lines=bad)
+    read_as = f"blkparse: {'completions' if action == 'C' else 'issues'} of writes"
+    return ImportedData(paths[0].name, _curve(events), notes=notes, bad_lines=bad, read_as=read_as)
 
 
 def _collect(path: Path, hints: ImportOptions, done: dict[str, list[tuple[float, int]]], devices: set[str]) -> int:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from pslc.base.errors import RecordingError
-from pslc.formats import About, ImportedData, ImportOptions, Measured, Reader, only, text
+from pslc.formats import About, ImportedData, ImportOptions, Measured, Reader, count_of, only, text
 
 ABOUT: Final = About(
     program="CrystalDiskMark, KDiskMark",
@@ -53,8 +53,10 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
                 reader.refuse(number, line)
     if not rows:
         raise RecordingError(f"{path} holds no results", "save the text after a run: File, Save (text)")
+    program = "KDiskMark" if scale != 1.0 else "CrystalDiskMark"
+    read_as = f"{program}: {count_of(len(rows), 'result')}, MB/s of 1,000,000 bytes"
     notes = ["KDiskMark's MB/s are KiB/s / 1000: they were multiplied by 1.024"] if scale != 1.0 else []
-    return ImportedData(path.name, None, rows=rows, notes=notes, bad_lines=reader.bad)
+    return ImportedData(path.name, None, rows=rows, notes=notes, bad_lines=reader.bad, read_as=read_as)
 
 
 def _row(line: str, section: str, scale: float) -> Measured | None:

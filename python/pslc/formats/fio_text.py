@@ -47,7 +47,17 @@ MAX_ROUNDING: Final = 0.01
 def matches(path: Path, head: str) -> bool:
     """A line about a job, as fio prints it before or after a run."""
     del path
-    return any(PLAN.search(line) or JOB.search(line) for line in head.splitlines())
+    return any(_plan(line) or _job_line(line) for line in head.splitlines())
+
+
+def _plan(line: str) -> re.Match[str] | None:
+    """A line about what a job will do. Without its mark it is not searched, which takes the square of its length."""
+    return PLAN.search(line) if ": (g=" in line else None
+
+
+def _job_line(line: str) -> re.Match[str] | None:
+    """The first line of a job's results; see `_plan`."""
+    return JOB.search(line) if ": (groupid=" in line else None
 
 
 def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
@@ -71,10 +81,10 @@ def _jobs(whole: str) -> list[Job]:
     kind: Kind | None = None
     scale = 1.0
     for line in whole.splitlines():
-        if plan := PLAN.search(line):
+        if plan := _plan(line):
             plans[plan["name"]] = _options(plan["options"])
             kind = None
-        elif match := JOB.search(line):
+        elif match := _job_line(line):
             options = dict(plans.get(match["name"], {}))
             if int(match["jobs"]) > 1:
                 options["numjobs"] = match["jobs"]

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from pslc.base.errors import RecordingError
-from pslc.formats import About, ImportedData, ImportOptions, Measured, Reader, cells, only, text
+from pslc.formats import About, ImportedData, ImportOptions, Measured, Reader, cells, count_of, only, text
 
 ABOUT: Final = About(
     program="Iometer",
@@ -48,7 +48,9 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
         raise RecordingError(
             f"{path} holds no results of Iometer", "give the file that it wrote its results into, results.csv"
         )
-    return ImportedData(path.name, None, rows=rows, bad_lines=reader.bad)
+    return ImportedData(
+        path.name, None, rows=rows, bad_lines=reader.bad, read_as=f"Iometer: {count_of(len(rows), 'result')}"
+    )
 
 
 def _rows(told: dict[str, str]) -> Iterator[Measured]:

@@ -12,7 +12,7 @@ from statistics import median
 from typing import Final
 
 from pslc.base.errors import RecordingError
-from pslc.formats import About, ImportedData, ImportOptions, Measured, Reader, only, text
+from pslc.formats import About, ImportedData, ImportOptions, Measured, Reader, count_of, only, text
 
 ABOUT: Final = About(
     program="NIOBench",
@@ -59,7 +59,14 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
     options = dict(_options(lines))
     test = f"{options.get('File', 'file')}, {options.get('Mode') or options.get('Write sync', 'unknown mode')}"
     rows = [_row(test, kind, [scale * figures[place] for figures in samples]) for place, kind in enumerate(KINDS)]
-    return ImportedData(path.name, None, rows=rows, zeroes=options.get("Data") == "Zeroes", bad_lines=reader.bad)
+    return ImportedData(
+        path.name,
+        None,
+        rows=rows,
+        zeroes=options.get("Data") == "Zeroes",
+        bad_lines=reader.bad,
+        read_as=f"NIOBench: {count_of(len(rows), 'result')}",
+    )
 
 
 def _options(lines: list[str]) -> list[tuple[str, str]]:

@@ -249,7 +249,8 @@ def _times(table: Grid) -> list[Column]:
     cols = [col for col in table.columns if col.kind == "time" and table.holds(col, _numeric(table), 0.9)]
     dates = [col for col in table.columns if col.kind == "date" and table.holds(col, _is_moment)]
     for col in dates:
-        since_1970 = all(moment(row[col.place]) > MIN_EPOCH_S for row in table.rows if col.place < len(row))
+        values = [value for row in table.rows if (value := _value(table, row, col)) is not None]
+        since_1970 = all(value > MIN_EPOCH_S for value in values)
         if since_1970 or not table.holds(col, _numeric(table)):
             cols.append(col)
     return cols

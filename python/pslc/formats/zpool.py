@@ -50,7 +50,11 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
             if name in marks:
                 marks = set()
             marks.add(name)
-            values = [_number(word) for word in row["numbers"].split()]
+            try:
+                values = [_number(word) for word in row["numbers"].split()]
+            except ValueError:
+                reader.refuse(number, line)
+                continue
             columns = dict(zip(("r/s", "w/s", "rB/s", "wB/s"), values, strict=True))
             seconds = None if at is None or before is None else at - before
             reports.add(name, at, seconds, columns)
