@@ -4,6 +4,7 @@ import multiprocessing
 import os
 import signal
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from multiprocessing import connection
@@ -34,12 +35,23 @@ def work_until(stop: Any) -> None:
 def deaf_children() -> Iterator[None]:
     """Start processes that no signal of `ENDS` ends, not even while they import: what a terminal or a service manager
     sends to the whole group is for this process, which asks them to stop. The first event or queue of `multiprocessing`
-    starts a process as well."""
+    starts a process as well. A signal that comes meanwhile, to whichever thread, is handled at the end: a handler
+    in the midst of a start would leave a process without its orders."""
+    late: list[int] = []
+    in_main = threading.current_thread() is threading.main_thread()
+    handlers = {number: signal.getsignal(number) for number in ENDS} if in_main else {}
+    handlers = {number: handler for number, handler in handlers.items() if callable(handler)}
+    for number in handlers:
+        signal.signal(number, lambda caught, _: late.append(caught))
     before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDS)
     try:
         yield
     finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        for received in late:
+            signal.raise_signal(received)
 
 
 def is_wanted() -> bool:
