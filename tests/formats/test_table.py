@@ -5,6 +5,7 @@ import json
 import pytest
 
 from pslc import PslcError
+from pslc.formats import table
 from pslc.formats._columns import column
 from tests.formats import made
 
@@ -111,6 +112,36 @@ def test_a_table_of_tests_is_shown_as_one_and_is_no_curve(name, tmp_path, comman
     assert shown.returncode == 0, shown.stderr
     assert "a table of tests, a row each, not a curve" in shown.stdout
     assert "cache" not in shown.stdout
+
+
+LONG = {
+    "tests": csv(("test", "iodepth", "write MB/s"), *((f"case {row}", row % 8, 100 + row) for row in range(60))),
+    "a date and a clock": csv(
+        ("date", "time", "write MB/s"), *(("2024-05-01", f"12:00:{second:02}", 900 - second) for second in range(60))
+    ),
+    "blank lines": curve(("time_s", "write MB/s")).replace("\n", "\n\n"),
+}
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_a_table_that_is_read_in_parts_is_read_whole(name, tmp_path, monkeypatch):
+    whole = made.read(tmp_path, LONG[name], "table.csv")
+    monkeypatch.setattr(table, "PART_LINES", 17)
+    in_parts = made.read(tmp_path, LONG[name], "table.csv")
+    assert in_parts.rows == whole.rows
+    assert (in_parts.notes, in_parts.read_as) == (whole.notes, whole.read_as)
+    assert (in_parts.curve is None) == (whole.curve is None) == (name == "tests")
+    if whole.curve is not None:
+        assert list(in_parts.curve.seconds) == list(whole.curve.seconds)
+        assert list(in_parts.curve.edges_bytes) == list(whole.curve.edges_bytes)
+
+
+def test_a_bad_line_behind_the_first_part_of_a_table_is_named_by_its_number(tmp_path, monkeypatch):
+    rows = [f"{second},500" for second in range(1, 41)]
+    lines = ["time_s,write MB/s", *rows[:8], "", "", *rows[8:], "41,oops"]
+    monkeypatch.setattr(table, "PART_LINES", 10)
+    with pytest.raises(PslcError, match=rf"table\.csv:{len(lines)}: \"41,oops\" cannot be read"):
+        made.read(tmp_path, "\n".join(lines) + "\n", "table.csv")
 
 
 def test_which_of_two_equal_columns_is_meant_is_asked(tmp_path, command):

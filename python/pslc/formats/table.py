@@ -89,7 +89,7 @@ class Grid:
 
     Attributes:
         lines: number of each row in its file, from 1.
-        rest: lines of the file behind these rows.
+        rest: lines of the file behind these rows, each with its number.
         dates: places of a date and of the clock that was joined to it.
     """
 
@@ -99,7 +99,7 @@ class Grid:
     rows: list[list[str]]
     lines: list[int]
     bad: int = 0
-    rest: Iterator[str] = field(default_factory=lambda: iter(()))
+    rest: Iterator[tuple[int, str]] = field(default_factory=lambda: iter(()))
     dates: tuple[int, int] | None = None
 
     def named(self, word: str) -> Column | None:
@@ -121,8 +121,8 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
     if len(paths) > 1:
         raise RecordingError(f"{len(paths)} tables at once", "give one; pslc compare sets several beside each other")
     (path,) = paths
-    stream = lines(path)
-    head = list(islice(stream, PART_LINES))
+    stream = enumerate(lines(path), 1)
+    head = [line for _, line in islice(stream, PART_LINES)]
     _refuse_too_many(path, len(head))
     table = grid(path, head, hints)
     table.rest = stream
@@ -419,10 +419,9 @@ def _parts(table: Grid) -> Iterator[Grid]:
         PslcError: there are more than `MAX_LINES`.
     """
     yield table
-    first = table.lines[-1] + 1 if table.lines else 1
     while part := list(islice(table.rest, PART_LINES)):
-        _refuse_too_many(table.path, first - 1 + len(part))
-        kept = [(place, line) for place, line in enumerate(part, first) if _is_row(line)]
+        _refuse_too_many(table.path, part[-1][0])
+        kept = [(place, line) for place, line in part if _is_row(line)]
         rows = cells(table.path, [line for _, line in kept], table.separator)
         filled = [(row, place) for row, (place, _) in zip(rows, kept, strict=False) if any(map(str.strip, row))]
         if table.dates is not None:
@@ -431,7 +430,6 @@ def _parts(table: Grid) -> Iterator[Grid]:
                 if max(day, clock) < len(row):
                     row[day] += f" {row[clock]}"
         yield Grid(table.path, table.separator, table.columns, [row for row, _ in filled], [at for _, at in filled])
-        first += len(part)
 
 
 def _values_of_part(table: Grid, hints: ImportOptions, wanted: Sequence[Column]) -> tuple[Floats, int]:
@@ -530,7 +528,7 @@ def _tests(table: Grid) -> ImportedData:
         and (PARAMETERS.search(col.name.lower()) or not table.holds(col, _numeric(table), 0.9))
     ]
     data = ImportedData(table.path.name, None)
-    for number_of, row in enumerate(table.rows, 1):
+    for number_of, row in enumerate((row for part in _parts(table) for row in part.rows), 1):
         parts = [_part(col, row[col.place].strip()) for col in names if col.place < len(row) and row[col.place].strip()]
         test = ", ".join(parts) or f"row {number_of}"
         mode = next((MODES[cell.strip().lower()] for cell in row if cell.strip().lower() in MODES), "")
