@@ -297,6 +297,21 @@ SIZED = [
 ]
 
 
+@pytest.mark.parametrize("rw", ["write", "randwrite", "rw", "randrw"])
+@pytest.mark.parametrize("more", ["", "norandommap\n", "random_generator=lfsr\n", "bsrange=4k-16k\n"])
+@pytest.mark.parametrize("engine", ["psync", "libaio", "io_uring"])
+def test_a_job_that_writes_over_what_is_still_to_be_read_finds_nothing_wrong(
+    engine: str, more: str, rw: str, tmp_path: Path
+):
+    """Time ends the job, and the backlog is longer than its region."""
+    path = tmp_path / "data.bin"
+    path.write_bytes(bytes(FILE))
+    text = f"[a]\nrw={rw}\nioengine={engine}\niodepth=16\nbs=4k\nsize=400k\nverify=md5\n{more}"
+    for backlog in ("", "verify_backlog=300\n", "verify_backlog=70\nverify_backlog_batch=20\n"):
+        whole, _ = by_pslc(f"{text}time_based\nruntime=100ms\n{backlog}", path)
+        assert whole, backlog
+
+
 @pytest.mark.parametrize("pattern", ["'bytes'", "0xab'bytes'\"'\"-1", "\"'\"'bytes''bytes'"])
 def test_a_pattern_may_have_the_bytes_of_a_file(pattern: str, command, tmp_path: Path):
     (tmp_path / "bytes").write_bytes(np.random.default_rng(1).bytes(150))
