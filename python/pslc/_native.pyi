@@ -236,6 +236,10 @@ class SimDrive:
     def profile(self) -> str:
         """The resolved profile as TOML: what a run folder keeps so that the run can be redone."""
 
+    def scaled_profile(self, numerator: int, denominator: int) -> str | None:
+        """The resolved profile of a drive of that fraction of the size which behaves alike; None if a block would not
+        have whole word lines."""
+
     def fork(self) -> SimDrive:
         """A copy in the same state, with the same clock."""
 

@@ -83,6 +83,11 @@ impl SimDrive {
         Ok(SimDrive { profile, identity: 0, made, target, file: None })
     }
 
+    fn scaled_profile(&self, numerator: u32, denominator: u32) -> Option<String> {
+        let config = self.profile.config.scaled(numerator, denominator)?;
+        Some(Profile { config, provenance: Vec::new() }.to_toml())
+    }
+
     #[staticmethod]
     fn open(py: Python<'_>, path: PathBuf) -> PyResult<SimDrive> {
         let (file, kept) = py.detach(|| KeptDrive::open(&path)).map_err(errors::target)?;

@@ -3,6 +3,8 @@
 //! A [`Config`] holds hardware and policy, never a result: no phase speed, no cliff position. It is made from a
 //! profile (see `profile`), which is where units, inheritance and mistakes are dealt with.
 
+use std::cmp::Ordering;
+
 pub use crate::cell_mode::CellMode;
 pub use crate::ftl::cache::{Overflow, WhenFull};
 pub use crate::ftl::victim::VictimRule;
@@ -410,19 +412,21 @@ impl Config {
         .expect("there are four")
     }
 
-    /// A drive `denominator` times smaller that behaves like this one: fewer pages a block, and every size smaller in
-    /// proportion, as `pslc.device.scaling` says it. `None` where a block would not have whole word lines.
-    pub fn scaled(&self, denominator: u32) -> Option<Config> {
-        let word_line_pages = self.nand.bits_per_cell * denominator;
-        if denominator == 0 || self.nand.pages_per_block % word_line_pages != 0 {
+    /// A drive `numerator / denominator` as large that behaves like this one: fewer pages a block, and every size smaller in
+    /// proportion. So the number of superblocks, the shares of spare space and of the cache, speeds, idle rates and the
+    /// time that an erase takes per byte stay. `None` where a block would not have whole word lines.
+    pub fn scaled(&self, numerator: u32, denominator: u32) -> Option<Config> {
+        let pages = self.nand.pages_per_block as u64 * numerator as u64;
+        let word_line_pages = self.nand.bits_per_cell as u64 * denominator as u64;
+        if word_line_pages == 0 || pages == 0 || pages % word_line_pages != 0 {
             return None;
         }
-        let by = denominator as u64;
+        let share = |size: u64| (size as u128 * numerator as u128 / denominator as u128) as u64;
         let mut scaled = self.clone();
-        scaled.nand.pages_per_block /= denominator;
-        scaled.capacity_bytes /= by;
+        scaled.nand.pages_per_block = (pages / denominator as u64) as u32;
+        scaled.capacity_bytes = share(self.capacity_bytes);
         if let Some(map) = &mut scaled.controller.map {
-            map.bytes /= by;
+            map.bytes = share(map.bytes);
         }
         let cache = &mut scaled.cache;
         for size in [
@@ -432,13 +436,21 @@ impl Config {
             &mut cache.fold_below_bytes,
             &mut cache.fold_batch_bytes,
         ] {
-            *size /= by;
+            *size = share(*size);
         }
         if let Some(idle) = &mut cache.idle {
-            idle.residue_bytes /= by;
+            idle.residue_bytes = share(idle.residue_bytes);
         }
         for timing in [&mut scaled.nand.slc, &mut scaled.nand.native] {
-            timing.erase = Nanos(((timing.erase.0 + by / 2) / by).max(1));
+            // To the nearest nanosecond; of two as near, the even one.
+            let (whole, rest) =
+                (share(timing.erase.0), timing.erase.0 as u128 * numerator as u128 % denominator as u128);
+            let up = match (2 * rest).cmp(&(denominator as u128)) {
+                Ordering::Less => false,
+                Ordering::Equal => whole % 2 == 1,
+                Ordering::Greater => true,
+            };
+            timing.erase = Nanos((whole + up as u64).max(1));
         }
         Some(scaled)
     }

@@ -153,7 +153,7 @@ fn config(question: &Question) -> Result<Config, Failure> {
     if question.denominator == 1 {
         return Ok(whole);
     }
-    whole.scaled(question.denominator).ok_or_else(|| Failure {
+    whole.scaled(1, question.denominator).ok_or_else(|| Failure {
         message: format!(
             "the drive cannot be 1/{} of itself: a block of {} pages has no such part of whole word lines",
             question.denominator, whole.nand.pages_per_block

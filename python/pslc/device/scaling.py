@@ -9,17 +9,11 @@ import re
 import tomllib
 from fractions import Fraction
 
+from pslc._native import SimDrive
 from pslc.base import files, units, words
 from pslc.base.errors import TargetError
 
 KEY = "scale"
-SIZES = (
-    "capacity", "capacity_pure_slc", "cache.static", "cache.dynamic", "cache.dynamic_least", "cache.fold_below",
-    "cache.fold_batch", "cache.idle.residue", "controller.map",
-)  # fmt: skip
-"""What is divided beside the pages of a block: shares of the drive."""
-TIMES = ("nand.slc.erase", "nand.native.erase")
-NANOSECONDS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9}
 
 
 def factor(text: str, spec: str) -> Fraction:
@@ -35,15 +29,16 @@ def factor(text: str, spec: str) -> Fraction:
     return fraction
 
 
-def overrides(profile: str, by: Fraction, spec: str) -> list[tuple[str, str]]:
-    """The keys that make the drive of a resolved profile `by` times as large.
+def overrides(drive: SimDrive, by: Fraction, spec: str) -> list[tuple[str, str]]:
+    """The keys that make a drive `by` times as large.
 
     Raises:
         PslcError: a block has not that many pages.
     """
-    values = dict(files.dotted(tomllib.loads(profile)))
-    pages, bits = int(values["nand.pages_per_block"]), int(values["nand.bits_per_cell"])
-    if (pages * by) % bits:
+    whole, scaled = drive.profile(), drive.scaled_profile(by.numerator, by.denominator)
+    before = dict(files.dotted(tomllib.loads(whole)))
+    if scaled is None:
+        pages, bits = int(before["nand.pages_per_block"]), int(before["nand.bits_per_cell"])
         lines = pages // bits
         near = [d for d in range(2, lines + 1) if lines % d == 0]
         some = ", ".join(f"1/{d}" for d in near[:: max(len(near) // 8, 1)])
@@ -51,17 +46,8 @@ def overrides(profile: str, by: Fraction, spec: str) -> list[tuple[str, str]]:
             f"scale is {by} in {spec}, but its blocks have {pages} pages in {lines} word lines of {bits}",
             f"scales that keep whole word lines: {some}" if near else "remove scale: a block is one word line",
         )
-    scaled = {"nand.pages_per_block": str(int(pages * by))}
-    for key in SIZES:
-        # Sizes may be words: a map is "dram", idle is "never".
-        text = str(values.get(key, ""))
-        if text[:1].isdigit() and (size := units.size(text, key)):
-            scaled[key] = f"{int(size * by)}B"
-    for key in TIMES:
-        match = re.fullmatch(r"([0-9.]+)\s*([a-z]+)", str(values[key]))
-        assert match, values[key]
-        scaled[key] = f"{max(round(Fraction(match[1]) * NANOSECONDS[match[2]] * by), 1)}ns"
-    return list(scaled.items())
+    after = files.dotted(tomllib.loads(scaled))
+    return [(key, str(value)) for key, value in after if value != before.get(key) and not key.startswith("provenance.")]
 
 
 SMALLEST = 100

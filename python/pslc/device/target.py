@@ -210,7 +210,7 @@ def _simulated(spec: str, host: Sequence[tuple[str, str]] = ()) -> Target:
     drive = SimDrive(source, text, below, overrides)
     if by != 1:
         # Everything is said of the whole drive, then made smaller.
-        overrides += scaling.overrides(drive.profile(), by, spec)
+        overrides += scaling.overrides(drive, by, spec)
         drive = SimDrive(source, text, below, overrides)
     added = bool(host) and not bare and "\n[host]\n" not in drive.profile()
     if added:
