@@ -122,8 +122,8 @@ def test_a_frame_that_is_none_is_refused(frame):
 def test_time_and_percent_of_the_drive_are_axes_too():
     timed = formats.read_each([EXAMPLE], ImportOptions("0:2000s", "0:7000MB/s", chart=ChartOptions(["blue"])))[0]
     assert timed.curve.total_seconds == pytest.approx(2000, rel=0.01)
-    options = ChartOptions(["blue"], capacity="2TB")
-    share = formats.read_each([EXAMPLE], ImportOptions("0:100%", "0:7000MB/s", chart=options))[0]
+    options = ImportOptions("0:100%", "0:7000MB/s", capacity_bytes=2e12, chart=ChartOptions(["blue"]))
+    share = formats.read_each([EXAMPLE], options)[0]
     assert share.curve.total_bytes == pytest.approx(2e12, rel=0.01)
 
 

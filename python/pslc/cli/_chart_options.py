@@ -55,9 +55,11 @@ def import_options(
     capacity: str | None = None,
 ) -> "ImportOptions":
     """What the command line says of a picture, or of a table."""
+    from pslc.base import units
     from pslc.formats import ChartOptions, ImportOptions
 
-    return ImportOptions(x, y, chart=ChartOptions(tuple(series or ()), frame, capacity))
+    capacity_bytes = units.size(capacity, "--capacity") if capacity else None
+    return ImportOptions(x, y, capacity_bytes=capacity_bytes, chart=ChartOptions(tuple(series or ()), frame))
 
 
 def pictures(paths: Sequence[Path], hints: "ImportOptions") -> "list[ImportedData]":

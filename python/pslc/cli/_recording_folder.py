@@ -17,10 +17,6 @@ if TYPE_CHECKING:
     from pslc.runner.campaign import CampaignSpec
 
 
-ELSEWHERE = 3
-"""Exit code when the recording, its page, a log or what is printed could not be put where it was wanted."""
-
-
 EXIT_NOT_SAVED = 3
 """Exit code when the recording, its page, a log or what is printed is not where it was to be."""
 

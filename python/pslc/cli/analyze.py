@@ -114,7 +114,7 @@ def command(
         raise user_error(f'--jobs is "{jobs}"', "together or serial")
     interval_s = units.seconds(interval, "--interval") if interval else None
     order = cast(Literal["together", "serial"] | None, jobs)
-    chart = ChartOptions(tuple(series or ()), frame, capacity, tuple(name or ()))
+    chart = ChartOptions(tuple(series or ()), frame, tuple(name or ()))
     options = ImportOptions(x, y, skip_bad, celsius, device, order, interval_s, stated.capacity_bytes, chart=chart)
     read = formats.read_each(files, options)
     write_overlays(read, overlay)

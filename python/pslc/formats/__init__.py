@@ -63,13 +63,11 @@ class ChartOptions:
     Attributes:
         series: colours of the curves that are read, `blue` or `#1f77b4`; empty: each.
         frame: `LEFT,TOP,RIGHT,BOTTOM`, the pixels where the axes' ranges begin and end; None: as it is seen.
-        capacity: of the drive, of which an axis shows percents.
         names: of the drives, one for each curve.
     """
 
     series: Sequence[str] = ()
     frame: str | None = None
-    capacity: str | None = None
     names: Sequence[str] = ()
 
 
@@ -159,7 +157,6 @@ class ImportedData:
         celsius: bytes written and the drive's temperature then, where the data tell of it.
         load: of a drive at work; `began_unix` is when it began, in seconds, 0 where the data do not tell.
         health: the drive's health logs, in smartctl's names of NVMe's, the earliest first.
-        health: NVMe's health logs, in smartctl's names, the earliest first.
         chart: the reading of a picture; None where the data are none.
     """
 

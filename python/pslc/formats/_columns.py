@@ -124,7 +124,7 @@ def shown_unit(unit: str) -> str:
 
 
 def unit_of(name: str, units: set[str]) -> str:
-    """The last word of a name, when it is a unit of `known`, else nothing: `written_gb`, `Speed (MB/s)`."""
+    """The last word of a name, when it is one of `units`, else nothing: `written_gb`, `Speed (MB/s)`."""
     words = [word for word in re.split(r"[\s_\[\]()]+", name.lower()) if word]
     return words[-1] if words and words[-1] in units else ""
 

@@ -47,7 +47,7 @@ class Thread:
 
 def threads(jobs: Sequence[Job]) -> list[Thread]:
     """The jobs as fio numbers them in the names of logs."""
-    match: list[Thread] = []
+    numbered: list[Thread] = []
     group, at, max_group = 0, 0, 0
     while at < len(jobs):
         options = jobs[at]["options"]
@@ -58,14 +58,14 @@ def threads(jobs: Sequence[Job]) -> list[Thread]:
         own = jobs[at].get("groupid", 0) if not _is_on(options, "new_group") else group
         waits = _is_on(options, "stonewall", "wait_for_previous") or own > max_group
         max_group = max(own, max_group)
-        group += bool(match) and waits
+        group += bool(numbered) and waits
         # Counted one by one, or (`group_reporting`) all together.
         each = [jobs[at + place] for place in range(alike)] if alike == clones else [None] * clones
         for job in each:
             counted = job if job is not None and any(job[kind]["total_ios"] for kind in ("read", "write")) else None
-            match.append(_thread(options, group, counted))
+            numbered.append(_thread(options, group, counted))
         at += alike
-    return match
+    return numbered
 
 
 def _thread(options: dict[str, str], group: int, job: Job | None) -> Thread:

@@ -231,8 +231,8 @@ def load_of(seconds: Floats, rows: Sequence[Mapping[str, float]]) -> Load:
     both. What no row tells is not known (nan)."""
 
     def rates(name: str) -> Floats:
-        loads: Floats = np.array([_value(columns, RATES[name]) for columns in rows]) * seconds
-        return loads
+        amounts: Floats = np.array([_value(columns, RATES[name]) for columns in rows]) * seconds
+        return amounts
 
     def first(names: Sequence[str]) -> Floats:
         return np.array([next((columns[name] for name in names if name in columns), 0.0) for columns in rows])
@@ -267,11 +267,11 @@ def load_of(seconds: Floats, rows: Sequence[Mapping[str, float]]) -> Load:
 
 def clock(text: str) -> float | None:
     """Seconds of the day of `22:52:21` or `10:52:21 PM`; None where there is no time in it."""
-    loads = CLOCK.search(text)
-    if loads is None:
+    match = CLOCK.search(text)
+    if match is None:
         return None
-    hour = int(loads[1]) % 12 + (12 if loads[4] == "PM" else 0) if loads[4] else int(loads[1])
-    return 3600.0 * hour + 60.0 * int(loads[2]) + int(loads[3])
+    hour = int(match[1]) % 12 + (12 if match[4] == "PM" else 0) if match[4] else int(match[1])
+    return 3600.0 * hour + 60.0 * int(match[2]) + int(match[3])
 
 
 def date(text: str) -> datetime | None:
@@ -313,7 +313,7 @@ def amount(cell: str | float) -> float:
     if isinstance(cell, str) and cell[-1:] in SUFFIXES:
         # Of `-h` and `--human`: k is the unit of kB/s, M the one of MB/s.
         cell, scale = cell[:-1], SUFFIXES[cell[-1]]
-    loads = float(cell) * scale
-    if not 0 <= loads <= MAX_AMOUNT:
-        raise ValueError(f"{loads:g} is no amount")
-    return loads
+    value = float(cell) * scale
+    if not 0 <= value <= MAX_AMOUNT:
+        raise ValueError(f"{value:g} is no amount")
+    return value

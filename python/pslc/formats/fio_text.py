@@ -112,11 +112,11 @@ def _nothing() -> Done:
 
 def _options(line: str) -> dict[str, str]:
     """`rw=write, bs=(R) 128KiB-128KiB, (W) ..., ioengine=libaio, iodepth=16`."""
-    match = dict(re.findall(r"(rw|ioengine|iodepth)=(\w+)", line))
+    options = dict(re.findall(r"(rw|ioengine|iodepth)=(\w+)", line))
     if sizes := re.search(r"bs=(?:\(R\) )?([\d.]+)([KM]?)i?B?-([\d.]+)([KM]?)", line):
         low, high = (f"{float(sizes[at]):g}{sizes[at + 1].lower()}" for at in (1, 3))
-        match |= {"bs": low} if low == high else {"bsrange": f"{low}-{high}"}
-    return match
+        options |= {"bs": low} if low == high else {"bsrange": f"{low}-{high}"}
+    return options
 
 
 def _done(match: re.Match[str]) -> Done:

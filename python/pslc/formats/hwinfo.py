@@ -37,7 +37,7 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
     lines = text(path).splitlines()
     first = lines[0].split(",")[:2]
     again = next((at for at, line in enumerate(lines[1:], 1) if line.split(",")[:2] == first), len(lines))
-    grid = table.grid(path, lines[:again], hints)
+    grid = table.grid(path, list(enumerate(lines[:again], 1)))
     devices = [cell.strip().strip('"') for cell in lines[again + 1].split(",")] if again + 1 < len(lines) else []
     if hints.y is None:
         hints = replace(hints, y=_rate(grid, devices, hints))

@@ -127,34 +127,34 @@ def _sector(document: Json) -> int:
 
 def _common(document: Json) -> HealthJson:
     """What smartctl tells of any drive."""
-    match: HealthJson = {}
+    log: HealthJson = {}
     if isinstance(celsius := document.get("temperature", {}).get("current"), int):
-        match["temperature"] = celsius
+        log["temperature"] = celsius
     if isinstance(hours := document.get("power_on_time", {}).get("hours"), int):
-        match["power_on_hours"] = hours
+        log["power_on_hours"] = hours
     if isinstance(used := document.get("endurance_used", {}).get("current_percent"), int):
-        match["percentage_used"] = used
-    return match
+        log["percentage_used"] = used
+    return log
 
 
 def _of_ata(attributes: Sequence[tuple[str, int, int]], statistics: Mapping[str, int], sector: int) -> HealthJson:
     """What attributes and statistics tell, in NVMe's names; a statistic means the same everywhere, and goes first."""
-    match: HealthJson = {}
+    log: HealthJson = {}
     for name, value, raw in attributes:
         low = name.lower()
         if USED.search(low) and raw <= 255:
-            match.setdefault("percentage_used", raw)
+            log.setdefault("percentage_used", raw)
         elif LEFT.search(low) and 0 < value <= 100:
-            match.setdefault("percentage_used", 100 - value)
+            log.setdefault("percentage_used", 100 - value)
         elif low in WRITTEN:
-            match.setdefault("data_units_written", round(raw * WRITTEN[low] / UNIT_BYTES))
+            log.setdefault("data_units_written", round(raw * WRITTEN[low] / UNIT_BYTES))
         elif low in ERRORS:
-            match.setdefault("media_errors", raw)
+            log.setdefault("media_errors", raw)
     if (used := statistics.get("Percentage Used Endurance Indicator")) is not None:
-        match["percentage_used"] = used
+        log["percentage_used"] = used
     if (written := statistics.get("Logical Sectors Written")) is not None:
-        match["data_units_written"] = round(written * sector / UNIT_BYTES)
-    return match
+        log["data_units_written"] = round(written * sector / UNIT_BYTES)
+    return log
 
 
 def _text(whole: str) -> tuple[HealthJson, str]:

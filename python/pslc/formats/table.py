@@ -54,8 +54,6 @@ FAR_STEPS: Final = 1.5
 """A first position, or a first time, of more than so many steps is not counted from 0."""
 MIN_ASCENDING_SHARE: Final = 0.98
 """Of the steps of a column of times or positions; in a table of tests they go up and down."""
-MAX_DIFFERENCE_SHARE: Final = 0.1
-"""Between the bytes of a column of positions and those of speed and time."""
 PARAMETERS = re.compile(r"depth|(?<![a-z])(?:qd|bs|jobs?|numjobs|threads?|block|size|pattern|queue|iodepth|mix)")
 MEANS = re.compile(r"mean|avg|average|lat(?:ency)?$|latency|access")
 MODES: Final = {"randread": "read", "randwrite": "write", "read": "read", "write": "write", "seq-r": "read",
@@ -122,21 +120,21 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
         raise RecordingError(f"{len(paths)} tables at once", "give one; pslc compare sets several beside each other")
     (path,) = paths
     stream = enumerate(lines(path), 1)
-    head = [line for _, line in islice(stream, PART_LINES)]
+    head = list(islice(stream, PART_LINES))
     _refuse_too_many(path, len(head))
-    table = grid(path, head, hints)
+    table = grid(path, head)
     table.rest = stream
     return of_grid(table, hints)
 
 
-def grid(path: Path, lines: Sequence[str], hints: ImportOptions) -> Grid:
+def grid(path: Path, numbered: Sequence[tuple[int, str]]) -> Grid:
     """The cells of a table. Lines before it that begin with `#` are left out; a first line of numbers is no line of
     names, so its columns are called 1, 2 and so on.
 
     Raises:
         PslcError: see `cells`.
     """
-    kept = [(at, line) for at, line in enumerate(lines, 1) if _is_row(line)]
+    kept = [(at, line) for at, line in numbered if _is_row(line)]
     if not kept:
         raise RecordingError(f"{path} holds no table", "a line of names, and numbers below it")
     separator = max(SEPARATORS, key=kept[0][1].count)
@@ -159,11 +157,19 @@ def _join_dates(table: Grid) -> None:
     clocks = [col for col in dates if table.holds(col, lambda cell: _is_moment(cell) and ":" in cell)]
     if len(dates) != 2 or len(days) != 1 or len(clocks) != 1:
         return
-    for row in table.rows:
-        if max(days[0].place, clocks[0].place) < len(row):
-            row[days[0].place] += f" {row[clocks[0].place]}"
     table.dates = (days[0].place, clocks[0].place)
+    _append_clocks(table)
     table.columns[clocks[0].place] = replace(clocks[0], kind="text")
+
+
+def _append_clocks(table: Grid) -> None:
+    """Put the clock of each row behind its date, where they stand in two columns."""
+    if table.dates is None:
+        return
+    day, clock = table.dates
+    for row in table.rows:
+        if max(day, clock) < len(row):
+            row[day] += f" {row[clock]}"
 
 
 def of_grid(table: Grid, hints: ImportOptions) -> ImportedData:
@@ -183,17 +189,17 @@ def of_grid(table: Grid, hints: ImportOptions) -> ImportedData:
 def _asked(table: Grid, wanted: str, units: dict[str, float], option: str) -> Column:
     """The column that `COLUMN` or `COLUMN=UNIT` names."""
     name, _, unit = wanted.partition("=")
-    cols = table.named(name)
-    if cols is None:
+    col = table.named(name)
+    if col is None:
         raise RecordingError(f"{table.path} has no column {name}", f"it has {_listed(table)}")
-    unit = unit.lower() or (cols.unit if cols.unit in units else "")
-    if unit not in units and not (option == "--x" and cols.kind == "date" and not unit):
+    unit = unit.lower() or (col.unit if col.unit in units else "")
+    if unit not in units and not (option == "--x" and col.kind == "date" and not unit):
         hint = f"{option} {name}=UNIT with one of {', '.join(sorted(units))}"
         raise RecordingError(f"the unit of {name} is unknown", hint)
     if not unit:
-        return cols
+        return col
     kind = "speed" if unit in SPEEDS else "time" if unit in TIMES else "size" if unit in SIZES else "percent"
-    return replace(cols, kind=kind, scale=units[unit], unit=unit)  # type: ignore[arg-type]
+    return replace(col, kind=kind, scale=units[unit], unit=unit)  # type: ignore[arg-type]
 
 
 def _listed(table: Grid) -> str:
@@ -324,22 +330,22 @@ def _along(table: Grid, hints: ImportOptions, speed: Column | None) -> Column:
             f"{table.path} has {len(places)} columns of sizes: {gate.listed([col.called for col in places])}",
             f"name the position: --x '{places[0].called}={places[0].unit}'",
         )
-    sortable = ", ".join(sorted(SIZES | TIMES))
+    units = ", ".join(sorted(SIZES | TIMES))
     bare = next((col for col in table.columns if col.kind == "date"), None)
     example = f"--x '{bare.called}=s', or another unit" if bare else "--x COLUMN=UNIT"
     raise RecordingError(
         f"{table.path}: no column tells a unit for --x, the time or position",
-        f"{example} of {sortable}; the columns are {_listed(table)}",
+        f"{example} of {units}; the columns are {_listed(table)}",
     )
 
 
 def _celsius(table: Grid, wanted: str | None) -> Column | None:
     """The column of temperatures: the one asked for, else the first whose name says degrees, if any."""
     if wanted is not None:
-        cols = table.named(wanted)
-        if cols is None:
+        named = table.named(wanted)
+        if named is None:
             raise RecordingError(f"{table.path} has no column {wanted}", f"it has {_listed(table)}")
-        return cols
+        return named
     return next((col for col in table.columns if unit_of(col.name, DEGREES)), None)
 
 
@@ -424,12 +430,10 @@ def _parts(table: Grid) -> Iterator[Grid]:
         kept = [(place, line) for place, line in part if _is_row(line)]
         rows = cells(table.path, [line for _, line in kept], table.separator)
         filled = [(row, place) for row, (place, _) in zip(rows, kept, strict=False) if any(map(str.strip, row))]
-        if table.dates is not None:
-            day, clock = table.dates
-            for row, _ in filled:
-                if max(day, clock) < len(row):
-                    row[day] += f" {row[clock]}"
-        yield Grid(table.path, table.separator, table.columns, [row for row, _ in filled], [at for _, at in filled])
+        rows_of, numbers = [row for row, _ in filled], [place for _, place in filled]
+        further = Grid(table.path, table.separator, table.columns, rows_of, numbers, dates=table.dates)
+        _append_clocks(further)
+        yield further
 
 
 def _values_of_part(table: Grid, hints: ImportOptions, wanted: Sequence[Column]) -> tuple[Floats, int]:
@@ -440,8 +444,8 @@ def _values_of_part(table: Grid, hints: ImportOptions, wanted: Sequence[Column])
         if all(col.place < len(row) and is_missing(row[col.place]) for col in wanted[1:2]):
             missing += 1
             continue
-        cols = [_value(table, row, col) for col in wanted]
-        if None in cols:
+        values = [_value(table, row, col) for col in wanted]
+        if None in values:
             if not hints.skip_bad:
                 names = " and ".join(col.called for col in wanted)
                 hint = f"numbers in the columns {names} are expected; --skip-bad leaves such lines out"
@@ -449,7 +453,7 @@ def _values_of_part(table: Grid, hints: ImportOptions, wanted: Sequence[Column])
                 raise RecordingError(f'{table.path}:{line}: "{word}" cannot be read', hint)
             table.bad += 1
             continue
-        kept.append([value for value in cols if value is not None])
+        kept.append([value for value in values if value is not None])
     return np.array(kept, dtype=float).reshape(-1, len(wanted)), missing
 
 

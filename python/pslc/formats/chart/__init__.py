@@ -71,7 +71,7 @@ def read_each(paths: Sequence[Path], hints: ImportOptions) -> list[ImportedData]
 
     chart = hints.chart
     wanted = reading.Wanted(
-        axes.parse(hints.x, "--x", axes.size_of(chart.capacity)),
+        axes.parse(hints.x, "--x", hints.capacity_bytes),
         axes.parse(hints.y, "--y"),
         axes.parse_frame(chart.frame) if chart.frame else None,
         chart.series,

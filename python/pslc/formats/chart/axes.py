@@ -7,7 +7,6 @@ import re
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from pslc.base import units
 from pslc.base.errors import RecordingError
 from pslc.formats._columns import SIZES, SPEEDS, TIMES
 from pslc.formats.chart.lines import Floats
@@ -175,8 +174,3 @@ def parse_frame(text: str) -> tuple[float, float, float, float]:
     if not (math.isfinite(left + top + right + bottom) and left + 10 <= right and top + 10 <= bottom):
         raise RecordingError(f'--frame "{text}" spans less than 10 pixels', hint)
     return left, top, right, bottom
-
-
-def size_of(text: str | None) -> float | None:
-    """A capacity in bytes; None where none is given."""
-    return units.size(text, "--capacity") if text else None

@@ -78,12 +78,12 @@ def background(area: Pixels) -> Floats:
     """The colour behind the curves: the most frequent one near the top of the frame, where no area is filled."""
     top = area[: max(3, len(area) // 40)].reshape(-1, 3)
     keys = (top // BINS).astype(int) @ np.array([BINS * BINS, BINS, 1])
-    found = np.median(top[keys == np.bincount(keys).argmax()], axis=0)
+    color = np.median(top[keys == np.bincount(keys).argmax()], axis=0)
     every = area.reshape(-1, 3)
-    if (np.abs(every.astype(np.int16) - found).max(axis=1) <= BINS).mean() < MIN_BACKGROUND_RATIO:
+    if (np.abs(every.astype(np.int16) - color).max(axis=1) <= BINS).mean() < MIN_BACKGROUND_RATIO:
         keys = (every // BINS).astype(int) @ np.array([BINS * BINS, BINS, 1])
-        found = np.median(every[keys == np.bincount(keys).argmax()], axis=0)
-    return np.asarray(found, dtype=float)
+        color = np.median(every[keys == np.bincount(keys).argmax()], axis=0)
+    return np.asarray(color, dtype=float)
 
 
 def greys(colors: NDArray[np.number], behind: Floats) -> Mask:
@@ -92,12 +92,11 @@ def greys(colors: NDArray[np.number], behind: Floats) -> Mask:
     return np.asarray(np.ptp(away, axis=-1) <= MAX_GREY_RATIO * np.linalg.norm(away, axis=-1))
 
 
-def find(area: Pixels, hidden: Mask, seed: tuple[int, int, int] | None = None) -> list[Color]:
+def find(area: Pixels, hidden: Mask) -> list[Color]:
     """The colours of an area, those with most pixels first.
 
     Args:
         hidden: pixels of the grid and the frame, which are of no curve.
-        seed: a colour that is looked for whatever else there is.
     """
     behind = background(area)
     away = area.astype(np.float32) - behind.astype(np.float32)
@@ -105,17 +104,15 @@ def find(area: Pixels, hidden: Mask, seed: tuple[int, int, int] | None = None) -
     points = away[drawn].astype(float)
     sizes = np.linalg.norm(points, axis=1)
     rays = _rays(points, sizes, area.shape[1])
-    if seed is not None:
-        rays.insert(0, np.array(seed, dtype=float) - behind)
     if not rays:
         return []
-    found = []
+    colors = []
     nearest = _nearest(points, sizes, rays)
     for index, ray in enumerate(rays):
         core = np.zeros(drawn.shape, dtype=bool)
         core[drawn] = nearest == index
-        found.append(Color(_rgb(behind + ray), float(np.linalg.norm(ray)), core))
-    return _without_fringes(found, area.shape[1])
+        colors.append(Color(_rgb(behind + ray), float(np.linalg.norm(ray)), core))
+    return _without_fringes(colors, area.shape[1])
 
 
 def _rays(points: Floats, sizes: Floats, wide: int) -> list[Floats]:
@@ -180,7 +177,7 @@ def _without_fringes(colors: list[Color], wide: int) -> list[Color]:
     left = [color for color in colors if color.core.sum() >= MIN_PIXELS_RATIO * wide]
     kept: list[Color] = []
     near = np.zeros(colors[0].core.shape, dtype=bool)
-    for color in sorted(left, key=lambda one: -one.contrast):
+    for color in sorted(left, key=lambda candidate: -candidate.contrast):
         if (color.core & near).sum() <= MAX_FRINGE_RATIO * color.core.sum():
             kept.append(color)
             near |= widened(color.core, FRINGE_PX)
@@ -189,15 +186,15 @@ def _without_fringes(colors: list[Color], wide: int) -> list[Color]:
 
 def widened(mask: Mask, by: int) -> Mask:
     """True as well for pixels up to `by` rows or columns beside a true one."""
-    found = mask.copy()
+    wide = mask.copy()
     for axis in (0, 1):
-        source = found.copy()
+        source = wide.copy()
         for shift in range(1, by + 1):
             ahead, back = [slice(None)] * 2, [slice(None)] * 2
             ahead[axis], back[axis] = slice(shift, None), slice(None, -shift)
-            found[tuple(ahead)] |= source[tuple(back)]
-            found[tuple(back)] |= source[tuple(ahead)]
-    return found
+            wide[tuple(ahead)] |= source[tuple(back)]
+            wide[tuple(back)] |= source[tuple(ahead)]
+    return wide
 
 
 def name(rgb: tuple[int, int, int]) -> str:

@@ -125,29 +125,29 @@ def _tolerance(size: float) -> float:
 
 
 def _spans(
-    lines: Sequence[Straight], sides: Sequence[Straight], slack: float, least: float
+    lines: Sequence[Straight], sides: Sequence[Straight], slack: float, shortest: float
 ) -> list[tuple[float, float]]:
     """Pairs of places between which a frame may lie: where lines begin and end, or lines across them are."""
     places = [line.at for line in sides]
     starts = _clusters([float(line.start) for line in lines], places, slack)
     ends = _clusters([float(line.end) for line in lines], places, slack)
-    return [(start, end) for start in starts for end in ends if end - start >= least]
+    return [(start, end) for start in starts for end in ends if end - start >= shortest]
 
 
 def _clusters(ends: Sequence[float], places: Sequence[float], slack: float) -> list[float]:
     """Where most ends are; a line across them there is the more exact place."""
     left = sorted([*ends, *places])
-    found: list[float] = []
-    while left and len(found) < MAX_CLUSTERS:
-        near = [[other for other in left if abs(other - one) <= slack] for one in left]
+    clusters: list[float] = []
+    while left and len(clusters) < MAX_CLUSTERS:
+        near = [[other for other in left if abs(other - end) <= slack] for end in left]
         group = max(near, key=len)
         middle = float(np.median(group))
         drawn = min(places, key=lambda place: abs(place - middle), default=middle)
-        found += [place for place in (drawn, middle) if abs(place - middle) <= 2 * slack][
+        clusters += [place for place in (drawn, middle) if abs(place - middle) <= 2 * slack][
             : 1 + (abs(drawn - middle) > slack)
         ]
         left = [other for other in left if other not in group]
-    return found
+    return clusters
 
 
 def _support(
@@ -180,10 +180,10 @@ def _support(
     drawn = (covered >= MIN_SIDE_RATIO * (high - low)) & (
         beyond <= np.maximum(2 * along, MAX_BEYOND_RATIO * (high - low))
     )
-    found = ends @ inside.T.astype(float)
+    support = ends @ inside.T.astype(float)
     for side in (first, last):
-        found += SIDE_WEIGHT * (drawn.astype(float) @ (abs(at - side) <= across).T.astype(float) > 0)
-    return np.asarray(found)
+        support += SIDE_WEIGHT * (drawn.astype(float) @ (abs(at - side) <= across).T.astype(float) > 0)
+    return np.asarray(support)
 
 
 def marks(pixels: Pixels, frame: Frame, lines: Sequence[Straight], axis: str) -> Floats:
@@ -318,7 +318,7 @@ def _labels(outside: _Outside, axis: str) -> Floats:
     filled = np.asarray(outside.dark[:, slice(*outside.span)].any(axis=1))
     # Ticks touch the frame; the labels are the first block of rows behind them, and the axis' name may be near.
     begin = int(np.argmin(filled)) if not filled.all() else 0
-    found, most = np.empty(0), -1.0
+    labels, best = np.empty(0), -1.0
     for gap in LABEL_GAPS_PX:
         blocks = _joined(runs(filled[begin:]), gap)
         if not blocks:
@@ -328,9 +328,9 @@ def _labels(outside: _Outside, axis: str) -> Floats:
         between = 1 if axis == "y" else max(3, round(0.8 * (end - start)))
         middles = np.array([outside.first + (at + to - 1) / 2 for at, to in _joined(runs(columns), between)])
         share = len(_even(middles, outside.span, MAX_LABEL_OFF_PX)) / len(middles)
-        if min(share, 1.0) * len(middles) > most:
-            found, most = middles, min(share, 1.0) * len(middles)
-    return found
+        if min(share, 1.0) * len(middles) > best:
+            labels, best = middles, min(share, 1.0) * len(middles)
+    return labels
 
 
 def _joined(parts: list[tuple[int, int]], gap: int) -> list[tuple[int, int]]:
@@ -378,10 +378,10 @@ def even(places: Floats, within: tuple[float, float]) -> Floats:
     places = inner if len(inner) >= 2 else np.unique(places)[:2]
     if len(places) < 2:
         return np.empty(0)
-    found = places if len(places) == 2 else _even(places, within, MAX_OFF_PX)
-    if not len(found):
+    row = places if len(places) == 2 else _even(places, within, MAX_OFF_PX)
+    if not len(row):
         raise FrameError("the marks of an axis are not even, as on a logarithmic one")
-    return found
+    return row
 
 
 def _even(places: Floats, within: tuple[float, float], off: float) -> Floats:

@@ -67,12 +67,12 @@ def level(pixels: Pixels) -> list[Straight]:
     """Level lines, from the top to the bottom."""
     edges: list[_Edge] = []
     wide = pixels.shape[1]
-    least = MIN_LENGTH_RATIO * wide
+    shortest = MIN_LENGTH_RATIO * wide
     for row in range(pixels.shape[0] - 1):
         step = pixels[row + 1].astype(np.int16) - pixels[row]
         drawn = np.abs(step).max(axis=1) > MIN_STEP_LEVELS
-        if np.count_nonzero(drawn) >= MIN_DENSITY_RATIO * least:
-            edges += _edges(row, step, drawn, least)
+        if np.count_nonzero(drawn) >= MIN_DENSITY_RATIO * shortest:
+            edges += _edges(row, step, drawn, shortest)
     return _lines(pixels, edges)
 
 
@@ -81,7 +81,7 @@ def upright(pixels: Pixels) -> list[Straight]:
     return level(np.ascontiguousarray(pixels.transpose(1, 0, 2)))
 
 
-def _edges(row: int, step: NDArray[np.int16], drawn: NDArray[np.bool_], least: float) -> list[_Edge]:
+def _edges(row: int, step: NDArray[np.int16], drawn: NDArray[np.bool_], shortest: float) -> list[_Edge]:
     """The edge below a row, if it is long: pixels that all change by nearly the same."""
     usual = np.median(step[drawn], axis=0)
     size = float(np.abs(usual).max())
@@ -91,15 +91,15 @@ def _edges(row: int, step: NDArray[np.int16], drawn: NDArray[np.bool_], least: f
     share = step @ usual / (usual @ usual)
     astray = np.abs(step - share[:, None] * usual).max(axis=1)
     alike = (share > MIN_SHARE) & (share < 1 / MIN_SHARE) & (astray <= max(0.5 * size, MIN_STEP_LEVELS)) & drawn
-    found = [_Edge(row, *ends, usual) for ends in [_ends(alike, least, MIN_DENSITY_RATIO)] if ends]
+    edges = [_Edge(row, *ends, usual) for ends in [_ends(alike, shortest, MIN_DENSITY_RATIO)] if ends]
     # The border of an area in which a curve is filled is of several colours, and has no holes.
-    ends = _ends(drawn, least, MIN_BORDER_RATIO)
-    if ends and (not found or ends[1] - ends[0] > 1.2 * (found[0].end - found[0].start)):
+    ends = _ends(drawn, shortest, MIN_BORDER_RATIO)
+    if ends and (not edges or ends[1] - ends[0] > 1.2 * (edges[0].end - edges[0].start)):
         return [_Edge(row, *ends, usual)]
-    return found
+    return edges
 
 
-def _ends(flags: NDArray[np.bool_], least: float, density: float) -> tuple[int, int] | None:
+def _ends(flags: NDArray[np.bool_], shortest: float, density: float) -> tuple[int, int] | None:
     """First and last place of a line that is drawn where flags are true; None where it is short or has holes."""
     solid = np.convolve(flags, np.ones(END_PX), "same") >= END_PX - 1
     if not solid.any():
@@ -108,7 +108,7 @@ def _ends(flags: NDArray[np.bool_], least: float, density: float) -> tuple[int, 
     start, end = max(int(places[0]) - 1, 0), min(int(places[-1]) + 1, len(flags) - 1)
     start += int(np.argmax(flags[start:]))
     end -= int(np.argmax(flags[end::-1]))
-    if end - start + 1 < least or flags[start : end + 1].mean() < density:
+    if end - start + 1 < shortest or flags[start : end + 1].mean() < density:
         return None
     return start, end
 
