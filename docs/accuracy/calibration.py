@@ -39,8 +39,8 @@ NO_LIMIT = "none"
 MIN_PEERS = 1
 """Controllers that must tell of a ceiling before another one is taken to have it."""
 MIN_COPY_US = 10.0
-"""Time of 1 MiB below which a write is taken to be answered as it comes: 5 % of what a review of 5000 MB/s, rounded to
-hundreds, tells of it."""
+"""Time of 1 MiB below which a write counts as answered when its data arrive. A review that rounds 5000 MB/s to hundreds
+cannot show a shorter time."""
 
 HEADER = ("drive", "figure", "published", "source", "part", "sets", "cells", "when_full", "value")
 CONSTANTS: Mapping[str, Mapping[str, int]] = {
@@ -98,6 +98,11 @@ def read() -> tuple[Entry, ...]:
     """The ledger."""
     with LEDGER.open() as file:
         return tuple(Entry(**row) for row in csv.DictReader(file))
+
+
+def row_of(entry: Entry) -> Row:
+    """The drive whose figure an entry is."""
+    return next(row for row in drives() if row["drive"] == entry.drive)
 
 
 def number(entry: Entry) -> float:
@@ -166,8 +171,8 @@ class Constants:
     def peers(self, key: str, alike: Callable[[str], bool], of_cells: str = "") -> list[float]:
         """The medians of other parts of its class, as far as drives say."""
         names = dict.fromkeys(entry.part for entry in self.entries if entry.sets == key)
-        found = [self.values(name, key, of_cells) for name in names if alike(name)]
-        return [statistics.median(values) for values in found if values]
+        by_part = [self.values(name, key, of_cells) for name in names if alike(name)]
+        return [statistics.median(values) for values in by_part if values]
 
     def slc_write(self, controller: str) -> tuple[float, str]:
         """Bytes a second into pSLC, and how that came about."""
@@ -217,13 +222,9 @@ class Constants:
             published_rate(entry)
             for entry in self.entries
             if entry.figure == "speed 2" and entry.sets in ("nand.native.program", "controller.write_buffer")
-            and entry.cells == of_cells and self.controller_of(entry) == controller
+            and entry.cells == of_cells and row_of(entry)["controller"] == controller
         ]  # fmt: skip
         return max(direct, default=0.0)
-
-    def controller_of(self, entry: Entry) -> str:
-        """Of the drive of a row."""
-        return next(row["controller"] for row in drives() if row["drive"] == entry.drive)
 
     def native_write(self, controller: str, of_cells: str) -> tuple[float, str]:
         """Bytes a second into native cells; 0: as fast as the dies."""
@@ -258,7 +259,7 @@ class Constants:
         way = way_of_folding(when_full)
         if way == "direct-while-folding":
             return 1.0, ""
-        of_die = [number(entry) for entry in rows if self.die_of(entry) == die]
+        of_die = [number(entry) for entry in rows if row_of(entry)["nand"] == die]
         of_controller = [
             number(entry)
             for entry in rows
@@ -270,10 +271,6 @@ class Constants:
         # QLC is nearly always written through the cache.
         peers = [number(entry) for entry in rows if of_cells == "QLC" or way_of_folding(entry.when_full) == way]
         return (statistics.median(peers), "") if peers else (1.0, "")
-
-    def die_of(self, entry: Entry) -> str:
-        """Of the drive of a row."""
-        return next(row["nand"] for row in drives() if row["drive"] == entry.drive)
 
     def host_share(self, controller: str) -> tuple[float, str]:
         """Of die time, in hundredths of a per cent."""
@@ -307,8 +304,8 @@ class Constants:
         rates = []
         for name in filter(alike, parts.nands()):
             other = parts.nand(name)
-            known = self.values(name, key)
-            time = statistics.median(known) if known else float(getattr(other, mode).program)
+            times = self.values(name, key)
+            time = statistics.median(times) if times else float(getattr(other, mode).program)
             # Into pSLC a program takes as long whatever the planes; native ones are known by what a die writes.
             rates.append(1 / time if mode == "slc" else other.planes / time)
         own = 1 if mode == "slc" else of.planes
@@ -321,9 +318,9 @@ class Constants:
             return [other["when_full"] for other in rows if other["when_full"] and cells(other["nand"]) == of_cells]
 
         of_cells = cells(row["nand"])
-        others = [other for other in drives() if model(other["drive"]) != model(row["drive"])]
-        seen = shapes([other for other in others if other["controller"] == row["controller"]]) or shapes(others)
-        return Counter(seen).most_common(1)[0][0]
+        rest = [other for other in drives() if model(other["drive"]) != model(row["drive"])]
+        policies = shapes([other for other in rest if other["controller"] == row["controller"]]) or shapes(rest)
+        return Counter(policies).most_common(1)[0][0]
 
     def cache_share(self, row: Row) -> float:
         """Size of the cache over the capacity, as other drives of the controller have it, or else as all have."""

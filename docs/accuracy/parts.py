@@ -95,8 +95,8 @@ def fill(row: Row, when_full: str, given: Mapping[str, str]) -> tuple[pslc.Recor
 
 
 def end_of_second(phases: Sequence[Mapping[str, Any]], by: int, capacity: float) -> float:
-    """Where the phase ends that a review tells of which tells no third one: what comes right after the cache, if
-    that is long enough to be seen, else all of the rest."""
+    """Where the second phase ends, in bytes, for a review that names only two: with the phase behind the simulated cache
+    if a reviewer would have seen it, else with the drive."""
     if len(phases) > 2 and by * (phases[1]["to_bytes"] - phases[0]["to_bytes"]) >= MIN_PHASE_SHARE * capacity:
         return by * float(phases[1]["to_bytes"])
     return capacity
@@ -218,7 +218,7 @@ KINDS = (
     ("ends of the direct phase, of the capacity", ("end of the direct phase",), 5),
     ("sizes of the cache, where nobody says", ("cache",), 0),
 )
-"""What the summary tells of which figures, and its target in per cent; 0: none."""
+"""Groups of figures in the summary, and the target of each in per cent; 0: it has none."""
 
 
 def summary() -> list[str]:

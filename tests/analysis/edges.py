@@ -51,8 +51,9 @@ from pslc.analysis.warnings import (
     _spread_of_parts,
     _wide_interval,
 )
+from tests.analysis.made_counters import DIES, GB, counters
 
-GB, MB = 1e9, 1e6
+MB = 1e6
 DRIVE = MeasurementContext(capacity_bytes=1000 * GB)
 SEQUENTIAL = AccessPattern(0.0, 1000 * GB, 512e3, random=False)
 RANDOM = AccessPattern(0.0, 1000 * GB, 512e3, random=True)
@@ -137,30 +138,9 @@ def counted(
     seconds: float = 50.0, written: float | None = None, facts: dict[str, Any] | None = None, **shares: float
 ) -> str:
     """The cause of a phase of 100 GB by its counters: shares of the host's bytes and of the time."""
-    host, nanoseconds = 100 * GB, seconds * 1e9
-    counters = {
-        "host_write_bytes_total": host,
-        "host_to_slc_bytes_total": shares.get("slc", 0.0 if "native" in shares else 1.0) * host,
-        "host_to_native_bytes_total": shares.get("native", 0.0) * host,
-        "folded_bytes_total": shares.get("fold", 0.0) * host,
-        "gc_bytes_total": 0.0,
-        "slc_valid_bytes": shares.get("held", 0.0) * GB,
-        "cache_limit_bytes": shares.get("limit", 690.0) * GB,
-        "slc_superblocks": shares.get("superblocks", 0.0),
-        "link_busy_ns_total": shares.get("link", 0.3) * nanoseconds,
-        "die_busy_ns_total": shares.get("dies", 0.95) * nanoseconds * 32,
-        "buffer_wait_ns_total": shares.get("wait", 0.5) * nanoseconds,
-        "map_read_bytes_total": shares.get("map", 0.0) * host,
-        "map_wait_ns_total": shares.get("map_wait", 0.0) * nanoseconds,
-        "buffer_rise_bytes": shares.get("buffered", 0.0) * host,
-        "wake_ns_total": shares.get("woken", 0.0) * nanoseconds,
-        "flush_wait_ns_total": shares.get("flushed", 0.0) * nanoseconds,
-        "host_cpu_busy_ns_total": shares.get("cpu", 0.0) * nanoseconds,
-        "other_bytes": shares.get("others", 0.0) * host,
-        "throttle_level": shares.get("throttled", 0.0),
-    }
-    known: Any = {"dies": 32, "slc_write_bytes_per_s": 7.2e9} | (facts or {})
-    return phase_cause(counters, seconds=seconds, facts=known, written=written).cause
+    shares.setdefault("slc", 0.0 if "native" in shares else 1.0)
+    phase_facts: Any = {"dies": DIES, "slc_write_bytes_per_s": 7.2e9} | (facts or {})
+    return phase_cause(counters(seconds, **shares), seconds=seconds, facts=phase_facts, written=written).cause
 
 
 def curve_of(speeds: Any, bin_bytes: float = GB) -> Curve:

@@ -10,33 +10,9 @@ import pslc
 from pslc.analysis import CAUSES, phase_cause
 from pslc.analysis.counter_causes import REQUIRED_COUNTERS
 from pslc.recording.writes import of_writes
+from tests.analysis.made_counters import GB, counters
 
-GB = 1e9
 FACTS: dict[str, Any] = {"dies": 32, "link_bytes_per_s": 7e9, "slc_write_bytes_per_s": 7.2e9}
-
-
-def counters(**shares: float) -> dict[str, float]:
-    """Counters of a phase of 100 GB in 50 s; shares of the host's bytes and of the time."""
-    host, seconds = 100 * GB, 50.0
-    return {
-        "host_write_bytes_total": host,
-        "host_to_slc_bytes_total": shares.get("slc", 0.0) * host,
-        "host_to_native_bytes_total": shares.get("native", 0.0) * host,
-        "folded_bytes_total": shares.get("fold", 0.0) * host,
-        "gc_bytes_total": shares.get("gc", 0.0) * host,
-        "slc_valid_bytes": shares.get("held", 0.0) * GB,
-        "cache_limit_bytes": shares.get("limit", 690.0) * GB,
-        "link_busy_ns_total": shares.get("link", 0.3) * seconds * 1e9,
-        "die_busy_ns_total": shares.get("dies", 0.95) * seconds * 1e9 * 32,
-        "buffer_wait_ns_total": shares.get("wait", 0.5) * seconds * 1e9,
-        "map_read_bytes_total": shares.get("map", 0.0) * host,
-        "map_wait_ns_total": shares.get("map_wait", 0.0) * seconds * 1e9,
-        "buffer_rise_bytes": shares.get("buffered", 0.0) * host,
-        "wake_ns_total": shares.get("woken", 0.0) * seconds * 1e9,
-        "other_bytes": shares.get("others", 0.0) * host,
-        "throttle_level": shares.get("throttled", 0.0),
-        "temperature_millicelsius": 91_000.0,
-    }
 
 
 @pytest.mark.parametrize(

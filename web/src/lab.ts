@@ -1,5 +1,5 @@
 // The lab: a drive, its knobs, and what they do.
-import { DRIVES, driveOf } from "./data";
+import { DRIVES, driveOf, overridesOf } from "./data";
 import { h } from "./dom";
 import { JOBS } from "./jobs";
 import { RunView } from "./run";
@@ -88,11 +88,7 @@ function control(knob: Knob, value: string, turn: (knob: Knob, stop: string) => 
 
 /** The drive as a profile for `pslc run fill --on sim:./NAME.toml`. */
 function download(drive: DriveData, turned: Record<string, string>): void {
-  const pairs = drive.knobs.flatMap((knob) => {
-    const stop = turned[knob.key];
-    return stop === undefined ? [] : (knob.pairs[stop] ?? []);
-  });
-  const lines = pairs.map(([key, value]) => `${key} = ${/^[0-9]+$/.test(value) ? value : JSON.stringify(value)}`);
+  const lines = overridesOf(drive, turned).map(([key, value]) => `${key} = ${/^[0-9]+$/.test(value) ? value : JSON.stringify(value)}`);
   const text = `# ${drive.name}, changed on pslc's page. Run it: pslc run fill --on sim:./${drive.slug}-changed.toml\nbase = "${drive.slug}"\n${lines.join("\n")}\n`;
   const link = h("a", { href: URL.createObjectURL(new Blob([text], { type: "application/toml" })), download: `${drive.slug}-changed.toml` });
   link.click();

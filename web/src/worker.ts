@@ -48,7 +48,7 @@ function reply(simulator: Simulator, id: number, question: Question): FromWorker
 }
 
 /** Puts the question into the module's memory, and takes the answer out of it. */
-export function ask(simulator: Simulator, question: Question): Answer | Failure {
+function ask(simulator: Simulator, question: Question): Answer | Failure {
   const text = new TextEncoder().encode(JSON.stringify(question));
   const asked = simulator.reserve(text.length);
   new Uint8Array(simulator.memory.buffer, asked, text.length).set(text);

@@ -1,4 +1,4 @@
-//! What a page calls. A question is written where `reserve` says, and `simulate` gives the address of the answer:
+//! What a page calls. A question is written where `reserve` says, and `answer` gives the address of the answer:
 //!
 //! ```text
 //!   length of the JSON   length of the film   JSON ...   film ...
@@ -17,9 +17,6 @@ extern "C" {
     /// The module ends: where and why, in UTF-8.
     fn panicked(at: *const u8, len: usize);
 }
-
-#[cfg(not(target_arch = "wasm32"))]
-fn progress(_permille: u32) {}
 
 /// From now on the page is called before a panic ends the module.
 #[no_mangle]
@@ -40,7 +37,7 @@ pub extern "C" fn reserve(len: usize) -> *mut u8 {
     Box::into_raw(vec![0_u8; len].into_boxed_slice()).cast()
 }
 
-/// Give back what `reserve` or `simulate` gave.
+/// Give back what `reserve` or `answer` gave.
 ///
 /// # Safety
 ///
@@ -64,14 +61,13 @@ pub unsafe extern "C" fn answer(at: *const u8, len: usize) -> *mut u8 {
     Box::into_raw(encoded(question).into_boxed_slice()).cast()
 }
 
-fn report(permille: u32) {
+/// Only a page is told how far the run has come.
+fn report(_permille: u32) {
     #[cfg(target_arch = "wasm32")]
     // SAFETY: the page's function takes any number.
     unsafe {
-        progress(permille);
+        progress(_permille);
     }
-    #[cfg(not(target_arch = "wasm32"))]
-    progress(permille);
 }
 
 /// The answer as bytes; see the module.

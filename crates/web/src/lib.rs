@@ -2,7 +2,7 @@
 //! only: what is simulated is `pslc-ssd` and `pslc-load`, as everywhere.
 //!
 //! ```text
-//!   abi        what a page calls: memory, `simulate`, and `progress`, which it is called back with
+//!   abi        what a page calls: memory, `answer`, and `progress`, which it is called back with
 //!   simulate   Question -> drive and jobs -> Answer
 //!     curve      what was written in each bin, and where that went
 //!     phases     runs of bins in which it went the same way, by the drive's counters

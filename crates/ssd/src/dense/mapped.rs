@@ -13,7 +13,7 @@ impl Memory {
     pub fn new(len: usize) -> Memory {
         let map = MmapOptions::new().len(4 * len.max(1)).no_reserve_swap().map_anon();
         let map = map.expect("address space for four bytes a page");
-        // Advice only: without it the same bytes are there, slower.
+        // Huge pages only make access faster; a system without them ignores the advice.
         #[cfg(target_os = "linux")]
         let _ = map.advise(memmap2::Advice::HugePage);
         Memory { map, len }

@@ -80,7 +80,7 @@ impl Drive {
         self.read_ahead = Some(ahead);
     }
 
-    /// Look the pages up and read what is in the NAND; tells of each part when it is in the controller.
+    /// Look the pages up and read what is in the NAND. Calls back for each part with the time at which the controller has it.
     #[inline]
     pub(super) fn each_multi_plane_page(
         &mut self,

@@ -206,7 +206,7 @@ impl Nand {
         into.extend(self.plane_ends.iter().map(|end| end.saturating_sub(now).0));
     }
 
-    /// What `timing_relative_to` tells of a program.
+    /// The part of `timing_relative_to` that is about one program.
     pub fn program_timing_relative_to(&self, program: &Programming, now: Nanos, into: &mut Vec<u64>) {
         let end = self.end_of(program).saturating_sub(now).0;
         let after = if end > 0 { self.dies[program.die as usize].queued_since(program.ticket) } else { 0 };
