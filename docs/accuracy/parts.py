@@ -95,8 +95,8 @@ def fill(row: Row, when_full: str, given: Mapping[str, str]) -> tuple[pslc.Recor
 
 
 def end_of_second(phases: Sequence[Mapping[str, Any]], by: int, capacity: float) -> float:
-    """Where the second phase ends, in bytes, for a review that names only two: with the phase behind the simulated cache
-    if a reviewer would have seen it, else with the drive."""
+    """Where the second phase ends, in bytes, for a review that names only two: with the phase behind the simulated
+    cache if a reviewer would have seen it, else with the drive."""
     if len(phases) > 2 and by * (phases[1]["to_bytes"] - phases[0]["to_bytes"]) >= MIN_PHASE_SHARE * capacity:
         return by * float(phases[1]["to_bytes"])
     return capacity
