@@ -11,7 +11,7 @@ DEPS := $(VENV)/.dependencies
 BUILT := $(VENV)/.built
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: help quick wheel audit docs fuzz soak attempts blkid-images demo test test-long test-all check bench bench-fio bench-serve bench-traces bench-inputs bench-logs bench-analysis bench-charts bench-fit bench-study bench-web web identify refits accuracy calibration scaled policies questions suites formats fio-page fio-census fio-tests picture build clean tools test-tools
+.PHONY: help quick wheel audit docs fuzz soak attempts blkid-images demo test test-long test-all check bench bench-fio bench-fio-public bench-serve bench-traces bench-inputs bench-logs bench-analysis bench-charts bench-fit bench-study bench-web web identify refits accuracy calibration scaled policies questions suites formats fio-page fio-census fio-tests picture build clean tools test-tools
 SECONDS ?= 60
 # Tests start hundreds of Pythons, each of which would compile all modules anew where the environment forbids to keep them.
 export PYTHONDONTWRITEBYTECODE :=
@@ -36,6 +36,7 @@ help:
 	@echo "make bench    speed and memory of the simulator, in a table"
 	@echo "make bench-fio  the load engine beside fio on one file [FOLDER=/mnt/ssd]"
 	@echo "make bench-inputs  what the worst input of 200 kB costs each parser"
+	@echo "make bench-fio-public FOLDER=jobs  a folder of job files under fio and under pslc, and what differs"
 	@echo "make bench-logs  random runs of fio, whose logs are held against fio's own JSON [N=60]"
 	@echo "make bench-traces  traces replayed: requests a second, and memory [COUNT=20000000]"
 	@echo "make bench-serve  a served drive under fio beside a run of the same job"
@@ -151,6 +152,9 @@ bench: build
 
 bench-fio: build
 	$(BIN)/python benches/fio.py $(or $(FOLDER),.)
+
+bench-fio-public: build
+	$(BIN)/python benches/fio_public.py $(FOLDER)
 
 bench-logs: build
 	$(BIN)/python -m benches.fio_logs $(or $(N),60)

@@ -106,6 +106,16 @@ def measured(text: str, folder: Path) -> dict[str, Any]:
     return RealDrive.existing(str(path), agreed=inspect_file(str(path))["identity"]).run(text, "j.fio", [], 1)
 
 
+@pytest.mark.parametrize("options", ["rate=1250", "rate=1250\nioengine=libaio\niodepth=4", "rate_iops=1\nbs=64k"])
+def test_a_job_that_waits_for_its_rate_ends_with_its_runtime_and_one_that_thinks_does_not(options):
+    def runtime_ms(more):
+        (job,) = simulated(f"[a]\nrw=write\nbs=4k\nsize=4m\nruntime=300ms\n{more}\n")["jobs"]
+        return job["write"]["runtime_ns"] / 1e6
+
+    assert runtime_ms(options) == pytest.approx(300, abs=1)
+    assert runtime_ms("thinktime=900ms") == pytest.approx(900, abs=1)
+
+
 @pytest.mark.parametrize("options", THINKING)
 def test_a_job_thinks_behind_the_same_requests_as_under_fio(options):
     done = requests(simulated(f"{THINKER}{options}\n"))["a"].done

@@ -548,7 +548,8 @@ impl Runner {
                 let due = worker.due(&request);
                 if due > now {
                     slot.held = true;
-                    self.wakes.push(Reverse((due, at)));
+                    // As in fio, a rate is waited for no longer than the job may run; a think time is.
+                    self.wakes.push(Reverse((due.min(worker.end), at)));
                     return Ok(0);
                 }
             }
