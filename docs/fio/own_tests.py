@@ -114,7 +114,9 @@ def script(name: str, left_out: str, checkout: Path, entry: Path, python: str, f
     if "Traceback" in said and not ended:
         reason = re.sub(r"^\S+/jobs\.fio", "the jobs", error[1]) if error else "see its output"
         yield Verdict(f"{name}.py {count + 1}", "refused" if error else "FAILED", reason)
-    if ended:
+    numbered = len(set(re.findall(r"""test_id["']: *\d+""", (checkout / f"t/{name}.py").read_text(encoding="utf-8"))))
+    # Where each test has a verdict, only the script itself was ended.
+    if ended and not 0 < numbered <= count:
         yield Verdict(f"{name}.py {count + 1} and later", "not run", f"ended after {LIMIT_S} s")
 
 
