@@ -67,7 +67,8 @@ pslc run examples/mixed.fio --on sim:sn850-1tb --section lay-out --section mixed
   `size` on a simulated drive; on a real one it is the size of the scratch file.
 - Of 192 public job files that fio runs, 172 were the same in counts, bytes, sizes, extents, flushes, run times and
   errors, 19 were refused with a reason, and 1 read more while it verified: there fio calls blocks wrong that it wrote
-  itself (`verify` with `loops=2` and `bssplit` of a mix). `make bench-fio-public FOLDER=jobs` compares a folder of files.
+  itself (`verify` with `loops=2` and `bssplit` of a mix). `make bench-fio-public FOLDER=jobs` compares
+  a folder of files.
 - A rate is waited for until the `runtime` is over and a think time to its end, as in fio.
 - `log_unix_epoch` and `log_alternate_epoch` add the time since 1970 to the times of logs, as fio does. On a simulated
   drive it is that of the start of the run plus the drive's own time.
