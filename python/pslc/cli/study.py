@@ -148,7 +148,7 @@ def _show(study: "Study", results: "Found", planned: int) -> None:
     """The axes that vary and the first findings that differ, for people."""
     from rich.table import Table
 
-    from pslc.report.study import said
+    from pslc.report.study import value_text
     from pslc.report.terminal import console
     from pslc.studies.analysis import findings
     from pslc.studies.points import varied
@@ -162,7 +162,7 @@ def _show(study: "Study", results: "Found", planned: int) -> None:
     for name in names:
         table.add_column(name, overflow="fold")
     for row in results.rows[:MAX_ROWS]:
-        cells = [said(name, row.get(name)) for name in names]
+        cells = [value_text(name, row.get(name)) for name in names]
         if row["error"]:
             cells = [str(row["error"]), *[""] * len(names)][: max(len(names), 1)]
         table.add_row(*(str(row[axis]) for axis in axes), *cells)

@@ -57,14 +57,14 @@ def write(answers: Answers, name: str, path: Path, best: dict[str, str]) -> None
         "study.html.jinja",
         [(picture, about) for picture in pictures(answers)],
         title=f"Study {name}",
-        found=answers,
+        answers=answers,
         verdicts=verdicts(answers),
         tables=tables(answers),
         maps=[drawn for finding in answers.findings for drawn in maps(answers, finding)],
         best=best,
         points=answers.rows[:MOST_ROWS],
         more=max(len(answers.rows) - MOST_ROWS, 0),
-        said=said,
+        value_text=value_text,
     )
     writer.write(path, text)
 
@@ -81,7 +81,7 @@ def _conditions(rows: Sequence[Row]) -> str:
     return ", ".join(part for part in about if part)
 
 
-def said(name: str, value: object) -> str:
+def value_text(name: str, value: object) -> str:
     """A finding as people read it."""
     if value is None or isinstance(value, bool | str):
         return "" if value is None else str(value)
@@ -99,7 +99,7 @@ def verdicts(answers: Answers) -> list[str]:
     for name in answers.findings:
         values = {row[name] for row in answers.rows if row.get(name) is not None}
         if len(values) == 1:
-            sentences.append(f"{name} is {said(name, values.pop())} at every point.")
+            sentences.append(f"{name} is {value_text(name, values.pop())} at every point.")
     for effect in answers.effects:
         sign = of_answers.better(effect.finding)
         if not sign:
@@ -113,12 +113,12 @@ def verdicts(answers: Answers) -> list[str]:
             )
         elif ratio < LITTLE:
             sentences.append(
-                f"{effect.axis} hardly matters for {effect.finding}: {said(effect.finding, good)} at best."
+                f"{effect.axis} hardly matters for {effect.finding}: {value_text(effect.finding, good)} at best."
             )
         else:
             sentences.append(
-                f"{effect.finding} is best with {effect.axis}={at_good}: {said(effect.finding, good)} against "
-                f"{said(effect.finding, bad)} with {at_bad}, {ratio:.2f} times."
+                f"{effect.finding} is best with {effect.axis}={at_good}: {value_text(effect.finding, good)} against "
+                f"{value_text(effect.finding, bad)} with {at_bad}, {ratio:.2f} times."
             )
     return sentences
 
@@ -134,14 +134,16 @@ def tables(answers: Answers) -> list[Table]:
     if answers.best:
         columns = ["finding", "best", *answers.axes]
         rows = [
-            [name, said(name, row[name]), *(str(row[axis]) for axis in answers.axes)]
+            [name, value_text(name, row[name]), *(str(row[axis]) for axis in answers.axes)]
             for name, row in answers.best.items()
         ]
         shown.append(Table("Best points", columns, rows, words=["finding", *answers.axes]))
     for (first, second), rows_of in answers.fronts.items():
         if len(rows_of) > 1:
-            rows = [[said(first, row[first]), said(second, row[second]), *(str(row[axis]) for axis in answers.axes)]
-                    for row in rows_of]  # fmt: skip
+            rows = [
+                [*(value_text(name, row[name]) for name in (first, second)), *(str(row[axis]) for axis in answers.axes)]
+                for row in rows_of
+            ]
             title = f"Nothing beats these in both {first} and {second}"
             shown.append(Table(title, [first, second, *answers.axes], rows, words=answers.axes))
     return shown
@@ -156,7 +158,7 @@ def _effect(effect: Effect) -> list[str]:
         return f"{share} +- {100 * error:.0f}" if error else share
 
     return [
-        effect.axis, said(effect.finding, effect.low), effect.at_low, said(effect.finding, effect.high),
+        effect.axis, value_text(effect.finding, effect.low), effect.at_low, value_text(effect.finding, effect.high),
         effect.at_high, index(effect.first, effect.first_error), index(effect.total, effect.total_error),
     ]  # fmt: skip
 
@@ -177,7 +179,7 @@ def maps(answers: Answers, name: str) -> list[Map]:
                 (
                     line,
                     [
-                        Cell(said(name, point[0]), share, [index + 1 for index in point[1]])
+                        Cell(value_text(name, point[0]), share, [index + 1 for index in point[1]])
                         for point, share in zip(row, shares, strict=True)
                     ],
                 )

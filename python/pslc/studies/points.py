@@ -63,18 +63,18 @@ class Point:
         return shlex.join([*words, *(["--quick"] if self.quick else [])])
 
 
-def _axes_of_runs(said: Mapping[str, object], faults: Faults) -> list[Axis | Span]:
+def _axes_of_runs(declared: Mapping[str, object], faults: Faults) -> list[Axis | Span]:
     """Drives, runs, seeds and shares filled before. What is wrong with them is noted as a fault."""
-    drives = said.get("on") or []
+    drives = declared.get("on") or []
     on = Axis("on", tuple(str(spec) for spec in (drives if isinstance(drives, list | tuple) else [drives])))
     for spec in on.values:
         if not spec.startswith("sim:"):
             faults.add(f"{spec} is not a simulated drive", "a study runs on simulated drives, such as sim:sn850-1tb")
     axes: list[Axis | Span] = [on]
     for key, values in (
-        ("run", said.get("run")),
-        ("seed", said.get("seed", [0])),
-        ("fill_first", said.get("fill_first")),
+        ("run", declared.get("run")),
+        ("seed", declared.get("seed", [0])),
+        ("fill_first", declared.get("fill_first")),
     ):
         if values or key == "seed":
             with faults.noted():
