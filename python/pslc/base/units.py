@@ -94,3 +94,20 @@ def region(text: str, option: str) -> tuple[int, int]:
     if ends[0] >= ends[1]:
         raise user_error(f'{option} is "{text}", which ends before it begins', "the smaller one first: 10GB-50GB")
     return ends
+
+
+POWERS: Final = {"mW": 1e-3, "W": 1.0}
+
+
+def watts(text: str, option: str) -> float:
+    """Watts of `60mW` or `2.5W`.
+
+    Raises:
+        PslcError: there is no unit, or no such number.
+    """
+    match = re.fullmatch(r"([0-9]{1,99}(?:\.[0-9]{1,99})?)\s*([A-Za-z]+)", text.strip())
+    if match is None or match[2] not in POWERS:
+        raise user_error(
+            f'{option} is "{text}", which is no power', f"a number with a unit, such as 60mW ({', '.join(POWERS)})"
+        )
+    return float(match[1]) * POWERS[match[2]]

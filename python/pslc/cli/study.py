@@ -187,12 +187,13 @@ def _answer(study: "Study", results: "Found", save: Path, requested: list[str]) 
     analysis = answers(study, results.rows, requested)
     out = console()
     out.print()
-    for sentence in page.verdicts(analysis):
+    for sentence in [*page.scaling_notes(analysis), *page.verdicts(analysis)]:
         out.print(sentence)
     for table in page.tables(analysis):
         out.print()
         out.print(table.title, style="bold")
         out.print(grid(table))
-    path = save / "study.html"
+    # The folder holds Parquet files alone, so that pandas and polars read it as it is.
+    path = save.with_name(f"{save.name}.html")
     page.write(analysis, save.name, path, page.profiles(analysis, save))
     say(f"page: {path}", err=True)

@@ -7,13 +7,14 @@ import math
 import shlex
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, cast
 
 from pslc import suites
 from pslc.base import files, gate, units
-from pslc.base.errors import Faults, JobError, closest_match
+from pslc.base.errors import Faults, JobError, ProfileError, PslcError, closest_match
 from pslc.device.target import find_target, name_in
 from pslc.runner import job_file
 from pslc.studies.axes import MOST_VALUES, Axis, Condition, Span, axis, span
@@ -167,6 +168,7 @@ class Study:
             files_of = (values["on"], values["run"])
             if files_of not in digests:
                 digests[files_of] = _digest(*files_of)
+                _check_keys(values)
             if self.quick and values["run"] not in suites.names():
                 raise JobError(f"{values['run']} is a job file", "quick works on suites only")
             points.append(Point(tuple(values.items()), self.quick, digests[files_of]))
@@ -196,6 +198,27 @@ def read(path: Path) -> dict[str, object]:
         return files.toml(text)
     except tomllib.TOMLDecodeError as error:
         raise JobError(f"{path}: {error}", 'text needs quotes: "cache.dynamic" = "50GB:700GB:50GB"') from None
+
+
+def _check_keys(values: Mapping[str, str]) -> None:
+    """Refuse keys that no profile has: a point may be refused for its value, but of such a key all would be.
+
+    Raises:
+        PslcError: no profile has such a key.
+    """
+    faults = Faults(JobError, "the study")
+    for key, value in values.items():
+        if key in RESERVED or key == "scale":
+            continue
+        with suppress(PslcError):
+            find_target(values["on"])
+            try:
+                find_target(f"{values['on']},{key}={value}")
+            except ProfileError as error:
+                # Other errors are of this point alone, and are in its row.
+                if f"unknown key {key}" in error.message:
+                    faults.add(error.message, error.hint)
+    faults.raise_if_any()
 
 
 def _digest(on: str, run: str) -> str:

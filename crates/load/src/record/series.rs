@@ -89,6 +89,11 @@ impl Series {
         at >= self.edge
     }
 
+    /// Where the present bin ends.
+    pub(super) fn edge(&self) -> u64 {
+        self.edge
+    }
+
     /// Close every bin that ends at or before `at`; `end` gives the time of the end of a bin from its edge.
     pub fn close(&mut self, at: u64, sums: Sums, columns: &[u64], end: impl Fn(u64) -> Nanos) {
         while self.edge <= at {
