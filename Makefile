@@ -11,7 +11,7 @@ DEPS := $(VENV)/.dependencies
 BUILT := $(VENV)/.built
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: help quick wheel audit docs fuzz soak attempts blkid-images demo test test-long test-all check bench bench-fio bench-serve bench-traces bench-inputs bench-logs bench-analysis bench-charts bench-fit bench-study bench-web web identify refits accuracy calibration scaled policies questions suites formats fio-page fio-census fio-tests picture build clean tools test-tools
+.PHONY: help quick wheel audit docs fuzz soak attempts blkid-images demo test test-long test-all check bench bench-fio bench-serve bench-traces bench-inputs bench-logs bench-analysis bench-charts bench-fit bench-intervals bench-study bench-web web identify refits accuracy calibration scaled policies questions suites formats fio-page fio-census fio-tests picture build clean tools test-tools
 SECONDS ?= 60
 # Tests start hundreds of Pythons, each of which would compile all modules anew where the environment forbids to keep them.
 export PYTHONDONTWRITEBYTECODE :=
@@ -42,6 +42,7 @@ help:
 	@echo "make bench-analysis  how often the analysis is right, on curves, logs of each shape and simulated drives [N=300 of each]"
 	@echo "make bench-charts  how often pictures of charts are read right, into docs/accuracy/charts.md [N=300]"
 	@echo "make bench-fit  twins fitted to drives with hidden parameters [N=300]"
+	@echo "make bench-intervals  how often the intervals of suites hold what drives hide, into docs/accuracy/intervals.md [N=60]"
 	@echo "make refits   twins fitted to published figures, for ACCURACY.md"
 	@echo "make identify  which suite tells which value of a twin, into docs/twin.md"
 	@echo "make accuracy  published figures beside simulated ones, as ACCURACY.md"
@@ -172,6 +173,9 @@ bench-analysis: build
 bench-charts: build
 	$(BIN)/python -m benches.charts $(or $(N),300) | tee docs/accuracy/charts.md.part
 	mv docs/accuracy/charts.md.part docs/accuracy/charts.md
+
+bench-intervals: build
+	$(BIN)/python -m benches.intervals $(or $(N),60)
 
 bench-fit: build
 	$(BIN)/python -m benches.fit $(or $(N),300)
