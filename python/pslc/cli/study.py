@@ -118,7 +118,7 @@ def _plan(points: "list[Point]", workers: int | None) -> None:
 def _complete(points: "list[Point]", save: Path, workers: int | None, scheduler: str | None) -> "Found":
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 
-    from pslc.base.console import Console, Progress
+    from pslc.base.rich_console import Console, Progress
     from pslc.cli._campaign import INTERRUPTS
     from pslc.studies.study import complete
 

@@ -128,8 +128,8 @@ def verdicts(answers: Answers) -> list[str]:
             )
         else:
             sentences.append(
-                f"{effect.finding} is {judgement} with {effect.axis}={at_good}: {value_text(effect.finding, good)} against "
-                f"{value_text(effect.finding, bad)} with {at_bad}, {ratio:.2f} times."
+                f"{effect.finding} is {judgement} with {effect.axis}={at_good}: {value_text(effect.finding, good)} "
+                f"against {value_text(effect.finding, bad)} with {at_bad}, {ratio:.2f} times."
             )
     return sentences
 

@@ -16,7 +16,7 @@ from rich.text import Text as Drawn
 
 from pslc.base import console as consoles
 from pslc.base import words
-from pslc.base.console import Console, Text
+from pslc.base.rich_console import Console, Text
 from pslc.figures import curves
 from pslc.figures.picture import Line, Picture, Table
 from pslc.figures.view import View
