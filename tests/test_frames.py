@@ -172,3 +172,41 @@ def test_exported_fio_logs_hold_the_same_bytes_and_the_same_cache(command, tmp_p
     assert json.loads(read.stdout)["findings"]["cache_bytes"] == pytest.approx(
         recording.findings["cache_bytes"], rel=0.15
     )
+
+
+def test_runs_lists_recordings_with_the_newest_first_and_those_that_are_broken(command, tmp_path):
+    from dataclasses import replace
+
+    replace(fill(DRIVE), began_unix_ns=10**18).save(tmp_path / "old")
+    replace(fill(DRIVE), began_unix_ns=2 * 10**18, interrupted=True).save(tmp_path / "new")
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "run.json").write_text("[")
+    done = command("runs", str(tmp_path), "--json")
+    assert done.returncode == 0, done.stderr
+    entries = json.loads(done.stdout)
+    assert [entry["folder"].rpartition("/")[2] for entry in entries] == ["new", "old", "broken"]
+    assert [bool(entry["note"]) for entry in entries] == [True, False, True]
+    assert "Samsung PM871b 128GB" in command("runs", str(tmp_path)).stdout
+
+
+def test_open_makes_the_page_that_is_missing(command, tmp_path, monkeypatch):
+    monkeypatch.setenv("BROWSER", "true")
+    fill(DRIVE).save(tmp_path / "run")
+    done = command("open", str(tmp_path / "run"))
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "run" / "report.html").read_text().startswith("<!doctype html>")
+    assert done.stdout.strip() == str(tmp_path / "run" / "report.html")
+
+
+def test_a_silence_of_a_second_is_a_gap_and_a_shorter_one_is_none():
+    import numpy as np
+
+    from pslc.figures.picture import Line
+    from pslc.recording.rates import is_silent
+
+    series = {name: np.array([1, 0, 0, 1, 0, 1], dtype=np.uint64) for name in ("reads", "writes", "trims")}
+    seconds = np.array([0.5, 0.5, 0.6, 0.5, 0.9, 0.5])
+    assert is_silent(series, seconds).tolist() == [False, True, True, False, False, False]
+    x, y = Line("a", [1, 2, 3, 4, 5], [1.0, 1.0, np.nan, np.nan, 3.0]).broken(100)
+    assert np.isnan(y).tolist() == [False, False, True, False]
+    assert x[~np.isnan(x)].tolist() == [1, 2, 5]

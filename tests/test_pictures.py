@@ -12,7 +12,8 @@ import pslc
 from pslc.base import words
 from pslc.base.errors import PslcError
 from pslc.charts import draw, labels
-from pslc.charts.chart import Axis, Bar, BarChart, Curve, CurveChart, Language, Style, Theme, smoothed
+from pslc.charts.chart import Bar, BarChart, Curve, CurveChart, smoothed
+from pslc.charts.style import Axis, Language, Style, Theme
 from pslc.recording import charting
 from pslc.recording.comparison import Side, named
 from tests.conftest import fill

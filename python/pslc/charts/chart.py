@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from enum import StrEnum
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
+
+from pslc.charts.style import Axis
 
 Floats = NDArray[np.float64]
 
@@ -27,30 +27,6 @@ MIN_BAND_WINDOWS: Final = 8
 """Windows with a wide band below which none is drawn: a cliff alone makes one or two."""
 MIN_BAND_RATIO: Final = 0.01
 """Width of a band, relative to the chart's highest value, below which it is no wider than the line."""
-
-
-class Theme(StrEnum):
-    """Colours of a chart."""
-
-    WHITE = "white"
-    DARK = "dark"
-
-
-class Language(StrEnum):
-    """Language of the labels."""
-
-    EN = "en"
-    DE = "de"
-    ES = "es"
-    FR = "fr"
-
-
-class Axis(StrEnum):
-    """What the curves are drawn against."""
-
-    BYTES = "bytes"
-    PERCENT = "percent"
-    TIME = "time"
 
 
 @dataclass(frozen=True)
@@ -130,29 +106,6 @@ class BarChart:
 
 
 Chart = CurveChart | BarChart
-
-
-@dataclass(frozen=True)
-class Style:
-    """How a chart looks.
-
-    Attributes:
-        logo: a picture for the upper right corner.
-        watermark: a text across the chart.
-        colors: of the curves or the bars, in order, as Matplotlib names them (`#1f6fb4`); the rest has its own.
-        title: in place of the chart's own.
-        width: pixels of PNG; a vector picture has the same proportions.
-        height: pixels.
-    """
-
-    theme: Theme = Theme.WHITE
-    language: Language = Language.EN
-    logo: Path | None = None
-    watermark: str = ""
-    colors: tuple[str, ...] = field(default=())
-    title: str = ""
-    width: int = 1600
-    height: int = 800
 
 
 def smoothed(

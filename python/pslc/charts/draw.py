@@ -16,18 +16,8 @@ import numpy as np
 from pslc.base import words, writer
 from pslc.base.errors import PslcError, user_error
 from pslc.charts import labels
-from pslc.charts.chart import (
-    MAX_CURVES,
-    MIN_BAND_RATIO,
-    MIN_BAND_WINDOWS,
-    Bar,
-    BarChart,
-    Chart,
-    Curve,
-    CurveChart,
-    Style,
-    Theme,
-)
+from pslc.charts.chart import MAX_CURVES, MIN_BAND_RATIO, MIN_BAND_WINDOWS, Bar, BarChart, Chart, Curve, CurveChart
+from pslc.charts.style import Style, Theme
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

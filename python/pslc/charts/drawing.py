@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pslc.charts import draw
-from pslc.charts.chart import Chart, Style
+from pslc.charts.chart import Chart
+from pslc.charts.style import Style
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from pslc.charts.chart import Axis, Language
+from pslc.charts.style import Axis, Language
 
 AXES: Final[dict[Language, dict[Axis, str]]] = {
     Language.EN: {Axis.BYTES: "GB written", Axis.PERCENT: "% of the drive written", Axis.TIME: "minutes"},

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pslc.base.console import say
-from pslc.charts.chart import Axis, Language, Style, Theme
+from pslc.charts.style import Axis, Language, Style, Theme
 
 if TYPE_CHECKING:
     from pslc.charts.chart import Chart

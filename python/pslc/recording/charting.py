@@ -10,9 +10,11 @@ import numpy as np
 from pslc.analysis import PhaseRow
 from pslc.base import words
 from pslc.base.errors import RecordingError, closest_match
-from pslc.charts.chart import Axis, Bar, BarChart, Chart, Curve, CurveChart, Floats, Stage, smoothed
+from pslc.charts.chart import Bar, BarChart, Chart, Curve, CurveChart, Stage, smoothed
 from pslc.charts.draw import with_order
+from pslc.charts.style import Axis
 from pslc.recording.comparison import Compared, Side, compare
+from pslc.recording.rates import speed_by_time
 from pslc.recording.store import Recording
 from pslc.recording.writes import write_curve
 
@@ -164,14 +166,3 @@ def _over_time(recording: Recording, name: str, kind: str = "write") -> Curve | 
     widths = np.maximum(np.diff(x, prepend=0.0), 0.0)
     x, y, low, high = smoothed(x, y, widths + 1e-12)
     return Curve(name, x, y, low, high)
-
-
-def speed_by_time(recording: Recording, kind: str) -> tuple[Floats, Floats]:
-    """Minutes since the start at the end of each bin, and MB/s within it; not a number where nothing was asked of the
-    drive, neither reads nor writes nor trims."""
-    series = recording.time
-    ends = np.concatenate([[recording.start_ns], series["end_ns"]]).astype(np.float64)
-    seconds = np.maximum(np.diff(ends), 1.0) / 1e9
-    speed = series[f"{kind}_bytes"] / seconds / 1e6
-    asked = (series["reads"] + series["writes"] + series["trims"]) > 0
-    return (ends[1:] - recording.start_ns) / 60e9, np.where(asked, speed, np.nan)

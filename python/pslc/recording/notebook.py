@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from html import escape
 
-from pslc.base import words
 from pslc.charts import draw
 from pslc.recording import metrics
 from pslc.recording.store import Recording
@@ -16,7 +14,11 @@ MAX_FIGURES = 8
 
 def to_html(recording: Recording) -> str:
     """A small table and the picture; without Matplotlib a line that says what draws it."""
-    rows = [("drive", recording.drive), ("conditions", recording.conditions), *_figures(recording)]
+    rows = [
+        ("drive", recording.drive),
+        ("conditions", recording.conditions),
+        *metrics.key_figures(recording, MAX_FIGURES),
+    ]
     table = "".join(f"<tr><th style='text-align: left'>{escape(name)}</th><td style='text-align: left'>{escape(value)}"
                     "</td></tr>" for name, value in rows)  # fmt: skip
     doubts = "".join(f"<p>Doubt: {escape(str(doubt))}</p>" for doubt in recording.findings.get("doubts", []))
@@ -31,13 +33,3 @@ def _picture(recording: Recording) -> str:
     if not draw.is_installed():
         return "<p>The picture needs Matplotlib: pip install 'pslc[pictures]'</p>"
     return recording.plot().to_img()
-
-
-def _figures(recording: Recording) -> Iterable[tuple[str, str]]:
-    """Findings with their units, or else rows of them."""
-    figures = metrics.of_recording(recording)
-    for origin in metrics.Origin:
-        named = [(name, figure) for name, figure in figures.items() if name.origin is origin]
-        if named:
-            return [(name.label, words.quantity(figure.value, unit)) for name, (unit, figure) in named[:MAX_FIGURES]]
-    return []

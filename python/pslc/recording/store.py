@@ -41,8 +41,9 @@ if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
     from pslc.analysis import CacheEnd, ExplainedPhase, WriteAnalysis
-    from pslc.charts.chart import Chart, Style
+    from pslc.charts.chart import Chart
     from pslc.charts.drawing import Drawing
+    from pslc.charts.style import Style
 
 Columns = dict[str, NDArray[np.uint64]]
 

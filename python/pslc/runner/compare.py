@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from pslc import formats
 from pslc.base import tabular
 from pslc.base.errors import RecordingError
-from pslc.charts.chart import Axis, Style
 from pslc.charts.drawing import Drawing
+from pslc.charts.style import Axis, Style
 from pslc.figures import table_text
 from pslc.figures.picture import Table
 from pslc.figures.tables import of_comparison
