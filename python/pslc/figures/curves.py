@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from pslc.analysis import PhaseRow
 from pslc.figures.picture import Band, Line, Picture
+from pslc.recording import rates
 from pslc.recording.comparison import Side
 from pslc.recording.executed import executed
 from pslc.recording.store import Columns, Recording
@@ -61,7 +62,7 @@ def speed_by_bytes(recording: Recording, phases: list[PhaseRow]) -> Picture:
 def speed_by_time(recording: Recording) -> Picture:
     """MB/s against minutes, of reads and of writes: a trim moves no data."""
     lines = [
-        Line(kind, minutes(recording), speeds(recording, recording.time, kind)[1])
+        Line(kind, *rates.speed_by_time(recording, kind))
         for kind in ("read", "write")
         if recording.time[f"{kind}_bytes"].any()
     ]
@@ -170,12 +171,12 @@ def _histogram(recording: Recording) -> Picture:
         if rows:
             begin, end, count = np.array(rows, dtype=np.float64).T
             begin = np.maximum(begin, 0.5)
-            # A jump down to nothing where neighbours are empty.
+            # Down to nothing where neighbours are empty, and at the end.
             gaps = np.flatnonzero(begin[1:] > end[:-1])
-            x = np.concatenate([begin[:1], np.sqrt(begin * end), end[-1:], end[gaps], begin[gaps + 1]]) / 1e6
-            y = np.concatenate([[0.0], 100 * count / count.sum(), [0.0], np.zeros(2 * len(gaps))])
+            x = np.concatenate([begin, end[gaps], end[-1:]]) / 1e6
+            y = np.concatenate([100 * count / count.sum(), np.zeros(len(gaps) + 1)])
             order = np.argsort(x, kind="stable")
-            lines.append(Line(f"{job['name']} {kind}", x[order], y[order]))
+            lines.append(Line(f"{job['name']} {kind}", x[order], y[order], "steps"))
     return Picture("histogram", "How latencies are spread", "ms", "% of requests", lines, log_x=True)
 
 

@@ -123,6 +123,16 @@ def grid(table: Table, count: int | None = None) -> Grid:
     return grid
 
 
+def show_table(rows: Sequence[Sequence[str]], columns: Sequence[str]) -> None:
+    """Print rows of text under names of columns."""
+    table = Grid(box=None, pad_edge=False, header_style="bold")
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    console().print(table)
+
+
 def show_comparison(
     sides: list[Side], rows: list[Compared], suites: Mapping[str, Sequence[Side]] | None = None
 ) -> None:
