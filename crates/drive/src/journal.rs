@@ -426,7 +426,7 @@ mod tests {
                 assert!(bytes(&found) == bytes(&expected), "cut at {cut}");
             }
         }
-        fs::remove_dir_all(folder).unwrap();
+        let _ = fs::remove_dir_all(folder);
     }
 
     #[test]
@@ -466,7 +466,7 @@ mod tests {
         assert!(error.message.ends_with("no journal of this drive: it is of another one, or damaged"));
         remove(&drive);
         assert!(!recovered(&drive, &mut saved.clone(), || unreachable!()).unwrap());
-        fs::remove_dir_all(folder).unwrap();
+        let _ = fs::remove_dir_all(folder);
     }
 
     /// A journal that a kill could find: the path holds one of the two, whole, whenever it is looked at.
@@ -478,6 +478,7 @@ mod tests {
         assert_eq!(entries, Some(vec![entry]));
     }
 
+    #[cfg_attr(windows, ignore = "of files that are open NTFS alone does that, and Wine does not")]
     #[test]
     fn while_it_begins_anew_there_is_always_a_whole_one() {
         let folder = folder("anew");
@@ -507,7 +508,7 @@ mod tests {
         assert!(at > 20_000 * SIZE as u64);
         assert_eq!(least, 20_001 * SIZE as u64);
         assert_eq!(since(&*fs::read(&path).unwrap(), 7, Nanos::from_secs(9000)).unwrap(), Some(rest));
-        fs::remove_dir_all(folder).unwrap();
+        let _ = fs::remove_dir_all(folder);
     }
 
     #[test]
@@ -545,7 +546,7 @@ mod tests {
             lost += gone.len();
         }
         assert!(lost > 1000, "{lost}");
-        fs::remove_dir_all(folder).unwrap();
+        let _ = fs::remove_dir_all(folder);
     }
 
     #[test]
@@ -569,7 +570,7 @@ mod tests {
             assert_eq!(found.machine.drive().lost_bytes(), 0);
             alike(found, live);
         }
-        fs::remove_dir_all(folder).unwrap();
+        let _ = fs::remove_dir_all(folder);
     }
 
     #[cfg(unix)]
@@ -593,7 +594,7 @@ mod tests {
             assert!(about.blocks() * 512 < about.len() + RESERVE_BYTES + 2 * CHUNK_BYTES);
         }
         assert_eq!(since(&*fs::read(path(&drive)).unwrap(), 7, Nanos::ZERO).unwrap(), Some(entries));
-        fs::remove_dir_all(folder).unwrap();
+        let _ = fs::remove_dir_all(folder);
     }
 
     #[test]
@@ -621,6 +622,6 @@ mod tests {
             assert!(kept >= pages, "{kept} of {pages} pages");
             assert_eq!(kept * PAGE_BYTES + after.lost_bytes(), 2 * pages * PAGE_BYTES);
         }
-        fs::remove_dir_all(folder).unwrap();
+        let _ = fs::remove_dir_all(folder);
     }
 }

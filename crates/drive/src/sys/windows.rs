@@ -1,4 +1,4 @@
-//! Windows. What Wine shows of it is tested; NTFS itself, and its streams and locks, by the workflow on a real one.
+//! Windows. Tested under Wine, which has no streams of files; NTFS, its streams and its locks only the workflow shows.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions};
@@ -16,15 +16,17 @@ use windows_sys::Win32::Foundation::{
     FILETIME, HANDLE,
 };
 use windows_sys::Win32::Storage::FileSystem::{
-    FlushFileBuffers, GetFileInformationByHandle, GetFileType, GetFinalPathNameByHandleW, LockFileEx,
-    MoveFileExW, ReadFile, WriteFile, BY_HANDLE_FILE_INFORMATION, FILE_ATTRIBUTE_DIRECTORY,
-    FILE_ATTRIBUTE_READONLY, FILE_ATTRIBUTE_REPARSE_POINT, FILE_FLAG_BACKUP_SEMANTICS,
-    FILE_FLAG_OPEN_REPARSE_POINT, FILE_READ_ATTRIBUTES, FILE_SHARE_DELETE, FILE_SHARE_READ, FILE_SHARE_WRITE,
-    FILE_TYPE_CHAR, FILE_TYPE_DISK, FILE_TYPE_PIPE, LOCKFILE_EXCLUSIVE_LOCK, LOCKFILE_FAIL_IMMEDIATELY,
+    FlushFileBuffers, GetFileInformationByHandle, GetFileType, GetFinalPathNameByHandleW,
+    GetVolumeInformationByHandleW, LockFileEx, MoveFileExW, ReadFile, WriteFile, BY_HANDLE_FILE_INFORMATION,
+    FILE_ATTRIBUTE_DIRECTORY, FILE_ATTRIBUTE_READONLY, FILE_ATTRIBUTE_REPARSE_POINT,
+    FILE_FLAG_BACKUP_SEMANTICS, FILE_FLAG_OPEN_REPARSE_POINT, FILE_READ_ATTRIBUTES, FILE_SHARE_DELETE,
+    FILE_SHARE_READ, FILE_SHARE_WRITE, FILE_TYPE_CHAR, FILE_TYPE_DISK, FILE_TYPE_PIPE,
+    LOCKFILE_EXCLUSIVE_LOCK, LOCKFILE_FAIL_IMMEDIATELY,
 };
 use windows_sys::Win32::System::SystemInformation::{
     GetSystemInfo, GlobalMemoryStatusEx, MEMORYSTATUSEX, SYSTEM_INFO,
 };
+use windows_sys::Win32::System::SystemServices::FILE_NAMED_STREAMS;
 use windows_sys::Win32::System::Threading::{
     GetCurrentProcess, GetCurrentThread, GetProcessTimes, GetThreadTimes,
 };
@@ -289,11 +291,20 @@ pub fn canonical(path: &Path) -> io::Result<PathBuf> {
 
 /// A stream of a file, where the file system has such.
 fn stream(file: &File, name: &str) -> io::Result<PathBuf> {
+    let handle = file.as_raw_handle() as HANDLE;
+    let (mut flags, none) = (0, std::ptr::null_mut());
+    // SAFETY: the handle is open, and the call fills in the flags alone.
+    succeeded(unsafe {
+        GetVolumeInformationByHandleW(handle, none, 0, none.cast(), none.cast(), &mut flags, none, 0)
+    })?;
+    if flags & FILE_NAMED_STREAMS == 0 {
+        // A colon may be a letter of a name there.
+        return Err(io::ErrorKind::Unsupported.into());
+    }
     let mut path = vec![0u16; 1 << 15];
     // SAFETY: the handle is open, and the call writes at most as many words as there are.
-    let length = unsafe {
-        GetFinalPathNameByHandleW(file.as_raw_handle() as HANDLE, path.as_mut_ptr(), path.len() as u32, 0)
-    } as usize;
+    let length =
+        unsafe { GetFinalPathNameByHandleW(handle, path.as_mut_ptr(), path.len() as u32, 0) } as usize;
     if length == 0 || length > path.len() {
         return Err(io::Error::last_os_error());
     }
