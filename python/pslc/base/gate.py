@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, NoReturn, TypeVar, cast
 
 from pslc.base import footer as footers
+from pslc.base import locks
 from pslc.base.errors import PslcError
 from pslc.base.footer import Footer
 
@@ -102,8 +103,7 @@ def opened(path: Path, expected: Expected) -> Iterator[BinaryIO]:
     if "\0" in str(path):
         raise expected.refused(f"{str(path)!r} is no name of a file: it has a NUL")
     try:
-        # Without waiting: to open a pipe takes as long as nobody writes to it.
-        number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+        number = os.open(path, locks.READ)
         status = os.fstat(number)
         if not stat.S_ISREG(status.st_mode):
             os.close(number)
@@ -115,7 +115,9 @@ def opened(path: Path, expected: Expected) -> Iterator[BinaryIO]:
     except FileNotFoundError:
         raise expected.refused(f"{path}: there is no such file") from None
     except OSError as error:
-        raise expected.refused(f"{path}: {error.strerror or error}") from None
+        # Windows denies folders.
+        why = "is a folder, not a regular file" if path.is_dir() else None
+        raise expected.refused(f"{path} {why}" if why else f"{path}: {error.strerror or error}") from None
 
 
 def kind(mode: int) -> str:

@@ -1,18 +1,29 @@
 """How much memory this process can still have."""
 
 import os
+import sys
 from pathlib import Path
 
 
 def free_bytes() -> int | None:
     """What the system has, within the limits of the control group and of `ulimit -v`; None where nobody says."""
-    limits = [free for free in (_system(), _group(), _limit()) if free is not None]
+    limits = [free for free in (_system(), _windows(), _group(), _limit()) if free is not None]
     return max(min(limits), 0) if limits else None
 
 
 def _system() -> int | None:
     """Linux: what can be had without swapping."""
     return _field("/proc/meminfo", "MemAvailable:")
+
+
+def _windows() -> int | None:
+    """Windows: physical memory that nobody has."""
+    if sys.platform != "win32":
+        return None
+    import ctypes
+
+    words = (ctypes.c_uint64 * 8)(64)
+    return int(words[2]) if ctypes.WinDLL("kernel32").GlobalMemoryStatusEx(words) else None
 
 
 def _group() -> int | None:

@@ -118,8 +118,8 @@ def _plan(points: "list[Point]", workers: int | None) -> None:
 def _complete(points: "list[Point]", save: Path, workers: int | None, scheduler: str | None) -> "Found":
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 
+    from pslc.base.ends import ENDS
     from pslc.base.rich_console import Console, Progress
-    from pslc.cli._campaign import INTERRUPTS
     from pslc.studies.study import complete
 
     console = Console(stderr=True)
@@ -130,7 +130,7 @@ def _complete(points: "list[Point]", save: Path, workers: int | None, scheduler:
         nonlocal asked
         asked = True
 
-    for heard in INTERRUPTS:
+    for heard in ENDS:
         signal.signal(heard, ask)
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("study", total=None)

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import re
-import signal
 import subprocess
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Thread
 from typing import Final
 
+from pslc.base import processes
 from pslc.base.errors import PslcError
 
 MAX_FITS: Final = 4
@@ -40,8 +38,7 @@ class Fit:
 
     def stop(self) -> None:
         """End it, and the processes that it started."""
-        with suppress(ProcessLookupError):
-            os.killpg(self.process.pid, signal.SIGTERM)
+        processes.end_group(self.process)
 
 
 @dataclass
@@ -64,7 +61,7 @@ class Fits:
         words += [f"--capacity={capacity}"] if capacity else []
         process = subprocess.Popen(
             words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-            start_new_session=True,
+            **processes.group_of_its_own(),
         )  # fmt: skip
         fit = self._of[tab] = Fit(over, output, process)
         Thread(target=_listen, args=(fit,), daemon=True).start()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import select
 import shutil
@@ -39,6 +38,13 @@ FIRST_FREE: Final = 10
 SHELL: Final = 'exec 3<&0 </dev/null; export LISTEN_FDS=1 LISTEN_PID=$$; exec "$@"'
 
 
+def _moved_up(descriptor: int) -> int:
+    """Another one for the same, beyond those of the shell."""
+    import fcntl
+
+    return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, FIRST_FREE)
+
+
 class Nbdkit:
     """One life of it, serving on `listener`. Ends when this process does.
 
@@ -58,7 +64,7 @@ class Nbdkit:
         for mine in (self._tells, self._end):
             self._kept.callback(os.close, mine)
         theirs = {"tell": tell, "end": end, **descriptors}
-        given = {name: fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, FIRST_FREE) for name, fd in theirs.items()}
+        given = {name: _moved_up(fd) for name, fd in theirs.items()}
         os.close(tell)
         os.close(end)
         words = dict(settings) | {name: str(fd) for name, fd in given.items() if name != "lock"}
