@@ -155,8 +155,8 @@ def page(of: str, verdicts: list[Verdict]) -> str:
         "",
         f"The tests in the sources of {of}, run by `make fio-tests FOLDER=<a checkout>` against `python -m pslc.fio`:",
         f"{summary}. *Refused*: pslc says why before anything runs.",
-        "Those of zoned drives, NVMe's passthrough, several hosts, other engines, and of fio's own data structures are",
-        "not run.",
+        "Those of zoned drives, NVMe's passthrough, several hosts, other engines and fio's own data structures are not "
+        "run.",
         "",
         "| test | is | and |",
         "|---|---|---|",
