@@ -1,6 +1,7 @@
 """The command line: stdout is data, stderr is talk, an error says what to do and writes nothing."""
 
 import json
+import re
 import shutil
 import signal
 import subprocess
@@ -226,7 +227,8 @@ def test_ctrl_c_keeps_what_was_recorded_and_says_so(tmp_path):
 
 def test_help_and_lists(command):
     assert command("--help").returncode == 0
-    assert command("--version").stdout == f"pslc {pslc.__version__}\n"
+    shown = command("--version").stdout
+    assert re.fullmatch(rf"pslc {re.escape(pslc.__version__)}, native part of \d{{4}}-\d\d-\d\d, Python .*\n", shown)
     assert "aldrin-pro-2tb" in command("drives").stdout
     names = [row["name"] for row in json.loads(command("drives", "--json").stdout)]
     assert names == sorted(names)

@@ -36,7 +36,7 @@ pub struct Queue {
     /// In order, from `head` on: nearly all complete after all but the last few that were here.
     line: Vec<Pending>,
     head: usize,
-    others: BinaryHeap<Reverse<Pending>>,
+    out_of_line: BinaryHeap<Reverse<Pending>>,
     /// The first of the others has been handed out. It goes when another takes its place, as it mostly does: one way
     /// through the heap where there would be two.
     taken: bool,
@@ -68,8 +68,8 @@ impl Queue {
     #[inline(never)]
     fn push_aside(&mut self, pending: Pending) {
         match std::mem::take(&mut self.taken) {
-            true => *self.others.peek_mut().expect("the one that was taken") = Reverse(pending),
-            false => self.others.push(Reverse(pending)),
+            true => *self.out_of_line.peek_mut().expect("the one that was taken") = Reverse(pending),
+            false => self.out_of_line.push(Reverse(pending)),
         }
     }
 
@@ -77,18 +77,18 @@ impl Queue {
     #[inline]
     fn find(&mut self) -> Option<(Pending, bool)> {
         let first = self.line.get(self.head).map(|&first| (first, true));
-        match self.others.is_empty() {
+        match self.out_of_line.is_empty() {
             true => first,
-            false => self.find_among_others(first),
+            false => self.find_out_of_line(first),
         }
     }
 
     #[inline(never)]
-    fn find_among_others(&mut self, first: Option<(Pending, bool)>) -> Option<(Pending, bool)> {
+    fn find_out_of_line(&mut self, first: Option<(Pending, bool)>) -> Option<(Pending, bool)> {
         if std::mem::take(&mut self.taken) {
-            PeekMut::pop(self.others.peek_mut().expect("the one that was taken"));
+            PeekMut::pop(self.out_of_line.peek_mut().expect("the one that was taken"));
         }
-        let other = self.others.peek().map(|&Reverse(other)| (other, false));
+        let other = self.out_of_line.peek().map(|&Reverse(other)| (other, false));
         first.into_iter().chain(other).min()
     }
 

@@ -31,8 +31,8 @@ def line(text: str) -> str:
     return _BREAKS.sub(_escape, escaped(text))
 
 
-def _escape(found: re.Match[str]) -> str:
-    return f"\\u{ord(found[0]):04x}"
+def _escape(match: re.Match[str]) -> str:
+    return f"\\u{ord(match[0]):04x}"
 
 
 def say(text: str, *, err: bool = False) -> None:

@@ -108,32 +108,32 @@ impl Latency {
 
     /// How many there are in each of fio's buckets, 64 to an octave, by the bucket's name in fio's JSON, in nanoseconds.
     pub fn bins(&self) -> Vec<[u64; 2]> {
-        let mut found: Vec<[u64; 2]> = Vec::new();
-        let Some(histogram) = self.counts.as_ref().map(Counts::histogram) else { return found };
+        let mut steps: Vec<[u64; 2]> = Vec::new();
+        let Some(histogram) = self.counts.as_ref().map(Counts::histogram) else { return steps };
         for step in histogram.iter_recorded() {
             let value = bin(histogram.lowest_equivalent(step.value_iterated_to()));
-            match found.last_mut() {
+            match steps.last_mut() {
                 Some(last) if last[0] == value => last[1] += step.count_at_value(),
-                _ => found.push([value, step.count_at_value()]),
+                _ => steps.push([value, step.count_at_value()]),
             }
         }
-        found
+        steps
     }
 
     /// How the latencies are spread, in eighths of an octave: where each bucket that holds some begins and ends, in
     /// nanoseconds, and how many it holds.
     pub fn spread(&self) -> Vec<[u64; 3]> {
-        let mut found: Vec<[u64; 3]> = Vec::new();
-        let Some(histogram) = self.counts.as_ref().map(Counts::histogram) else { return found };
+        let mut buckets: Vec<[u64; 3]> = Vec::new();
+        let Some(histogram) = self.counts.as_ref().map(Counts::histogram) else { return buckets };
         for step in histogram.iter_recorded() {
             let bucket = spectrum::bucket(step.value_iterated_to());
             let begin = spectrum::begin(bucket);
-            match found.last_mut() {
+            match buckets.last_mut() {
                 Some(last) if last[0] == begin => last[2] += step.count_at_value(),
-                _ => found.push([begin, spectrum::begin(bucket + 1), step.count_at_value()]),
+                _ => buckets.push([begin, spectrum::begin(bucket + 1), step.count_at_value()]),
             }
         }
-        found
+        buckets
     }
 }
 

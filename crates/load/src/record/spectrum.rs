@@ -138,17 +138,17 @@ mod tests {
             for (i, &ns) in values.iter().enumerate() {
                 parts[i % 2].note(ns);
             }
-            let [mut one, mut other] = parts;
-            let (rest, longest) = other.take();
-            one.add(&rest, longest);
-            let (all, longest) = one.take();
+            let [mut first, mut second] = parts;
+            let (rest, longest) = second.take();
+            first.add(&rest, longest);
+            let (all, longest) = first.take();
             let got = all.percentile(permille);
             values.sort_unstable();
             prop_assert_eq!(longest, values[values.len() - 1]);
             let exact = values[(values.len() as u64 * permille).div_ceil(1000) as usize - 1];
             prop_assert!(got > exact - exact / 8 && got <= exact + exact / 8 + 1, "{got} for {exact}");
-            prop_assert!(one.is_empty());
-            prop_assert_eq!(one.take().0.percentile(permille), 0);
+            prop_assert!(first.is_empty());
+            prop_assert_eq!(first.take().0.percentile(permille), 0);
         }
     }
 }
