@@ -49,7 +49,7 @@ impl Live {
             let (request, issued) = self.slots[slot as usize];
             self.free.push(slot);
             if request.op != Op::Flush {
-                self.recent.note(crate::record::bucket(at.0 - issued.0));
+                self.recent.note(at.0 - issued.0);
             }
             let times = Times { issued, submitted: None, now: at };
             self.recorder.record(&mut self.target, 0, &request, times, true);
@@ -83,7 +83,7 @@ impl Live {
 
     /// The latencies of what completed since this was last asked.
     pub fn recent(&mut self) -> Spectrum {
-        self.recent.take()
+        self.recent.take().0
     }
 
     pub fn target(&mut self) -> &mut SimTarget {

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::binary_heap::PeekMut;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::BinaryHeap;
 
 use pslc_ssd::Nanos;
 
@@ -33,37 +33,63 @@ impl Pending {
 /// Completions by time; at equal times the first submitted comes first.
 #[derive(Clone, Debug, Default)]
 pub struct Queue {
-    /// In order: each came after all that were here, as nearly all do of writes in sequence.
-    line: VecDeque<Pending>,
+    /// In order, from `head` on: nearly all complete after all but the last few that were here.
+    line: Vec<Pending>,
+    head: usize,
     out_of_line: BinaryHeap<Reverse<Pending>>,
     /// The first of the others has been handed out. It goes when another takes its place, as it mostly does: one way
     /// through the heap where there would be two.
     taken: bool,
 }
 
+/// Pending requests in the line beyond which one that completes before the last goes to the others: to find its place among
+/// fewer is less work than a way through the heap.
+const MAX_SORTED: usize = 64;
+
 impl Queue {
     #[inline]
     pub fn push(&mut self, pending: Pending) {
-        if self.line.back().is_none_or(|last| *last < pending) {
-            self.line.push_back(pending);
-        } else if std::mem::take(&mut self.taken) {
-            *self.out_of_line.peek_mut().expect("the one that was taken") = Reverse(pending);
-        } else {
-            self.out_of_line.push(Reverse(pending));
+        let is_last = self.line.last().is_none_or(|last| *last < pending);
+        if !is_last && self.line.len() - self.head >= MAX_SORTED {
+            self.push_aside(pending);
+            return;
+        }
+        if self.line.len() == self.line.capacity() {
+            self.line.drain(..self.head);
+            self.line.reserve(4 * self.line.len().max(16));
+            self.head = 0;
+        }
+        let sooner = |other: &Pending| other.at() <= pending.at();
+        let place = self.line[self.head..].iter().rposition(sooner).map_or(0, |last| last + 1);
+        self.line.insert(self.head + place, pending);
+    }
+
+    /// Among the others.
+    #[inline(never)]
+    fn push_aside(&mut self, pending: Pending) {
+        match std::mem::take(&mut self.taken) {
+            true => *self.out_of_line.peek_mut().expect("the one that was taken") = Reverse(pending),
+            false => self.out_of_line.push(Reverse(pending)),
         }
     }
 
     /// The first, and whether it is in the line.
     #[inline]
     fn find(&mut self) -> Option<(Pending, bool)> {
+        let first = self.line.get(self.head).map(|&first| (first, true));
+        match self.out_of_line.is_empty() {
+            true => first,
+            false => self.find_out_of_line(first),
+        }
+    }
+
+    #[inline(never)]
+    fn find_out_of_line(&mut self, first: Option<(Pending, bool)>) -> Option<(Pending, bool)> {
         if std::mem::take(&mut self.taken) {
             PeekMut::pop(self.out_of_line.peek_mut().expect("the one that was taken"));
         }
-        match (self.line.front(), self.out_of_line.peek()) {
-            (Some(&first), None) => Some((first, true)),
-            (Some(&first), Some(&Reverse(other))) if first < other => Some((first, true)),
-            (_, other) => other.map(|&Reverse(other)| (other, false)),
-        }
+        let other = self.out_of_line.peek().map(|&Reverse(other)| (other, false));
+        first.into_iter().chain(other).min()
     }
 
     /// When the first completes.
@@ -76,7 +102,7 @@ impl Queue {
     pub fn take_until(&mut self, until: Nanos) -> Option<Pending> {
         let (first, in_line) = self.find().filter(|(first, _)| first.at() <= until)?;
         match in_line {
-            true => drop(self.line.pop_front()),
+            true => self.head += 1,
             false => self.taken = true,
         }
         Some(first)

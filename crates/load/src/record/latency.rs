@@ -1,7 +1,6 @@
 //! How long requests took: exact sums and extremes, an HDR histogram for everything between.
 
-use hdrhistogram::Histogram;
-
+use super::counts::Counts;
 use super::spectrum;
 
 /// fio's percentiles.
@@ -19,52 +18,47 @@ pub struct Latency {
     pub min_ns: u64,
     pub max_ns: u64,
     sum_ns: u128,
-    /// Made with the first request: three digits, up to 2^40 ns (18 min), beyond that counted as that.
+    /// Made with the first request.
     #[serde(with = "steps")]
-    histogram: Option<Histogram<u64>>,
+    counts: Option<Counts>,
 }
 
-/// A histogram as what it holds: value and count.
+/// Counts as what they hold: value and count.
 mod steps {
-    use super::{new_histogram, Histogram};
+    use super::Counts;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-    pub fn serialize<S: Serializer>(of: &Option<Histogram<u64>>, out: S) -> Result<S::Ok, S::Error> {
-        let steps = of.as_ref().map(|histogram| {
+    pub fn serialize<S: Serializer>(of: &Option<Counts>, out: S) -> Result<S::Ok, S::Error> {
+        let steps = of.as_ref().map(|counts| {
+            let histogram = counts.histogram();
             let steps = histogram.iter_recorded();
             steps.map(|step| (step.value_iterated_to(), step.count_at_value())).collect::<Vec<_>>()
         });
         steps.serialize(out)
     }
 
-    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Histogram<u64>>, D::Error> {
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Counts>, D::Error> {
         let steps = Option::<Vec<(u64, u64)>>::deserialize(from)?;
         Ok(steps.map(|steps| {
-            let mut histogram = new_histogram();
-            steps.iter().for_each(|&(value, count)| histogram.saturating_record_n(value, count));
-            histogram
+            let mut counts = Counts::new();
+            steps.iter().for_each(|&(value, count)| counts.record_n(value, count));
+            counts
         }))
     }
 }
 
-const HIGHEST: u64 = 1 << 40;
-
-fn new_histogram() -> Histogram<u64> {
-    Histogram::new_with_bounds(1, HIGHEST, 3).expect("bounds of a histogram")
-}
-
 impl Latency {
     /// Of one that has counted something: 2^11 counters, and 2^10 for each doubling after them.
-    pub const BYTES: u64 = 8 * ((1 << 11) + (40 - 11) * (1 << 10));
+    pub const BYTES: u64 = 8 * ((1 << 11) + (41 - 11) * (1 << 10));
 
     pub fn new() -> Latency {
-        Latency { count: 0, bytes: 0, min_ns: u64::MAX, max_ns: 0, sum_ns: 0, histogram: None }
+        Latency { count: 0, bytes: 0, min_ns: u64::MAX, max_ns: 0, sum_ns: 0, counts: None }
     }
 
     #[inline]
     pub fn record(&mut self, ns: u64, bytes: u64) {
         self.count(ns, bytes);
-        self.histogram.get_or_insert_with(new_histogram).saturating_record(ns);
+        self.counts.get_or_insert_with(Counts::new).record(ns);
     }
 
     /// What needs no histogram.
@@ -84,11 +78,8 @@ impl Latency {
         self.min_ns = self.min_ns.min(other.min_ns);
         self.max_ns = self.max_ns.max(other.max_ns);
         self.sum_ns += other.sum_ns;
-        if let Some(histogram) = &other.histogram {
-            self.histogram
-                .get_or_insert_with(new_histogram)
-                .add(histogram)
-                .expect("all have the same bounds");
+        if let Some(counts) = &other.counts {
+            self.counts.get_or_insert_with(Counts::new).add(counts);
         }
     }
 
@@ -102,12 +93,12 @@ impl Latency {
 
     /// Standard deviation, to the histogram's three digits.
     pub fn stddev_ns(&self) -> f64 {
-        self.histogram.as_ref().map_or(0.0, |h| h.stdev())
+        self.counts.as_ref().map_or(0.0, |counts| counts.histogram().stdev())
     }
 
     /// fio's percentiles and those of `more`: `("99.000000", ns)`; empty without requests.
     pub fn percentiles(&self, more: &[f64]) -> Vec<(String, u64)> {
-        let Some(histogram) = &self.histogram else { return Vec::new() };
+        let Some(histogram) = self.counts.as_ref().map(Counts::histogram) else { return Vec::new() };
         let at = |p: f64| histogram.value_at_quantile(p / 100.0).clamp(self.min_ns, self.max_ns);
         let mut wanted: Vec<f64> = PERCENTILES.iter().chain(more).copied().collect();
         wanted.sort_by(f64::total_cmp);
@@ -118,8 +109,8 @@ impl Latency {
     /// How many there are in each of fio's buckets, 64 to an octave, by the bucket's name in fio's JSON, in nanoseconds.
     pub fn bins(&self) -> Vec<[u64; 2]> {
         let mut steps: Vec<[u64; 2]> = Vec::new();
-        for step in self.histogram.iter().flat_map(|histogram| histogram.iter_recorded()) {
-            let histogram = self.histogram.as_ref().expect("it has steps");
+        let Some(histogram) = self.counts.as_ref().map(Counts::histogram) else { return steps };
+        for step in histogram.iter_recorded() {
             let value = bin(histogram.lowest_equivalent(step.value_iterated_to()));
             match steps.last_mut() {
                 Some(last) if last[0] == value => last[1] += step.count_at_value(),
@@ -133,7 +124,8 @@ impl Latency {
     /// nanoseconds, and how many it holds.
     pub fn spread(&self) -> Vec<[u64; 3]> {
         let mut buckets: Vec<[u64; 3]> = Vec::new();
-        for step in self.histogram.iter().flat_map(|histogram| histogram.iter_recorded()) {
+        let Some(histogram) = self.counts.as_ref().map(Counts::histogram) else { return buckets };
+        for step in histogram.iter_recorded() {
             let bucket = spectrum::bucket(step.value_iterated_to());
             let begin = spectrum::begin(bucket);
             match buckets.last_mut() {
@@ -177,7 +169,7 @@ pub fn buckets<'a>(latencies: impl Iterator<Item = &'a Latency>) -> Vec<Bucket> 
     }
     rows.push((2_000_000_000, ("ms", "2000".into(), 0)));
     rows.push((u64::MAX, ("ms", ">=2000".into(), 0)));
-    for histogram in latencies.filter_map(|latency| latency.histogram.as_ref()) {
+    for histogram in latencies.filter_map(|latency| latency.counts.as_ref()).map(Counts::histogram) {
         for step in histogram.iter_recorded() {
             let value = histogram.lowest_equivalent(step.value_iterated_to());
             let row = rows.iter_mut().find(|(end, _)| value < *end).expect("the last has no end");

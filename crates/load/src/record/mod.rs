@@ -1,5 +1,6 @@
 //! The recording of a run: the statistics of each job, and everything over time and over bytes.
 
+mod counts;
 mod latency;
 mod log;
 mod samples;
@@ -252,6 +253,8 @@ pub(crate) struct Recorder {
     time: Series,
     bytes: Series,
     sums: Sums,
+    /// Latencies since a bin of either series was closed: both are given them then.
+    latencies: Tally,
     start: Nanos,
     before: Vec<u64>,
     row: Vec<u64>,
@@ -280,6 +283,7 @@ impl Recorder {
             time: Series::new(start.0, FIRST_BIN.0 * times, coarseness),
             bytes: Series::new(0, width, coarseness),
             sums: Sums::default(),
+            latencies: Tally::new(),
             start,
             row: before.clone(),
             before,
@@ -293,7 +297,8 @@ impl Recorder {
         let sums = time.sums();
         time.reopen();
         bytes.reopen();
-        Recorder { stats, logs, time, bytes, sums, start, before, row: totals, moved_only: false }
+        let latencies = Tally::new();
+        Recorder { stats, logs, time, bytes, sums, latencies, start, before, row: totals, moved_only: false }
     }
 
     pub fn moved_bytes(&self) -> u64 {
@@ -320,6 +325,7 @@ impl Recorder {
     }
 
     /// Nothing more completes before `now`: bins of time that have ended are closed with what the target says now.
+    #[inline]
     pub fn pass<T: Target>(&mut self, target: &mut T, now: Nanos) {
         if !self.time.is_due(now.0) {
             return;
@@ -331,8 +337,30 @@ impl Recorder {
             self.time.close(edge, self.sums, &self.row, Nanos);
         }
         if self.time.is_due(now.0) {
-            self.sample(target);
-            self.time.close(now.0, self.sums, &self.row, Nanos);
+            self.close_time(target, now);
+        }
+    }
+
+    #[inline(never)]
+    fn close_time<T: Target>(&mut self, target: &mut T, now: Nanos) {
+        self.share_latencies();
+        self.sample(target);
+        self.time.close(now.0, self.sums, &self.row, Nanos);
+    }
+
+    #[inline(never)]
+    fn close_bytes<T: Target>(&mut self, target: &mut T, now: Nanos) {
+        self.share_latencies();
+        self.sample(target);
+        self.bytes.close(self.moved_bytes(), self.sums, &self.row, |_| now);
+    }
+
+    /// Both series have what was noted for them.
+    fn share_latencies(&mut self) {
+        if !self.latencies.is_empty() {
+            let (latencies, max_ns) = self.latencies.take();
+            self.time.add_latencies(&latencies, max_ns);
+            self.bytes.add_latencies(&latencies, max_ns);
         }
     }
 
@@ -369,13 +397,11 @@ impl Recorder {
         self.sums.bytes[kind] += request.len as u64;
         self.sums.count[kind] += 1;
         self.sums.latency_ns += latency;
-        let bucket = spectrum::bucket(latency);
-        self.time.note(latency, bucket);
-        self.bytes.note(latency, bucket);
-        let moved = self.moved_bytes();
-        if self.bytes.is_due(moved) {
-            self.sample(target);
-            self.bytes.close(moved, self.sums, &self.row, |_| now);
+        if !self.moved_only {
+            self.latencies.note(latency);
+        }
+        if self.bytes.is_due(self.moved_bytes()) {
+            self.close_bytes(target, now);
         }
     }
 
@@ -392,6 +418,7 @@ impl Recorder {
     ) -> Recording {
         let end = target.now();
         target.sample(&mut self.row);
+        self.share_latencies();
         self.time.finish(end, self.sums, &self.row);
         self.bytes.finish(end, self.sums, &self.row);
         for at in (0..self.stats.len()).rev() {

@@ -35,9 +35,7 @@ pub struct Series {
     /// Bins beyond which two become one.
     max_rows: usize,
     rows: Vec<Snapshot>,
-    /// Latencies of the present bin.
-    latency_max: u64,
-    /// Empty once the last bin is closed.
+    /// Latencies of the present bin, as far as they were given; none once the last bin is closed.
     #[serde(skip)]
     latencies: Tally,
     /// Bins have neither latencies nor columns.
@@ -59,7 +57,6 @@ impl Series {
             // An odd number of bins is halved, so the most is even.
             max_rows: (MOST / times as usize).max(2) / 2 * 2,
             rows: Vec::new(),
-            latency_max: 0,
             latencies: Tally::new(),
             moved_only: coarseness.is_some(),
             cut: false,
@@ -70,17 +67,13 @@ impl Series {
     pub(super) fn reopen(&mut self) {
         if std::mem::take(&mut self.cut) {
             let last = self.rows.pop().expect("a row was cut");
-            self.latency_max = last.latency_max;
-            self.latencies.add(&last.latencies);
+            self.add_latencies(&last.latencies, last.latency_max);
         }
     }
 
-    #[inline]
-    pub fn note(&mut self, latency: u64, bucket: usize) {
-        if !self.moved_only {
-            self.latency_max = self.latency_max.max(latency);
-            self.latencies.note(bucket);
-        }
+    /// Latencies of the present bin.
+    pub fn add_latencies(&mut self, latencies: &Spectrum, max_ns: u64) {
+        self.latencies.add(latencies, max_ns);
     }
 
     /// Whether the axis has reached the end of the present bin.
@@ -119,8 +112,7 @@ impl Series {
     }
 
     fn push(&mut self, end: Nanos, sums: Sums, columns: &[u64]) {
-        let latency_max = std::mem::take(&mut self.latency_max);
-        let latencies = self.latencies.take();
+        let (latencies, latency_max) = self.latencies.take();
         let columns = if self.moved_only { &[] } else { columns };
         self.rows.push(Snapshot { end, sums, latency_max, latencies, columns: columns.into() });
     }
@@ -129,24 +121,19 @@ impl Series {
         let odd = self.rows.len() % 2 == 1;
         let last = if odd { self.rows.pop() } else { None };
         let mut index = 0;
-        let mut max = 0;
         let mut both = Tally::new();
         self.rows.retain_mut(|row| {
             index += 1;
+            both.add(&row.latencies, row.latency_max);
             if index % 2 == 1 {
-                max = row.latency_max;
-                both.add(&row.latencies);
                 return false;
             }
-            row.latency_max = row.latency_max.max(max);
-            both.add(&row.latencies);
-            row.latencies = both.take();
+            (row.latencies, row.latency_max) = both.take();
             true
         });
         // The bin that lost its partner goes on until the wider edge.
         if let Some(last) = last {
-            self.latency_max = self.latency_max.max(last.latency_max);
-            self.latencies.add(&last.latencies);
+            self.latencies.add(&last.latencies, last.latency_max);
             self.edge += self.width;
         }
         self.width *= 2;
@@ -200,7 +187,6 @@ impl Series {
 
 #[cfg(test)]
 mod tests {
-    use super::super::spectrum::bucket;
     use super::*;
     use proptest::prelude::*;
 
@@ -210,7 +196,7 @@ mod tests {
             steps in prop::collection::vec((1u64..9000, 0u64..100), 1..3000)
         ) {
             let mut series = Series::new(0, 1, None);
-            let mut sums = Sums::default();
+            let (mut sums, mut noted) = (Sums::default(), Tally::new());
             let mut now = 0;
             let mut largest = 0;
             for (after, latency) in steps {
@@ -221,7 +207,9 @@ mod tests {
                 sums.bytes[1] += 4096;
                 sums.count[1] += 1;
                 sums.latency_ns += latency;
-                series.note(latency, bucket(latency));
+                noted.note(latency);
+                let (latencies, max_ns) = noted.take();
+                series.add_latencies(&latencies, max_ns);
                 largest = largest.max(latency);
             }
             series.finish(Nanos(now + 1), sums, &[sums.count[0]]);

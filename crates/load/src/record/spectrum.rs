@@ -26,11 +26,13 @@ pub fn begin(bucket: usize) -> u64 {
     }
 }
 
-/// The latencies of a bin that is still open.
+/// Latencies of a bin that is still open.
 #[derive(Clone, Debug)]
 pub struct Tally {
     counts: Box<[u32; BUCKETS]>,
-    any: bool,
+    /// A bit for each bucket that holds some.
+    in_use: [u64; BUCKETS.div_ceil(64)],
+    max_ns: u64,
 }
 
 impl Default for Tally {
@@ -41,32 +43,45 @@ impl Default for Tally {
 
 impl Tally {
     pub fn new() -> Tally {
-        Tally { counts: Box::new([0; BUCKETS]), any: false }
+        Tally { counts: Box::new([0; BUCKETS]), in_use: [0; BUCKETS.div_ceil(64)], max_ns: 0 }
     }
 
     #[inline]
-    pub fn note(&mut self, bucket: usize) {
-        self.counts[bucket] += 1;
-        self.any = true;
+    pub fn note(&mut self, ns: u64) {
+        self.count(bucket(ns), 1);
+        self.max_ns = self.max_ns.max(ns);
     }
 
-    pub fn add(&mut self, spectrum: &Spectrum) {
-        for (bucket, count) in spectrum.buckets() {
-            self.counts[bucket] += count;
-            self.any = true;
-        }
+    #[inline]
+    fn count(&mut self, bucket: usize, times: u32) {
+        self.counts[bucket] += times;
+        self.in_use[bucket / 64] |= 1 << (bucket % 64);
     }
 
-    /// What was noted since the last time.
-    pub fn take(&mut self) -> Spectrum {
-        if !std::mem::take(&mut self.any) {
-            return Spectrum::default();
-        }
-        let from = self.counts.iter().position(|&count| count > 0).expect("something was noted");
-        let end = 1 + self.counts.iter().rposition(|&count| count > 0).expect("something was noted");
+    pub fn add(&mut self, spectrum: &Spectrum, max_ns: u64) {
+        spectrum.buckets().for_each(|(bucket, count)| self.count(bucket, count));
+        self.max_ns = self.max_ns.max(max_ns);
+    }
+
+    /// Whether nothing was noted.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.in_use.iter().all(|&bits| bits == 0)
+    }
+
+    /// What was noted since the last time, and the longest of it.
+    pub fn take(&mut self) -> (Spectrum, u64) {
+        let max_ns = std::mem::take(&mut self.max_ns);
+        let in_use = std::mem::take(&mut self.in_use);
+        let words = || in_use.iter().enumerate().filter(|(_, &bits)| bits != 0);
+        let (Some((low, first)), Some((high, last))) = (words().next(), words().next_back()) else {
+            return (Spectrum::default(), max_ns);
+        };
+        let from = 64 * low + first.trailing_zeros() as usize;
+        let end = 64 * high + last.ilog2() as usize + 1;
         let counts = self.counts[from..end].into();
         self.counts[from..end].fill(0);
-        Spectrum { from, counts }
+        (Spectrum { from, counts }, max_ns)
     }
 }
 
@@ -121,15 +136,19 @@ mod tests {
         ) {
             let mut parts = [Tally::new(), Tally::new()];
             for (i, &ns) in values.iter().enumerate() {
-                parts[i % 2].note(bucket(ns));
+                parts[i % 2].note(ns);
             }
             let [mut first, mut second] = parts;
-            first.add(&second.take());
-            let got = first.take().percentile(permille);
+            let (rest, longest) = second.take();
+            first.add(&rest, longest);
+            let (all, longest) = first.take();
+            let got = all.percentile(permille);
             values.sort_unstable();
+            prop_assert_eq!(longest, values[values.len() - 1]);
             let exact = values[(values.len() as u64 * permille).div_ceil(1000) as usize - 1];
             prop_assert!(got > exact - exact / 8 && got <= exact + exact / 8 + 1, "{got} for {exact}");
-            prop_assert_eq!(first.take().percentile(permille), 0);
+            prop_assert!(first.is_empty());
+            prop_assert_eq!(first.take().0.percentile(permille), 0);
         }
     }
 }

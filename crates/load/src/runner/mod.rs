@@ -312,8 +312,8 @@ impl Runner {
         let mut until_look = T::LOOK_EVERY;
         let mut under_way = 0u32;
         loop {
-            if let Some(slot) = self.ready.pop_front() {
-                under_way += self.offer(target, slot)?;
+            if let Some(&slot) = self.ready.front() {
+                under_way += self.offer_ready(target, slot)?;
                 continue;
             }
             let first = self.wakes.peek().map_or(Nanos::MAX, |&Reverse((at, _))| at);
@@ -332,10 +332,9 @@ impl Runner {
                 slot
             } else if let Some(completion) = target.next(until)? {
                 under_way -= 1;
-                self.complete(target, completion.slot, completion.at)?;
+                let len = self.complete(target, completion.slot, completion.at)?;
                 // A request of a gigabyte takes as long as many small ones.
-                let work = 1 + (self.slots[completion.slot as usize].request.len >> 16);
-                until_look = until_look.saturating_sub(work);
+                until_look = until_look.saturating_sub(1 + (len >> 16));
                 if until_look == 0 {
                     until_look = T::LOOK_EVERY;
                     self.look(target, observer);
@@ -395,18 +394,20 @@ impl Runner {
         self.wakes = all.map(now_if_over).collect();
     }
 
-    /// A request has come back.
+    /// A request has come back; returns its length.
     #[inline]
-    fn complete<T: Target>(&mut self, target: &mut T, at: u32, now: Nanos) -> Result<(), TargetError> {
+    fn complete<T: Target>(&mut self, target: &mut T, at: u32, now: Nanos) -> Result<u32, TargetError> {
         let slot = &self.slots[at as usize];
+        let len = slot.request.len;
         let worker = &mut self.workers[slot.worker as usize];
         if !worker.plain {
-            return self.complete_and_look(target, at, now);
+            self.complete_and_look(target, at, now)?;
+            return Ok(len);
         }
         worker.under_way -= 1;
         let times = Times { issued: slot.issued, submitted: target.submitted(at), now };
         self.recorder.record(target, worker.stats, &slot.request, times, true);
-        Ok(())
+        Ok(len)
     }
 
     /// A request has come back of a worker that is not plain.
@@ -488,8 +489,21 @@ impl Runner {
         }
     }
 
+    /// The slots that waited for a request which had to be alone, the first of which is given: they wait on together where
+    /// another such request is under way by now.
+    fn offer_ready<T: Target>(&mut self, target: &mut T, first: u32) -> Result<u32, TargetError> {
+        // They are of one worker, since none has come back meanwhile.
+        let worker = &mut self.workers[self.slots[first as usize].worker as usize];
+        if worker.thinking || worker.blocked {
+            worker.parked.extend(self.ready.drain(..));
+            return Ok(0);
+        }
+        self.ready.pop_front();
+        self.offer(target, first)
+    }
+
     /// A free slot: hand over the next request, wait, or be done. Returns the requests handed over: 0 or 1.
-    #[inline]
+    #[inline(always)]
     fn offer<T: Target>(&mut self, target: &mut T, at: u32) -> Result<u32, TargetError> {
         let slot = &mut self.slots[at as usize];
         let worker = &mut self.workers[slot.worker as usize];
@@ -503,7 +517,7 @@ impl Runner {
         worker.under_way += 1;
         let level = worker.under_way.ilog2().min(6);
         self.recorder.stats[worker.stats].depths[level as usize] += 1;
-        target.submit(at, &slot.request)?;
+        target.submit(at, &request)?;
         Ok(1)
     }
 

@@ -465,9 +465,8 @@ impl Stream {
             return false;
         }
         let (start, fua) = (self.offsets.start(), self.sync && op == Op::Write);
-        self.offsets.next_alike(op, count, len as u64, |at| {
-            into.push_back(Request { op, offset: start + at, len, fua });
-        });
+        let places = self.offsets.next_alike(op, count, len as u64);
+        into.extend(places.map(|at| Request { op, offset: start + at, len, fua }));
         for tally in [&mut self.pass, &mut self.total] {
             tally.bytes[op as usize] += bytes;
             tally.count[op as usize] += count;

@@ -265,20 +265,19 @@ impl Offsets {
 
     /// Where they begin.
     #[inline]
-    pub fn next_alike(&mut self, op: Op, count: u64, len: u64, mut each: impl FnMut(u64)) {
+    pub fn next_alike<'a>(&'a mut self, op: Op, count: u64, len: u64) -> impl Iterator<Item = u64> + 'a {
         let kind = op as usize;
         let (blocks, align) = (self.blocks[kind], self.align[kind]);
-        let mut at = self.position[kind];
-        for _ in 0..count {
-            if self.random {
-                at = below(&mut self.draws, blocks) * align;
-            }
-            each(at);
-            at += len;
-        }
-        self.last[kind] = Some(at - len);
-        self.position[kind] = at;
         self.in_zone += count * len;
+        let (random, draws) = (self.random, &mut self.draws);
+        let (last, position) = (&mut self.last[kind], &mut self.position[kind]);
+        let mut next = *position;
+        (0..count).map(move |_| {
+            let at = if random { below(draws, blocks) * align } else { next };
+            next = at + len;
+            (*last, *position) = (Some(at), next);
+            at
+        })
     }
 
     /// Whether a request of a random job is random.

@@ -155,6 +155,7 @@ impl WriteBuffer {
     }
 
     /// Whether the unit of host data with that number, in the order they are filled, is still in the buffer at `now`.
+    #[inline(always)]
     pub fn holds(&mut self, nand: &Nand, now: Nanos, number: u64) -> bool {
         if number >= self.next {
             return true;

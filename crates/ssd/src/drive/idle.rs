@@ -6,7 +6,7 @@ use crate::units::Nanos;
 
 impl Drive {
     /// Let the time up to `now` pass: what the host's silence leaves is used for background work.
-    #[inline]
+    #[inline(always)]
     pub fn advance(&mut self, now: Nanos) {
         assert!(now >= self.now, "time runs forwards: {} after {}", now, self.now);
         if self.heat.as_ref().is_some_and(|heat| now >= heat.due) {
@@ -15,22 +15,30 @@ impl Drive {
         self.advance_idle(now);
     }
 
-    #[inline]
+    #[inline(always)]
     fn advance_idle(&mut self, now: Nanos) {
         let before = self.now;
         self.now = now;
         if now > self.silent_since {
-            let deep = self.power.as_ref().and_then(|power| power.background_until());
-            let until = deep.map_or(now, |after| now.min(self.silent_since + after));
-            let worked = self.ftl.background(&mut self.nand, self.silent_since, until);
-            if let Some(power) = &self.power {
-                let spans = self.waking.rest(power, self.silent_since, self.silent_since.max(worked), now);
-                for (idle, (begin, end)) in self.idle.iter_mut().zip(spans.into_iter().flatten()) {
-                    *idle += now.min(end).saturating_sub(before.max(begin));
-                }
-            }
+            self.rest(before);
         }
         self.nand.forget_before(now);
+    }
+
+    /// The host has been silent since its last request ended: work in the background up to now, and states of rest, of
+    /// which those `before` the last call are counted.
+    #[inline(never)]
+    fn rest(&mut self, before: Nanos) {
+        let now = self.now;
+        let deep = self.power.as_ref().and_then(|power| power.background_until());
+        let until = deep.map_or(now, |after| now.min(self.silent_since + after));
+        let worked = self.ftl.background(&mut self.nand, self.silent_since, until);
+        if let Some(power) = &self.power {
+            let spans = self.waking.rest(power, self.silent_since, self.silent_since.max(worked), now);
+            for (idle, (begin, end)) in self.idle.iter_mut().zip(spans.into_iter().flatten()) {
+                *idle += now.min(end).saturating_sub(before.max(begin));
+            }
+        }
     }
 
     /// Follow the temperature up to `now`, a second at a time at most: what is drawn within each is spread evenly over it.

@@ -8,34 +8,61 @@ use crate::units::{Lpn, Nanos, Ppn, PAGE_BYTES};
 use crate::waits::Cause;
 
 impl Drive {
-    pub(super) fn read(&mut self, taken: Nanos, request: &Request) -> Nanos {
+    #[inline(always)]
+    pub(super) fn read<const ACCOUNTS: bool>(&mut self, taken: Nanos, request: &Request) -> Nanos {
         self.host_read_bytes += request.len as u64;
         let pages = PageRange::of(request);
+        let plain = !ACCOUNTS && self.map_cache.is_none() && self.read_ahead.is_none();
+        match plain && pages.count == 1 {
+            true => self.read_page(taken, pages.first),
+            false => self.read_pages::<ACCOUNTS>(taken, pages),
+        }
+    }
+
+    /// One page, where the whole map is in DRAM, nothing is read ahead, and nobody asks what the time goes to.
+    #[inline(always)]
+    fn read_page(&mut self, taken: Nanos, page: Lpn) -> Nanos {
+        let arrived = match self.ftl.find(page, 1).0 {
+            Ppn::NONE => taken,
+            from => {
+                let (address, mode, held) = self.ftl.locate(from, &self.nand, &mut self.buffer, taken);
+                match held {
+                    true => taken,
+                    false => self.nand.host_read(taken, address.die, mode, address.column, 1),
+                }
+            }
+        };
+        taken.max(self.link.send(self.now, arrived, PAGE_BYTES + self.link.command_bytes()))
+    }
+
+    #[inline(never)]
+    fn read_pages<const ACCOUNTS: bool>(&mut self, taken: Nanos, pages: PageRange) -> Nanos {
         let mut command = self.link.command_bytes();
         let mut done = taken;
         // Of the part that comes last.
         let mut way = Way::default();
-        let accounts = self.nand.waits.go_on();
         let mut send = |drive: &mut Drive, at: Nanos, count: u32| {
             let bytes = count as u64 * PAGE_BYTES + std::mem::take(&mut command);
             let sent = drive.link.send(drive.now, at, bytes);
             if sent > done {
                 done = sent;
-                if accounts {
+                if ACCOUNTS {
                     way = if drive.nand.way.arrived == at { drive.nand.way } else { Way::known(at) };
                 }
             }
         };
         let known = self.look_up(taken, pages, false);
         self.map_waited += known - taken;
-        self.nand.waits.spend(taken, Cause::Commands);
-        self.nand.waits.spend(known, Cause::Mapping);
+        if ACCOUNTS {
+            self.nand.waits.spend(taken, Cause::Commands);
+            self.nand.waits.spend(known, Cause::Mapping);
+        }
         if self.read_ahead.is_none() {
             self.each_multi_plane_page(known, pages, send);
         } else {
             self.read_in_sequence(known, pages, &mut send);
         }
-        if accounts {
+        if ACCOUNTS {
             way.account(&mut self.nand.waits);
             self.nand.waits.spend(done, Cause::Link);
         }

@@ -11,33 +11,45 @@ impl Drive {
     /// Panics if the request goes past the end of the drive: the caller checks what users give.
     #[inline]
     pub fn submit(&mut self, now: Nanos, request: &Request) -> Nanos {
+        match self.nand.waits.go_on() {
+            true => self.work_out::<true>(now, request),
+            false => self.work_out::<false>(now, request),
+        }
+    }
+
+    /// As `submit`; what the time goes to is accounted for where it `ACCOUNTS`.
+    #[inline]
+    fn work_out<const ACCOUNTS: bool>(&mut self, now: Nanos, request: &Request) -> Nanos {
         self.assert_fits(request);
-        if self.ignores(request) {
+        if ACCOUNTS {
             self.nand.waits.begin(now);
+        }
+        if self.ignores(request) {
             return now;
         }
         self.advance(now);
         self.ftl.called_after(now.saturating_sub(self.silent_since));
         let awake = self.waking.called(now);
-        self.nand.waits.begin(now);
-        self.nand.waits.spend(awake, Cause::Waking);
-        let awake = awake.max(self.bus_free);
-        self.nand.waits.spend(awake, Cause::Link);
+        let free = awake.max(self.bus_free);
+        if ACCOUNTS {
+            self.nand.waits.spend(awake, Cause::Waking);
+            self.nand.waits.spend(free, Cause::Link);
+        }
         let done = match request.op {
             Op::Read => {
-                let taken = self.cores.take(awake, self.controller.read);
-                self.read(taken, request)
+                let taken = self.cores.take(free, self.controller.read);
+                self.read::<ACCOUNTS>(taken, request)
             }
             Op::Write => {
-                let taken = self.cores.take(awake, self.controller.write);
+                let taken = self.cores.take(free, self.controller.write);
                 self.write(taken, request)
             }
             Op::Trim => {
-                let taken = self.cores.take(awake, self.controller.command);
+                let taken = self.cores.take(free, self.controller.command);
                 self.trim(taken, request)
             }
             Op::Flush => {
-                let taken = self.cores.take(awake, self.controller.command);
+                let taken = self.cores.take(free, self.controller.command);
                 self.flush(taken)
             }
         };
@@ -45,7 +57,7 @@ impl Drive {
             self.bus_free = done;
         }
         self.silent_since = self.silent_since.max(done);
-        if self.nand.waits.go_on() {
+        if ACCOUNTS {
             self.nand.waits.end(done);
             let share = self.link.share_permille();
             if share < 1000 {

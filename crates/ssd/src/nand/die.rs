@@ -221,18 +221,25 @@ impl Die {
     }
 
     /// Read for the host at or after `ready`; returns when the data are in the register.
-    #[inline]
+    #[inline(always)]
     pub fn host_read(&mut self, ready: Nanos, time: Nanos, suspend: Option<&Suspend>) -> Nanos {
         let earliest = ready.max(self.read_end);
-        let at = self.first_after(earliest);
-        let ticket = self.first + at as u64;
-        let Some(window) = self.windows.get_mut(at) else {
+        if self.windows.last().is_none_or(|last| last.end <= earliest) {
             self.read_start = earliest;
             self.read_end = earliest + time;
             self.free_at = self.read_end;
             self.suspending = None;
             return self.read_end;
-        };
+        }
+        self.read_among(earliest, time, suspend)
+    }
+
+    /// The same where operations end after `earliest`.
+    #[inline(never)]
+    fn read_among(&mut self, earliest: Nanos, time: Nanos, suspend: Option<&Suspend>) -> Nanos {
+        let at = self.first_after(earliest);
+        let ticket = self.first + at as u64;
+        let window = &mut self.windows[at];
         let end = if window.start > earliest {
             self.suspending = None;
             let end = earliest + time;

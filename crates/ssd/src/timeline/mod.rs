@@ -84,14 +84,11 @@ impl Timeline {
     #[inline(never)]
     fn reserve_in_gap(&mut self, horizon: Nanos, ready: Nanos, len: Nanos) -> Option<Nanos> {
         // Those that end after `ready` are mostly few, and the first of them mostly is long enough.
-        let ahead = self.gaps.iter().rev().take_while(|gap| gap.end > ready).count();
-        let mut first = self.gaps.len() - ahead;
+        let first = self.gaps.iter().rposition(|gap| gap.end <= ready).map_or(0, |past| past + 1);
         let fits = |gap: &Gap| gap.start.max(ready) + len <= gap.end;
-        while !fits(self.gaps.get(first)?) {
-            first += 1;
-        }
+        let first = first + self.gaps[first..].iter().position(fits)?;
+        let start = self.gaps[first].start.max(ready);
         let gap = &mut self.gaps[first];
-        let start = gap.start.max(ready);
         let rest = Gap { start: start + len, end: gap.end };
         match (gap.start < start, rest.start < rest.end) {
             (false, true) => *gap = rest,
