@@ -21,6 +21,8 @@ from pslc.device.region import Scope
 DRIVES: Final = 60
 MIN_COVERAGE, MAX_COVERAGE = 0.85, 0.97
 """Shares of the intervals that may hold: fewer promise too much, more say less than was measured."""
+SUPERBLOCK_BYTES: Final = 4 * 2 * 32 * 16384
+"""Of the small drive in pSLC: dies, planes, pages of a block at one bit, bytes of a page."""
 TABLE: Final = Path("docs/accuracy/intervals.md")
 
 
@@ -67,8 +69,9 @@ class Row:
 
     @property
     def holds(self) -> bool:
-        """Whether the truth lies inside."""
-        return self.low <= self.truth and (self.high is None or self.truth <= self.high)
+        """Whether the truth lies inside; a cache is so many whole superblocks, whatever its key says."""
+        grain = SUPERBLOCK_BYTES if self.key == "cache_bytes" else 0.0
+        return self.low - grain <= self.truth and (self.high is None or self.truth <= self.high + grain)
 
 
 def drive(seed: int) -> tuple[dict[str, str], Truth]:
