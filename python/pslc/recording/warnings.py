@@ -28,8 +28,8 @@ class RecordingWarning(WarningCode):
     )
     SCALED = "the drive is scaled to {scale}, but {why}: leave scale out, or take a larger one"
     WORN_OUT = (
-        "the cells' cycles were spent after {written} ({span}), and {times:.1f} times over at the end: a real drive fails "
-        "or turns read-only there, so write less, or take what follows for no drive's"
+        "the cells' cycles were spent after {written} ({span}), {times:.1f} times over in all: a real drive fails or "
+        "turns read-only there, so write less, or take what follows for no drive's"
     )
     PAGE_CACHE = "job {job} went through the page cache: give direct=1 to measure the drive"
     COMPRESSIBLE = "job {job} wrote data that compress ({option}): leave that out, controllers may compress"
