@@ -6,6 +6,7 @@ import pytest
 from benches.small import PROFILE
 
 import pslc
+from pslc.recording import wear
 from pslc.suites import endurance
 
 WEAR = "\n[wear]\nslc_cycles = 30000\nnative_cycles = 3000\n"
@@ -56,3 +57,25 @@ def test_a_profile_without_wear_says_what_is_missing(tmp_path):
     findings = pslc.run("endurance", on=f"sim:{path}").findings
     assert findings["life_bytes"] is None
     assert "add slc_cycles" in findings["doubts"][0]
+
+
+def test_a_drive_that_is_written_beyond_its_cycles_says_when_they_were_spent(tmp_path):
+    path, job = tmp_path / "small.toml", tmp_path / "long.fio"
+    path.write_text(PROFILE + "\n[wear]\nslc_cycles = 30\nnative_cycles = 3\n")
+    job.write_text("[a]\nrw=write\nbs=1m\niodepth=8\nioengine=io_uring\ndirect=1\nloops=9\n")
+    recording = pslc.run(job, on=f"sim:{path},cache.mode=pure-xlc")
+    worn = [doubt for doubt in recording.findings["doubts"] if doubt.code == "worn-out"]
+    assert len(worn) == 1
+    raw = 3 * 4 * 2 * 4 * 780 * 96 * 16384 / 4
+    spent = wear.spent(recording)
+    # Without a cache each byte programs each cell once: three times all of the cells are its life.
+    assert spent.written_bytes == pytest.approx(raw, rel=0.02)
+    assert spent.lives == pytest.approx(recording.written_bytes / raw, rel=0.02)
+    assert spent.after_s == pytest.approx(recording.drive_time_s / spent.lives, rel=0.05)
+
+
+def test_a_drive_within_its_life_has_no_such_doubt(tmp_path):
+    path = tmp_path / "small.toml"
+    path.write_text(PROFILE + WEAR)
+    doubts = pslc.run("sustained", on=f"sim:{path}", scope=pslc.Scope(quick=True)).findings["doubts"]
+    assert "worn-out" not in [doubt.code for doubt in doubts]

@@ -363,6 +363,22 @@ def test_the_first_picture_comes_in_2_s_and_an_answer_in_1_s_for_a_fill_of_2_tb(
     assert time.monotonic() - begun < 1
 
 
+def test_findings_are_dimmed_while_the_curve_above_them_is_another(tab):
+    page = tab()
+    page.evaluate(
+        """() => {
+            const findings = document.getElementById("findings");
+            window.dimmed = 0;
+            new MutationObserver(() => { window.dimmed += findings.classList.contains("stale"); })
+                .observe(findings, { attributeFilter: ["class"] });
+        }"""
+    )
+    write(page, "cache.dynamic", "1GB")
+    page.wait_for_function("() => window.dimmed > 0")
+    settle(page)
+    assert "stale" not in (page.locator("#findings").get_attribute("class") or "")
+
+
 def test_every_other_picture_is_drawn_once_it_is_looked_at(tab):
     page = tab()
     page.get_by_text("More pictures").click()

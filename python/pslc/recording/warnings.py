@@ -10,6 +10,7 @@ from pslc.base import words
 from pslc.formats import ImportedData
 from pslc.formats.nvme_smart_log import health
 from pslc.recording.store import Recording
+from pslc.recording.wear import spent
 from pslc.schema.facts import Device, Facts, FileSystem, Moment
 from pslc.schema.job_options import traits
 from pslc.schema.jobs import Job
@@ -26,6 +27,10 @@ class RecordingWarning(WarningCode):
         "recording: leave it alive"
     )
     SCALED = "the drive is scaled to {scale}, but {why}: leave scale out, or take a larger one"
+    WORN_OUT = (
+        "the cells' cycles were spent after {written} ({span}), {times:.1f} times over in all: a real drive fails or "
+        "turns read-only there, so write less, or take what follows for no drive's"
+    )
     PAGE_CACHE = "job {job} went through the page cache: give direct=1 to measure the drive"
     COMPRESSIBLE = "job {job} wrote data that compress ({option}): leave that out, controllers may compress"
     VIRTUAL = "the machine is virtual, so the drive may be shared, cached or emulated: measure on the machine itself"
@@ -97,6 +102,17 @@ def of_its_scale(recording: Recording, why: str | None) -> list[MeasurementWarni
     scale = recording.facts.get("scale")
     reasons = (why, recording.facts.get("scale_unlike"))
     return [RecordingWarning.SCALED.of(scale=scale, why=reason) for reason in reasons if scale and reason]
+
+
+def of_its_wear(recording: Recording) -> list[MeasurementWarning]:
+    """Whether a simulated drive was written beyond its life."""
+    if not recording.is_simulated or recording.facts.get("native_cycles") is None:
+        return []
+    worn = spent(recording)
+    if worn is None:
+        return []
+    span, written = words.span(worn.after_s), words.size(worn.written_bytes)
+    return [RecordingWarning.WORN_OUT.of(written=written, span=span, times=worn.lives)]
 
 
 def _of_the_run(recording: Recording) -> Iterator[MeasurementWarning]:

@@ -1,5 +1,8 @@
 """What writing costs the cells: bytes programmed for each byte of the host, and the life that is left at it."""
 
+from dataclasses import dataclass
+
+import numpy as np
 from typing_extensions import TypedDict
 
 from pslc.recording.store import Recording
@@ -70,6 +73,39 @@ def of_wear(part: Recording) -> Wear:
         "wear_static": wear_static,
         "life_bytes": host / worst if worst else None,
     }
+
+
+@dataclass(frozen=True)
+class Spent:
+    """When a drive had no cycles left.
+
+    Attributes:
+        after_s, written_bytes: of the run, until then.
+        lives: how many times over its cycles were spent at the end of the run.
+    """
+
+    after_s: float
+    written_bytes: float
+    lives: float
+
+
+def spent(recording: Recording) -> Spent | None:
+    """Return when the cycles of a simulated drive were spent; None: they were not.
+
+    Until then all that is programmed counts alike.
+    """
+    wear = of_wear(recording)
+    lives = max(wear["wear_main"] or 0.0, wear["wear_static"] or 0.0)
+    if lives <= 1.0:
+        return None
+    names = ("slc_programmed_bytes_total", "native_programmed_bytes_total")
+    before = float(sum(recording.before[name] for name in names))
+    programmed = sum(recording.time[name].astype(np.float64) for name in names) - before
+    total = float(sum(recording.totals[name] for name in names)) - before
+    seconds = (recording.time["end_ns"].astype(np.float64) - recording.start_ns) / 1e9
+    written = recording.time[WRITTEN].astype(np.float64) - float(recording.before[WRITTEN])
+    after_s, written_bytes = (float(np.interp(total / lives, programmed, of)) for of in (seconds, written))
+    return Spent(after_s, written_bytes, lives)
 
 
 def life_years(life_bytes: float | None, written_bytes: float, seconds: float) -> float | None:

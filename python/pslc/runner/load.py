@@ -133,6 +133,7 @@ def analysed(recording: Recording) -> Recording:
     recording.findings.doubts = (
         *warnings.of_its_end(recording),
         *warnings.of_its_host(recording),
+        *warnings.of_its_wear(recording),
         *warnings.of_its_scale(
             recording, suites.unlike_scaled(recording.suite) if recording.suite in suites.names() else None
         ),

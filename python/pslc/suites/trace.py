@@ -7,6 +7,7 @@ takes a trace of any program; docs/traces.md says how it is replayed.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -121,6 +122,7 @@ class Findings(Inside, Wear):
     fit: str
     moved: int
     life_years: float | None
+    scale: str | None
     doubts: list[MeasurementWarning]
 
 
@@ -136,6 +138,7 @@ def findings(recording: Recording) -> Findings:
       `commands`. They add up to 1; without a cause less than its share may be gained, where others overlap
     - `busy_dies`, `busy_link`: shares of the time
     - those of `pslc.recording.wear.of_wear`, and `life_years`: at the trace's own pace
+    - `scale`: of the drive, `1/16`; null where it is whole. The whole one lasts as many times as long
     - `late`, `late_most_s`: requests that found too many under way
     - `enough`: whether the cache took every write and never had to make room under load
     - `widened`: requests that were made larger, to whole blocks of a real drive
@@ -164,6 +167,7 @@ def findings(recording: Recording) -> Findings:
         **(_inside(recording, about["replay"]) if recording.is_simulated else UNSEEN),
         **wear,
         "life_years": life_years(wear["life_bytes"], written, trace_s),
+        "scale": recording.facts.get("scale"),
         "doubts": [],
     }
     result["doubts"] = _doubts(recording, result)
@@ -340,7 +344,7 @@ def sentences(findings: Findings) -> list[str]:  # noqa: C901 one sentence for e
         lines.append(f"The dies were busy {words.share(dies)} of the time, the link {words.share(link)}.")
     if findings["waf"] is not None:
         years = findings["life_years"]
-        lasts = "" if years is None else f"; it lasts {words.years(years)} of this"
+        lasts = "" if years is None else f"; it lasts {words.years(years)} of this{_of_whole(years, findings)}"
         lines.append(f"Write amplification is {findings['waf']:.2f}{lasts}.")
     if findings["moved"]:
         part = words.share(findings["moved"] / findings["requests"])
@@ -351,6 +355,12 @@ def sentences(findings: Findings) -> list[str]:  # noqa: C901 one sentence for e
         elif other["name"] == SMALLEST:
             lines.append(_smallest_cache(other.get("cache_bytes") or 0, findings["cache_bytes"] or 0))
     return lines
+
+
+def _of_whole(years: float, findings: Findings) -> str:
+    """Return the life of the whole drive, of which the one at hand is a scaled part."""
+    scale = findings["scale"]
+    return f" at {scale} of its size, the whole drive {words.years(years / float(Fraction(scale)))}" if scale else ""
 
 
 def _smallest_cache(size: int, own: int) -> str:

@@ -83,6 +83,8 @@
     if (!coarse.fine) return "refused: see the knob";
     const stale = shown !== coarse.address;
     $("main").classList.toggle("stale", stale && !coarse.lines);
+    // What is said is of the curve before, and is dimmed until it is of this one.
+    $("findings").classList.toggle("stale", stale);
     if (stale && coarse.lines) roughly(coarse.lines);
     return stale ? (coarse.lines ? "coarse, the exact curve follows" : "running") : "exact";
   }
@@ -92,7 +94,7 @@
     inside = looked || null;
     figures = answer.figures;
     shown = answer.address;
-    $("main").classList.remove("stale");
+    for (const id of ["main", "findings"]) $(id).classList.remove("stale");
     document.body.dataset.shown = shown;
     if (figures.length) $("main").setAttribute("aria-label", figures[0].said);
     soon(30);
