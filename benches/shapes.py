@@ -45,7 +45,7 @@ def found(log: Log, seed: int = 0) -> WriteAnalysis:
     """The analysis of a log."""
     capacity = log.capacity_bytes if log.names_capacity else None
     context = MeasurementContext(capacity_bytes=capacity, **log.known)
-    options = AnalysisOptions(capacity_bytes=capacity, seed=seed)
+    options = AnalysisOptions(capacity_bytes=capacity, seed=seed, context=context)
     return analyze_curve(log.curve, lambda phases: blackbox_causes(phases, context), options)
 
 

@@ -29,10 +29,11 @@ from pslc.analysis.boundary import _side, _sides, locate
 from pslc.analysis.change_points import change_points
 from pslc.analysis.load import Load
 from pslc.analysis.phases import _same_typical_speed, _scatter, _shape, _without_straddling
-from pslc.analysis.plateaus import classify_phases, max_native_bits
+from pslc.analysis.plateaus import classify_phases, max_native_bits, returning_levels, sold_bytes
 from pslc.analysis.recovery import Pause, RecoveryEstimate, estimate_recovery, next_pause
 from pslc.analysis.segment import (
     _cell_count,
+    _min_cache_cells,
     _noise_power,
     _ripple,
     _short_after_start,
@@ -48,6 +49,7 @@ from pslc.analysis.warnings import (
     _doubtful_phases,
     _irregular_bins,
     _neighbourhood,
+    _pipe,
     _spread_of_parts,
     _wide_interval,
 )
@@ -328,6 +330,13 @@ PLATEAUS: dict[str, Edge] = {
         lambda x: kinds((60, x / MB), (200, 0.7 * x / MB), (1000, 100))[:2],
         ("tier", "cells"),
         ("cells", "heat"),
+    ),
+    "MIN_HEAT_RATIO": Edge(0.45, lambda x: kinds((70, 4000), (200, 4000 * x), (1000, 300))[1], "cells", "heat"),
+    "MIN_LARGER_FALL_RATIO": Edge(
+        1.5,
+        lambda x: kinds((20, 4000), (200, 2800), (900, 2800 * (0.7**x)), capacity_bytes=None)[0],
+        "cells",
+        "tier",
     ),
     "MIN_TIER_RATIO": Edge(0.55, lambda x: kinds((10, 2000), (200, 2000 * x), (1000, 200))[0], "memory", "tier"),
     "MAX_PAGE_CACHE_BYTES": Edge(64e9, lambda x: kinds((x / GB, 6000), (200, 3600), (1000, 500))[0], "memory", "tier"),
@@ -718,7 +727,7 @@ def _first_sample(ratio: float) -> tuple[int, int]:
     """The first phase, of one sample that exceeds the others' scatter so many times."""
     level = np.where(np.arange(400) % 10 == 5, 0.1, 0.0)
     level[0] = 0.1 + 0.1 * ratio
-    return _short_first_phase(level, 400)
+    return _short_first_phase(level, 400, 0.8)
 
 
 def _after_start(share: float) -> int:
@@ -728,7 +737,51 @@ def _after_start(share: float) -> int:
 
 def _first_cells(length: float, cells: int) -> bool:
     """Whether a first phase of so many cells is looked for on its own."""
-    return _short_first_phase(np.repeat([1.0, 0.0], [round(length), cells - round(length)]), cells)[1] > 0
+    level = np.repeat([1.0, 0.0], [round(length), cells - round(length)])
+    return _short_first_phase(level, cells, _min_cache_cells(curve_of(np.ones(cells), 1e5), cells))[1] > 0
+
+
+def _hot_from(share: float) -> str:
+    """The cause of a slower phase that begins so much before the sensor reaches its highest."""
+    written = np.linspace(0.0, 600 * GB, 6001)
+    heat = (written, np.where(written < 200 * GB * (1 + share), 50.0, 80.0))
+    context = MeasurementContext(capacity_bytes=1000 * GB, celsius=heat)
+    return cause(2, context, (100, 3000), (200, 1200), (600, 600))
+
+
+def _size_class(off: float) -> bool:
+    """Whether a write of so much less than 2 TB was one of a drive of that size."""
+    return sold_bytes(2000 * GB * (1 - off)) is not None
+
+
+def _hot_from(share: float) -> str:
+    """The cause of a slower phase that begins so much before the sensor reaches its highest."""
+    written = np.linspace(0.0, 600 * GB, 6001)
+    heat = (written, np.where(written < 200 * GB * (1 + share), 50.0, 80.0))
+    context = MeasurementContext(capacity_bytes=1000 * GB, celsius=heat)
+    return cause(2, context, (100, 3000), (200, 1200), (600, 600))
+
+
+def _size_class(off: float) -> bool:
+    """Whether a write of so much less than 2 TB was one of a drive of that size."""
+    return sold_bytes(2000 * GB * (1 - off)) is not None
+
+
+def _returning(times: float) -> int:
+    """How many levels come back, of so many that are there twice."""
+    level = [1000.0, 700.0, 450.0, 300.0, 200.0][: round(times)]
+    return returning_levels(phases(*((10 * end, speed) for end, speed in enumerate((*level, *level), 1))))
+
+
+def _returning_until(share: float) -> int:
+    """The same of three, the fastest of which comes back until there."""
+    ends = (50, 100, 150, 1000 * share, 900, 1000)
+    return returning_levels(phases(*zip(ends, (1000, 600, 400, 1000, 600, 400), strict=True)))
+
+
+def _pipe_of(speed: float, spread: float = 0.0) -> bool:
+    """Whether a first phase fills a pipe."""
+    return _pipe(phases((100, speed, {"spread": spread}))) is not None
 
 
 def _drift(logarithm: float) -> int:
@@ -783,11 +836,17 @@ def _alternating(parts: int) -> bool:
 
 DETAILS: dict[str, Edge] = {
     "MAX_SHORT_CACHE_SHARE": Edge(0.025, lambda x: _first_cells(71 * x / 0.025, 2000), True, False),
+    "MAX_HEAT_ONSET_SHARE": Edge(0.1, _hot_from, "thermal", "direct"),
+    "SIZE_CLASS_TOLERANCE": Edge(0.004, _size_class, True, False),
+    "MIN_RETURNING_LEVELS": Edge(3, _returning, 0, 3, 2, 3),
+    "MIN_RETURNING_SHARE": Edge(0.5, _returning_until, 0, 3),
+    "SAME_PIPE_TOLERANCE": Edge(0.03, lambda x: _pipe_of(117 * (1 - x)), True, False),
+    "MAX_PIPE_SPREAD": Edge(0.05, lambda x: _pipe_of(117, x), True, False),
     "MIN_CACHE_SHARE": Edge(0.002, lambda x: _first_cells(10000 * x, 10000), False, True),
     "MAX_SLOW_START_SHARE": Edge(
         0.03,
         lambda x: _without_slow_start(
-            np.repeat([0.0, 1.0], [round(1000 * x), 1000 - round(1000 * x)]), [round(1000 * x)]
+            np.repeat([0.0, 1.0], [round(1000 * x), 1000 - round(1000 * x)]), [round(1000 * x)], 2.0
         ),
         [],
         [33],
@@ -840,6 +899,8 @@ DETAILS: dict[str, Edge] = {
 EDGES: dict[str, Edge] = NAND | PLATEAUS | AROUND | COUNTERS | CURVES | PAUSES | WARNINGS | DETAILS
 """By the name of the threshold."""
 UNTESTED: dict[str, str] = {
+    "PIPES_BYTES_PER_S": "a table of standards",
+    "SIZE_CLASSES_GB": "a table of what is sold",
     "MAX_SHORT_FIRST_CELLS": "no curve is known on which 10 or 15 cells give another answer",
     "LINK_CLASSES_BYTES_PER_S": "a table of standards",
     "RIPPLE_SCALES_CELLS": "block lengths: others give nearly the same noise",

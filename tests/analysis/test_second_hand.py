@@ -18,3 +18,36 @@ def test_a_curve_keeps_to_its_truth(shape: str) -> None:
 def test_the_end_is_right(shape: str) -> None:
     for verdict in shapes.second_hand(shape, range(82_000, 82_004)):
         assert verdict.error <= shapes.CLOSE, verdict
+
+
+@pytest.mark.parametrize(
+    ("shape", "seed"),
+    [
+        ("half full", 80_000),
+        ("half full", 80_003),
+        ("no capacity, slope", 80_003),
+        ("no capacity, other load", 80_010),
+        ("RAID 0", 80_002),
+        ("heat within, told", 80_001),
+        ("levels", 80_000),
+        ("levels, no capacity", 80_001),
+    ],
+)
+def test_what_was_wrong_is_right(shape: str, seed: int) -> None:
+    (verdict,) = shapes.second_hand(shape, [seed])
+    assert verdict.error <= shapes.CLOSE, verdict
+
+
+def test_a_half_full_drive_is_told_both_ways() -> None:
+    log = second_hand.log("half full", 80_000)
+    assert any("if the drive held data" in doubt for doubt in shapes.found(log).doubts)
+
+
+def test_heat_behind_the_cache_is_told_by_the_sensor() -> None:
+    (verdict,) = shapes.second_hand("heat behind, told", [80_001])
+    assert [answer for _, answer, _ in verdict.causes][-1] == "thermal"
+
+
+def test_a_share_of_the_network_is_named() -> None:
+    doubts = shapes.found(second_hand.log("network", 80_000)).doubts
+    assert any("about what SATA carries" in doubt for doubt in doubts)

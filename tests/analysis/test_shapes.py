@@ -204,7 +204,7 @@ def test_more_than_fits_at_one_bit_a_cell_is_no_cache() -> None:
 
 
 def test_two_falls_of_a_drive_of_unknown_size_are_doubted() -> None:
-    stretches = [(100.0, 5000.0), (300.0, 1500.0), (1000.0, 600.0)]
+    stretches = [(100.0, 5000.0), (300.0, 2500.0), (1000.0, 600.0)]
     told, untold = said(stretches, 1000, samples=1000), said(stretches, 0, samples=1000)
     assert ends_at(told) == pytest.approx(300, rel=0.01)
     assert "no-size" not in [doubt.code for doubt in told.doubts]

@@ -13,7 +13,7 @@ from pslc.analysis.counter_causes import CauseEstimate, format_bytes
 from pslc.analysis.nand_state import nand_cause
 from pslc.analysis.phases import Phase
 from pslc.analysis.plateau_case import GUESSED, LIKELY, SURE, UNSURE, PlateauCase, format_speed
-from pslc.analysis.plateaus import PhaseKind, Plateau, classify_phases, plateaus
+from pslc.analysis.plateaus import PhaseKind, Plateau, classify_phases, plateaus, returning_levels
 from pslc.analysis.thresholds import (
     BUSY_CPU_SHARE,
     CERTAIN_DRAM_SHARE,
@@ -33,6 +33,7 @@ from pslc.analysis.thresholds import (
     MIN_PROGRAM_S,
     MIN_SYNC_WRITE_SHARE,
     MIN_WAKE_SHARE,
+    SAME_SPEED_TOLERANCE,
     THROTTLED_TIME_TOLERANCE,
     THROTTLED_TO_END_TOLERANCE,
 )
@@ -48,6 +49,9 @@ def blackbox_causes(phases: Sequence[Phase], context: MeasurementContext) -> lis
     cases = [PlateauCase(phases, index, context, ()) for index in range(len(phases))]
     if context.random and not context.access_patterns:
         return [_limit_around(case) or _random_cause(case) for case in cases]
+    if not context.access_patterns and (levels := returning_levels(phases)):
+        because = f"{levels} speeds come back in any order, as of other load or other data"
+        return [_limit_around(case) or CauseEstimate("unknown", 0.0, f"{because}: {case.rate}") for case in cases]
     throttled, lasted_s = _throttled_phase(phases, context.throttled_s) if context.throttled_s else (None, 0.0)
     # What the NAND did is read off the other phases.
     unthrottled = [case for case in cases if case.index != throttled]
@@ -189,6 +193,17 @@ def _page_cache_beyond_link(case: PlateauCase) -> CauseEstimate | None:
     return CauseEstimate("page-cache", SURE, f"memory took it in: {_share_of_link(case)}")
 
 
+def _hot(case: PlateauCase) -> CauseEstimate | None:
+    """Slower from where the sensor reaches its highest, and as hot from there on."""
+    context, phase = case.context, case.phase
+    if case.index == 0 or phase.bytes_per_s >= (1 - SAME_SPEED_TOLERANCE) * case.previous.bytes_per_s:
+        return None
+    if not (context.heats_up_at(phase.from_bytes) and context.is_hot(phase.from_bytes, phase.to_bytes)):
+        return None
+    because = "slower from where the drive is as hot as ever"
+    return CauseEstimate("thermal", LIKELY, f"{because}: {case.rate}")
+
+
 def _dram_of_the_drive(case: PlateauCase) -> CauseEstimate | None:
     """A short first phase, as fast as it can come, and slower NAND behind it."""
     context, first, following = case.context, case.phase, case.following
@@ -300,6 +315,7 @@ LIMITS: Final[tuple[Callable[[PlateauCase], CauseEstimate | None], ...]] = (
     _page_cache,
     _processor,
     _single_requests,
+    _hot,
 )
 """What may limit around the NAND, in the order in which it is asked for."""
 

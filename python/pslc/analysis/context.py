@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from pslc.analysis.series import Floats
-from pslc.analysis.thresholds import HOT_TOLERANCE_K, MIN_THROTTLE_CELSIUS
+from pslc.analysis.thresholds import HOT_TOLERANCE_K, MAX_HEAT_ONSET_SHARE, MIN_THROTTLE_CELSIUS
 
 WRITE_ALL: Final = "write the whole drive"
 """What to do where a part of a drive was written."""
@@ -105,6 +105,15 @@ class MeasurementContext:
         positions = np.linspace(from_bytes, to_bytes, 9)
         hottest = max(float(np.quantile(self.celsius[1], 0.99)), MIN_THROTTLE_CELSIUS + HOT_TOLERANCE_K)
         return bool(np.median(np.interp(positions, *self.celsius)) >= hottest - HOT_TOLERANCE_K)
+
+    def heats_up_at(self, at_bytes: float) -> bool:
+        """Whether the drive became about as hot as ever about where `at_bytes` were written."""
+        if self.celsius is None or not at_bytes:
+            return False
+        written, degrees = self.celsius
+        limit = max(float(np.quantile(degrees, 0.99)), MIN_THROTTLE_CELSIUS + HOT_TOLERANCE_K)
+        hot = np.flatnonzero(degrees >= limit - HOT_TOLERANCE_K / 2)
+        return bool(hot.size) and abs(float(written[hot[0]]) - at_bytes) <= MAX_HEAT_ONSET_SHARE * at_bytes
 
     def wait_share(self, index: int) -> float:
         """Share of the time of a phase's requests that they took longer than when they were answered soonest."""

@@ -15,7 +15,10 @@ followed by another one long before that is not the end of the cache.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Literal
+
+import numpy as np
 
 from pslc.analysis.context import MeasurementContext
 from pslc.analysis.phases import Phase
@@ -34,12 +37,20 @@ from pslc.analysis.thresholds import (
     MIN_BEYOND_LINK_RATIO,
     MIN_EMPTIED_SHARE,
     MIN_HEAT_BYTES_PER_S,
+    MIN_HEAT_RATIO,
     MIN_HEAT_S,
+    MIN_LARGER_FALL_RATIO,
     MIN_NATIVE_BITS,
     MIN_RAW_CAPACITY_RATIO,
     MIN_RETURN_RATIO,
+    MIN_RETURNING_LEVELS,
+    MIN_RETURNING_SHARE,
     MIN_STEP_SHARE,
     MIN_TIER_RATIO,
+    SAME_SPEED_TOLERANCE,
+    SIZE_CLASS_TOLERANCE,
+    SIZE_CLASSES_GB,
+    WHOLE_DRIVE_SHARE,
 )
 
 PhaseKind = Literal["cells", "start", "dip", "memory", "tier", "heat"]
@@ -205,8 +216,24 @@ def _head_kind(levels: Sequence[Phase], context: MeasurementContext) -> PhaseKin
     ceiling = context.link_bytes_per_s
     if ceiling is not None and first.bytes_per_s > MIN_BEYOND_LINK_RATIO * ceiling:
         return "memory"
-    if context.room_bytes is None or not _cliff_follows(levels, context.room_bytes):
+    if context.heats_up_at(second.from_bytes) and context.is_hot(second.from_bytes, second.to_bytes):
+        return "heat" if len(levels) > 2 and _larger_fall_follows(levels, 0.0) else None
+    room = context.room_bytes
+    if room is None and not context.prefilled:
+        room = sold_bytes(levels[-1].to_bytes)
+        if ratio < MIN_TIER_RATIO or not _larger_fall_follows(levels, MIN_LARGER_FALL_RATIO):
+            return None
+        if room is None:
+            return "tier"
+    if room is None or fits_free_part(levels, room) or not _cliff_follows(levels, room):
         return None
+    return _first_step(first, second, context)
+
+
+def _first_step(first: Phase, second: Phase, context: MeasurementContext) -> PhaseKind | None:
+    """The kind of a step down that a later one shows not to be the end of the cache; None where nothing else is
+    likely to take so much."""
+    ratio = second.bytes_per_s / first.bytes_per_s
     link_class = min((speed for speed in LINK_CLASSES_BYTES_PER_S if speed >= second.bytes_per_s), default=math.inf)
     memory = first.to_bytes <= MAX_PAGE_CACHE_BYTES
     if memory and first.bytes_per_s > min(link_class, LINK_CLASSES_BYTES_PER_S[-1]) and ratio < MAX_BEHIND_MEMORY_RATIO:
@@ -214,9 +241,50 @@ def _head_kind(levels: Sequence[Phase], context: MeasurementContext) -> PhaseKin
     hot = first.bytes_per_s > MIN_HEAT_BYTES_PER_S and _seconds(first) > MIN_HEAT_S and ratio < MAX_SECOND_STEP_RATIO
     if context.celsius is not None:
         hot = bool(context.is_hot(second.from_bytes, second.to_bytes))
+    elif ratio < MIN_HEAT_RATIO:
+        return "memory" if memory and not hot else None
     if memory and ratio < MIN_TIER_RATIO and not hot:
         return "memory"
     return "heat" if hot else "tier"
+
+
+def sold_bytes(written: float) -> float | None:
+    """The capacity of a drive of which all was written, where drives of about that size are sold; None else."""
+    sizes = (times * size * 1e9 for times in (1, 2, 4, 8) for size in SIZE_CLASSES_GB)
+    return next((size for size in sizes if abs(written / size - 1) <= SIZE_CLASS_TOLERANCE), None)
+
+
+def fits_free_part(levels: Sequence[Phase], capacity: float) -> bool:
+    """Whether a drive that held data, and of which all that was free was written, would have ended the second plateau
+    where it ends: with no free block left beside a cache as large as the first."""
+    if len(levels) < 3 or levels[-1].to_bytes >= WHOLE_DRIVE_SHARE * capacity:
+        return False
+    first, second = levels[:2]
+    bits = np.array([MIN_NATIVE_BITS, MAX_NATIVE_BITS])
+    raw = (second.to_bytes + (bits - 1) * first.to_bytes) / levels[-1].to_bytes
+    return bool(((raw >= MIN_RAW_CAPACITY_RATIO) & (raw <= MAX_RAW_CAPACITY_RATIO)).any())
+
+
+def returning_levels(phases: Sequence[Phase]) -> int:
+    """How many speeds come back in any order until late in a write, as no cache does: it has one, and what follows it
+    one or two. 0 where there are fewer than `MIN_RETURNING_LEVELS`."""
+    levels: list[list[Phase]] = []
+    for phase in sorted(phases, key=lambda phase: -phase.bytes_per_s):
+        if levels and phase.bytes_per_s > (1 - SAME_SPEED_TOLERANCE) * levels[-1][0].bytes_per_s:
+            levels[-1].append(phase)
+        else:
+            levels.append([phase])
+    again = [level for level in levels if len(level) > 1]
+    late = again and max(phase.to_bytes for phase in again[0]) > MIN_RETURNING_SHARE * phases[-1].to_bytes
+    return len(again) if late and len(again) >= MIN_RETURNING_LEVELS else 0
+
+
+def _larger_fall_follows(levels: Sequence[Phase], ratio: float) -> bool:
+    """Whether the second plateau, at one speed, ends with a fall that is `ratio` times that to it, and a cliff."""
+    if len(levels) < 3 or levels[1].spread > MAX_PLATEAU_SPREAD:
+        return False
+    step, fall = (math.log(before.bytes_per_s / after.bytes_per_s) for before, after in pairwise(levels[:3]))
+    return fall >= max(ratio * step, -math.log(MAX_SECOND_STEP_RATIO))
 
 
 def _cliff_follows(levels: Sequence[Phase], capacity: float) -> bool:

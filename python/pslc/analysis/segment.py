@@ -17,6 +17,7 @@ from pslc.analysis.series import Curve, Floats
 from pslc.analysis.thresholds import (
     FIRST_SAMPLE_OUTLIER_RATIO,
     MAX_CELLS,
+    MAX_DRAM_BYTES,
     MAX_EXCURSION_SHARE,
     MAX_NOISE_POWER,
     MAX_PHASES,
@@ -51,15 +52,16 @@ def rough_boundaries(curve: Curve) -> list[float]:
     noise = _noise_power(calm, level)
     penalty = 3.0 * math.log(cells) * noise + 0.5 * MIN_LOG_STEP**2
     boundaries = _pruned(calm, level, change_points(calm, penalty), penalty)
-    ready = _without_slow_start(calm, boundaries)
-    start, ends = _short_first_phase(level, ready[0] if ready else cells)
+    cache_cells = _min_cache_cells(curve, cells)
+    ready = _without_slow_start(calm, boundaries, cache_cells)
+    start, ends = _short_first_phase(level, ready[0] if ready else cells, cache_cells)
     if not ends:
         start, ends = _short_after_start(level)
     if MIN_START_RATIO * start < ends:
         start = 0
     if ends:
         boundaries = [ends, *(b for b in boundaries if b > max(1.5 * ends, ends + MIN_PHASE_SHARE * cells))]
-    boundaries = [start, *boundaries] if start else _without_slow_start(calm, boundaries)
+    boundaries = [start, *boundaries] if start else _without_slow_start(calm, boundaries, cache_cells)
     if boundaries and boundaries[0] <= max(MIN_PHASE_SHARE_IN_RIPPLE * cells, MAX_SHORT_FIRST_CELLS):
         first = boundaries[0]
         further = 0 if start else _short_behind(level, first)
@@ -177,13 +179,13 @@ def _ripple(calm: Floats, ends: list[int]) -> int | None:
     return None
 
 
-def _short_first_phase(level: Floats, until: int) -> tuple[int, int]:
+def _short_first_phase(level: Floats, until: int, cache_cells: float) -> tuple[int, int]:
     """Where a first phase too short for the change points begins and ends: all of it is above nearly all of what
     follows.
 
     Zeros when there is none. More than a buffer, and one cell only where what follows has no lucky samples.
     """
-    shortest = math.ceil(MIN_CACHE_SHARE * level.size)
+    shortest = math.ceil(cache_cells)
     longest = min(math.ceil(MAX_SHORT_CACHE_SHARE * level.size), until - 4)
     best, phase = 2 * MIN_LOG_STEP, (0, 0)
     started = _begin(level[: max(longest, 0)])
@@ -203,7 +205,7 @@ def _short_first_phase(level: Floats, until: int) -> tuple[int, int]:
 def _short_behind(level: Floats, first: int) -> int:
     """Where a second short phase ends that follows the first at once, as a short cache does memory; 0 where there is
     none."""
-    start, count = _short_first_phase(level[first:], level.size - first)
+    start, count = _short_first_phase(level[first:], level.size - first, MIN_CACHE_SHARE * (level.size - first))
     # The cell across which it begins is of a speed in between.
     return first + count if count and start <= 1 else 0
 
@@ -247,9 +249,14 @@ def _begin(level: Floats) -> int:
     return int(np.argmax(rises)) + 1 if rises.max() > 2 * MIN_LOG_STEP else 0
 
 
-def _without_slow_start(calm: Floats, boundaries: list[int]) -> list[int]:
+def _min_cache_cells(curve: Curve, cells: int) -> float:
+    """Cells below which a first phase is what the drive's DRAM took in."""
+    return min(MIN_CACHE_SHARE, MAX_DRAM_BYTES / curve.total_bytes) * cells
+
+
+def _without_slow_start(calm: Floats, boundaries: list[int], cache_cells: float) -> list[int]:
     if not boundaries or boundaries[0] > MAX_SLOW_START_SHARE * calm.size:
         return boundaries
     after = calm[boundaries[0] : boundaries[1] if len(boundaries) > 1 else None]
     slower = float(calm[: boundaries[0]].mean()) < float(after.mean())
-    return boundaries[1:] if slower or boundaries[0] < MIN_CACHE_SHARE * calm.size else boundaries
+    return boundaries[1:] if slower or boundaries[0] < cache_cells else boundaries

@@ -27,7 +27,8 @@ MAX_SHORT_FIRST_CELLS: Final = 12
 MAX_SHORT_CACHE_SHARE: Final = 0.025
 """A first phase shorter than this share of the curve is looked for on its own."""
 MIN_CACHE_SHARE: Final = 0.002
-"""A first phase shorter than this share is what the drive's DRAM took in, and no cache."""
+"""A first phase shorter than this share is what the drive's DRAM took in, and no cache, unless it is more than
+`MAX_DRAM_BYTES`: of a run that is long beside a drive any cache is a small share."""
 MAX_SLOW_START_SHARE: Final = 0.03
 """A first phase shorter than this share and slower than the next is the drive waking up."""
 FIRST_SAMPLE_OUTLIER_RATIO: Final = 10.0
@@ -135,10 +136,20 @@ MIN_HEAT_S: Final = 15.0
 """Seconds of writing before which no drive gets hot."""
 MIN_HEAT_BYTES_PER_S: Final = 0.8e9
 """Write speed below which no drive gets hot."""
+MIN_HEAT_RATIO: Final = 0.45
+"""Speed over that before, below which no heat is guessed where no temperature is given: throttling steps of reviewed
+drives leave about half (`make bench-analysis`), and what takes more is the cache's end."""
+MIN_LARGER_FALL_RATIO: Final = 1.5
+"""A fall over the one before it, both in log speed, from which it is the likelier end of a cache where the size of the
+drive, or of its free part, is not known."""
 MIN_TIER_RATIO: Final = 0.55
 """The slower part of a cache has this share of the speed of the faster one, or more."""
 MAX_PAGE_CACHE_BYTES: Final = 64e9
 """A page cache takes in no more."""
+MIN_RETURNING_LEVELS: Final = 3
+"""Speeds that each come back, from which they are no cache: it comes back as two, full and free."""
+MIN_RETURNING_SHARE: Final = 0.5
+"""Share of a write until which the fastest of these comes back at least."""
 MAX_BEHIND_MEMORY_RATIO: Final = 0.65
 """Behind a page cache a drive has this share of its speed, or less, where the link is not known."""
 LINK_CLASSES_BYTES_PER_S: Final = (0.56e9, 3.6e9, 7.4e9, 15e9)
@@ -240,6 +251,13 @@ MAX_BEHIND_DRAM_RATIO: Final = 0.85
 """Behind the buffer a drive is this much slower, or it was no buffer."""
 MIN_THROTTLE_CELSIUS: Final = 65.0
 """Degrees below which no drive throttles."""
+MAX_HEAT_ONSET_SHARE: Final = 0.1
+"""Bytes between where the sensor reaches its highest and where the speed falls, over those written by then, up to which
+heat made the fall: a drive that was hot before, or gets hot later, fell for another reason."""
+SIZE_CLASSES_GB: Final = (120, 128, 240, 250, 256, 480, 500, 512, 960, 1000, 1024)
+"""Capacities of drives on sale, each also 2, 4 and 8 times."""
+SIZE_CLASS_TOLERANCE: Final = 0.004
+"""Relative difference within which a write covers a drive of such a size: partitions and what a fill leaves free."""
 HOT_TOLERANCE_K: Final = 3.0
 """A drive that is throttled stays as near as this to its highest temperature."""
 
@@ -342,6 +360,19 @@ MIN_LOG_NOISE: Final = 0.05
 
 MIN_CURVE_BINS: Final = 64
 """Bins of a curve below which a short cache may be missed."""
+PIPES_BYTES_PER_S: Final = {
+    "Ethernet at 1 Gb/s": 117e6,
+    "USB at 5 Gb/s": 430e6,
+    "SATA": 555e6,
+    "USB at 10 Gb/s": 1000e6,
+    "Ethernet at 10 Gb/s": 1170e6,
+}
+"""What arrives over a pipe, bytes/s: TCP leaves 0.949 and 0.941 of the bits of Ethernet with frames of 1500 bytes; of
+SATA at 600 MB/s, and of USB at 500 and 1212 MB/s, what reviews report as the most."""
+SAME_PIPE_TOLERANCE: Final = 0.03
+"""Relative difference from it within which a phase may have filled a pipe."""
+MAX_PIPE_SPREAD: Final = 0.05
+"""Spread of the speed above which a phase keeps to no pipe."""
 MIN_PHASE_BINS: Final = 8
 """Bins of a phase below which its speed is uncertain."""
 MIN_GAP_RATIO: Final = 4.0

@@ -11,6 +11,7 @@ from pslc.analysis.context import AnalysisOptions, MeasurementContext
 from pslc.analysis.counter_causes import CauseEstimate
 from pslc.analysis.phases import Phase
 from pslc.analysis.plateau_case import LIKELY
+from pslc.analysis.plateaus import fits_free_part, returning_levels
 from pslc.analysis.series import Curve, Floats
 from pslc.analysis.thresholds import (
     MAX_CACHE_INTERVAL_SHARE,
@@ -19,6 +20,7 @@ from pslc.analysis.thresholds import (
     MAX_NATIVE_BITS,
     MAX_PHASE_SPREAD,
     MAX_PHASES,
+    MAX_PIPE_SPREAD,
     MIN_CURVE_BINS,
     MIN_GAP_RATIO,
     MIN_PHASE_BINS,
@@ -27,6 +29,8 @@ from pslc.analysis.thresholds import (
     MIN_STALL_RATIO,
     MIN_STALL_S,
     NEIGHBOUR_BINS,
+    PIPES_BYTES_PER_S,
+    SAME_PIPE_TOLERANCE,
     SPREAD_PARTS,
     WHOLE_DRIVE_SHARE,
 )
@@ -54,6 +58,9 @@ class AnalysisWarning(WarningCode):
     RANDOM = "random writes do not tell of a cache, and none is stated: write sequentially to an empty drive"
     NOBODY_SAYS = "nobody says how it was written, so an empty drive and sequential writes are assumed: {options}"
     NO_SIZE = "nobody says how large the drive is, so memory or heat may be taken for its cache: give --capacity"
+    HALF_FULL = "the end of the cache is {first} if the drive held data, {second} if it was empty: write an empty drive"
+    LEVELS = "{levels} speeds come back in any order, so no cache is stated: write equal data without other load"
+    PIPE = "{speed} is about what {pipe} carries, so a faster cache is not seen: connect the drive directly"
     PREFILLED = "the drive was full before, so this is not the cache of an empty one: erase it and write again"
     GUESSED = "phase {phase} is only guessed to be {cause}, as no cache ends so soon: give {what}"
     TOO_EARLY = "phase {phase} ended at {end}, but native cells have room until {room}: look for heat or a second tier"
@@ -119,9 +126,28 @@ def _unstated(phases: Sequence[Phase], options: AnalysisOptions) -> list[Measure
     falls = [after.bytes_per_s < MAX_FALL_RATIO * phase.bytes_per_s for phase, after in pairwise(phases)]
     if options.capacity_bytes is None and sum(falls) > 1:
         warnings.append(AnalysisWarning.NO_SIZE.of())
+    if levels := returning_levels(phases):
+        warnings.append(AnalysisWarning.LEVELS.of(levels=levels))
     if context.prefilled:
         warnings.append(AnalysisWarning.PREFILLED.of())
+    elif options.capacity_bytes is not None and not levels and fits_free_part(phases, options.capacity_bytes):
+        first, second = (_size(phase.to_bytes) for phase in phases[:2])
+        warnings.append(AnalysisWarning.HALF_FULL.of(first=first, second=second))
+    if context.link_bytes_per_s is None and (pipe := _pipe(phases)):
+        speed = f"{phases[0].bytes_per_s / 1e6:.0f} MB/s"
+        warnings.append(AnalysisWarning.PIPE.of(speed=speed, pipe=pipe))
     return warnings
+
+
+def _pipe(phases: Sequence[Phase]) -> str | None:
+    """The pipe outside of the drive that its first phase may have filled; None where it kept to none."""
+    first = phases[0]
+    if first.spread > MAX_PIPE_SPREAD:
+        return None
+    near = (
+        name for name, speed in PIPES_BYTES_PER_S.items() if abs(first.bytes_per_s / speed - 1) <= SAME_PIPE_TOLERANCE
+    )
+    return next(near, None)
 
 
 def _doubtful_phases(
