@@ -73,10 +73,10 @@ fn geometry(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
             ),
         );
     }
-    let most = u32::MAX as u64;
+    let max_pages = u32::MAX as u64;
     let pages = nand.superblocks() as u64 * nand.superblock_pages(CellMode::Native);
-    if pages >= most || nand.superblock_pages(CellMode::Native) >= most {
-        let raw = |unit: u64| units::BYTES.write(most * unit / 1_000_000_000_000 * 1_000_000_000_000);
+    if pages >= max_pages || nand.superblock_pages(CellMode::Native) >= max_pages {
+        let raw = |unit: u64| units::BYTES.write(max_pages * unit / 1_000_000_000_000 * 1_000_000_000_000);
         let unit = nand.map_unit.size();
         let larger = match unit < MapUnit::MAX_BYTES {
             true => format!("; ftl.map_unit = \"64KiB\" allows {}", raw(MapUnit::MAX_BYTES)),
@@ -85,7 +85,7 @@ fn geometry(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
         return fail(
             "nand.blocks_per_plane",
             format!("the geometry has {pages} mapping units of {}", units::BYTES.write(unit)),
-            format!("at most {most}, which is {} raw{larger}", raw(unit)),
+            format!("at most {max_pages}, which is {} raw{larger}", raw(unit)),
         );
     }
     if nand.bits_per_cell == 1 && c.cache.mode != CacheMode::PureXlc {
@@ -115,9 +115,9 @@ fn times(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
         ("controller.write", c.controller.write),
     ];
     times.extend(c.cache.idle.map(|idle| ("cache.idle.threshold", idle.threshold)));
-    let most = Nanos::from_secs(24 * 3600);
+    let longest = Nanos::from_secs(24 * 3600);
     for (key, time) in times {
-        if time == Nanos::ZERO || time > most {
+        if time == Nanos::ZERO || time > longest {
             return Err(reader.error(
                 key,
                 format!("{key} is {}", units::TIME.write(time.0)),
@@ -340,7 +340,7 @@ fn space(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
     let gb = |bytes: u64| format!("{}GB", units::write_decimal((bytes + 5_000_000) / 10_000_000, 100));
     let usable = total.saturating_sub(kept);
     if c.capacity_bytes == 0 || data > usable {
-        let most = usable * nand.superblock_bytes(main);
+        let max_bytes = usable * nand.superblock_bytes(main);
         return Err(reader.error(
             capacity_key,
             format!(
@@ -348,7 +348,7 @@ fn space(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
                 gb(c.capacity_bytes),
                 units::BYTES.write(nand.superblock_bytes(main)),
             ),
-            format!("at most {} on this geometry, or a larger nand.blocks_per_plane", gb(most)),
+            format!("at most {} on this geometry, or a larger nand.blocks_per_plane", gb(max_bytes)),
         ));
     }
     if data + set_aside > usable {
@@ -364,15 +364,15 @@ fn space(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
     };
     if dynamic + set_aside > usable {
         let bits = nand.bits_per_cell;
-        let most = (usable - set_aside) * slc;
+        let max_bytes = (usable - set_aside) * slc;
         return Err(reader.error(
             "cache.dynamic",
             format!(
                 "cache.dynamic is {} but the drive can hold {} as pSLC",
                 gb(c.cache.dynamic_bytes),
-                gb(most)
+                gb(max_bytes)
             ),
-            format!("at most {} on this geometry with {bits} bits a cell", gb(most)),
+            format!("at most {} on this geometry with {bits} bits a cell", gb(max_bytes)),
         ));
     }
     Ok(())
