@@ -16,7 +16,7 @@ use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use pslc_ssd::state::{Kept, StateError};
-use pslc_ssd::{Machine, Nanos, Op, Request, PAGE_BYTES};
+use pslc_ssd::{Drive, Machine, Nanos, Op, Request};
 
 use crate::error::{failed, OpenError};
 use crate::files::{self, NewFile, Replace};
@@ -168,7 +168,7 @@ pub fn recovered(
     }
     let lost = match kept.machine.drive().survives_power_loss() {
         true => 0,
-        false => drop_newest(&mut entries[safe..], kept.machine.drive().buffered_pages()),
+        false => drop_newest(&mut entries[safe..], kept.machine.drive()),
     };
     if lost > 0 {
         *kept = again().map_err(|error| failed("recover the drive", drive, io::Error::other(error)))?;
@@ -201,21 +201,22 @@ pub fn run(machine: &mut Machine, entry: &Entry) -> Nanos {
     }
 }
 
-/// Take the newest so many pages out of the writes; returns how many there were.
-fn drop_newest(entries: &mut [Entry], pages: u32) -> u32 {
+/// Take the newest pages, those that the write buffer holds, out of the writes; returns how many there were.
+fn drop_newest(entries: &mut [Entry], drive: &Drive) -> u32 {
+    let (unit, pages) = (drive.unit(), drive.buffered_pages());
     let mut left = pages;
     for entry in entries.iter_mut().rev() {
         let Call::Submit(request) = &mut entry.call else { continue };
         if request.op != Op::Write || left == 0 {
             continue;
         }
-        let first = request.offset / PAGE_BYTES;
-        let count = ((request.offset + request.len as u64).div_ceil(PAGE_BYTES) - first) as u32;
+        let first = unit.whole(request.offset);
+        let count = (unit.needed(request.offset + request.len as u64) - first) as u32;
         if count <= left {
             left -= count;
             entry.call = Call::Advance;
         } else {
-            request.len = ((first + (count - left) as u64) * PAGE_BYTES - request.offset) as u32;
+            request.len = (unit.bytes(first + (count - left) as u64) - request.offset) as u32;
             left = 0;
         }
     }
@@ -325,8 +326,8 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use pslc_ssd::profile;
     use pslc_ssd::state::{self, About};
+    use pslc_ssd::{profile, PAGE_BYTES};
 
     /// A drive with little space, so that it folds and collects soon.
     fn small(plp: &str) -> Kept {

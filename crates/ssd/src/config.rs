@@ -9,7 +9,7 @@ pub use crate::cell_mode::CellMode;
 pub use crate::ftl::cache::{Overflow, WhenFull};
 pub use crate::ftl::victim::VictimRule;
 
-use crate::units::{Nanos, PAGE_BYTES};
+use crate::units::{MapUnit, Nanos};
 use crate::words::words;
 
 /// The host interface.
@@ -71,6 +71,8 @@ pub struct Nand {
     pub pages_per_block: u32,
     /// A multiple of 4 KiB.
     pub page_bytes: u32,
+    /// What an entry of the map stands for.
+    pub map_unit: MapUnit,
     pub bits_per_cell: u32,
     /// Channel speed in megatransfers a second; a transfer is one byte.
     pub bus_mts: u32,
@@ -503,9 +505,9 @@ impl Nand {
         }
     }
 
-    /// Mapping pages (4 KiB) that one multi-plane page, a page of every plane of one die, holds.
+    /// Mapping units (of 4 KiB in most drives) that one multi-plane page, a page of every plane of one die, holds.
     pub fn multi_plane_pages(&self) -> u32 {
-        (self.planes as u64 * self.page_bytes as u64 / PAGE_BYTES) as u32
+        self.map_unit.whole(self.planes as u64 * self.page_bytes as u64) as u32
     }
 
     /// Mapping pages of one superblock (one block of every plane of every die) in native mode.
@@ -519,7 +521,7 @@ impl Nand {
 
     /// Bytes of one superblock.
     pub fn superblock_bytes(&self, mode: CellMode) -> u64 {
-        self.superblock_pages(mode) * PAGE_BYTES
+        self.map_unit.bytes(self.superblock_pages(mode))
     }
 
     /// Bytes of a program unit: a multi-plane page, times the bits of a native cell.
@@ -528,7 +530,7 @@ impl Nand {
             CellMode::Slc => self.multi_plane_pages(),
             CellMode::Native => self.multi_plane_pages() * self.bits_per_cell,
         };
-        pages as u64 * PAGE_BYTES
+        self.map_unit.bytes(pages as u64)
     }
 
     /// What the arrays of all dies together program, in bytes a second.

@@ -62,6 +62,6 @@ pub use config::Config;
 pub use drive::Drive;
 pub use host::Machine;
 pub use request::{Op, Request};
-pub use units::{Lpn, Nanos, Ppn, PAGE_BYTES};
+pub use units::{Lpn, MapUnit, Nanos, Ppn, PAGE_BYTES};
 pub use waits::{Cause, Waits};
 pub use words::Words;

@@ -80,8 +80,74 @@ impl fmt::Display for Nanos {
     }
 }
 
-/// Bytes of one page of the flash translation layer, the unit of the mapping.
+/// Bytes of one page of the flash translation layer in most drives, the smallest unit of the mapping; what a host or
+/// a trace calls a page.
 pub const PAGE_BYTES: u64 = 4096;
+
+/// Bytes that an entry of the map stands for, a power of two: what the flash translation layer calls a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(try_from = "u64", into = "u64")]
+pub struct MapUnit {
+    shift: u32,
+}
+
+impl MapUnit {
+    /// The largest unit; drives of 30 TB and more have 16 to 64 KiB.
+    pub const MAX_BYTES: u64 = 64 << 10;
+
+    /// Bytes of one unit.
+    #[inline(always)]
+    pub fn size(self) -> u64 {
+        1 << self.shift
+    }
+
+    /// Bytes of so many units.
+    #[inline(always)]
+    pub fn bytes(self, units: u64) -> u64 {
+        units << self.shift
+    }
+
+    /// Whole units in so many bytes: also the unit in which a byte offset is.
+    #[inline(always)]
+    pub fn whole(self, bytes: u64) -> u64 {
+        bytes >> self.shift
+    }
+
+    /// Units that so many bytes need.
+    #[inline(always)]
+    pub fn needed(self, bytes: u64) -> u64 {
+        (bytes + self.size() - 1) >> self.shift
+    }
+
+    /// Whether a unit begins at this byte offset.
+    #[inline(always)]
+    pub fn begins_at(self, offset: u64) -> bool {
+        offset & (self.size() - 1) == 0
+    }
+}
+
+impl Default for MapUnit {
+    fn default() -> MapUnit {
+        MapUnit { shift: PAGE_BYTES.trailing_zeros() }
+    }
+}
+
+impl TryFrom<u64> for MapUnit {
+    type Error = &'static str;
+
+    fn try_from(bytes: u64) -> Result<MapUnit, &'static str> {
+        match bytes.is_power_of_two() && (PAGE_BYTES..=MapUnit::MAX_BYTES).contains(&bytes) {
+            true => Ok(MapUnit { shift: bytes.trailing_zeros() }),
+            false => Err("a mapping unit that is no power of two from 4 to 64 KiB"),
+        }
+    }
+}
+
+impl From<MapUnit> for u64 {
+    fn from(unit: MapUnit) -> u64 {
+        unit.size()
+    }
+}
 
 /// The number of a page in one of the two address spaces that the mapping relates.
 pub trait PageNumber: Copy + Eq {

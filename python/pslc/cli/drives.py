@@ -132,10 +132,10 @@ def _print_drives(rows: list[dict[str, object]]) -> None:
     cells = []
     for row in rows:
         numbers = {key: value for key, value in row.items() if isinstance(value, int)}
-        speeds = (words.speed(numbers[f"{of}_bytes_per_s"]) for of in ("link", "slc_write", "native_write"))
+        speeds = (str(round(numbers[f"{of}_bytes_per_s"] / 1e6)) for of in ("link", "slc_write", "native_write"))
         size, dies, bits = words.size(numbers["capacity_bytes"]), str(numbers["dies"]), str(numbers["bits_per_cell"])
         cells.append((str(row["name"]), str(row["drive"]), size, dies, bits, *speeds))
-    _print_table(("name", "drive", "capacity", "dies", "bits", "link", "pSLC", "native"), cells)
+    _print_table(("name", "drive", "capacity", "dies", "bits", "link MB/s", "pSLC MB/s", "native MB/s"), cells)
 
 
 def _print_parts(dies: "list[Nand]", controllers: "list[Controller]") -> None:

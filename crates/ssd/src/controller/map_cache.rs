@@ -48,8 +48,8 @@ pub enum Look {
 }
 
 impl MapCache {
-    pub fn new(map: &config::MapCache, capacity_bytes: u64) -> MapCache {
-        let segments = (capacity_bytes / PAGE_BYTES).div_ceil(MAPPED_PAGES as u64);
+    pub fn new(map: &config::MapCache, units: u64) -> MapCache {
+        let segments = units.div_ceil(MAPPED_PAGES as u64);
         MapCache {
             access: map.access,
             size: (map.bytes / PAGE_BYTES).clamp(1, segments) as usize,
@@ -62,8 +62,8 @@ impl MapCache {
     }
 
     /// Whether it is this cache, and its list holds each page of the map that it holds once.
-    pub fn check(&self, map: &config::MapCache, capacity_bytes: u64) -> Consistency {
-        let described = MapCache::new(map, capacity_bytes);
+    pub fn check(&self, map: &config::MapCache, units: u64) -> Consistency {
+        let described = MapCache::new(map, units);
         ensure(
             (self.access, self.size, self.slots.len())
                 == (described.access, described.size, described.slots.len())
@@ -153,7 +153,7 @@ mod tests {
 
     fn holding(pages: u64) -> MapCache {
         let map = config::MapCache { bytes: pages * PAGE_BYTES, access: Nanos::ZERO };
-        MapCache::new(&map, 64 * MAPPED_PAGES as u64 * PAGE_BYTES)
+        MapCache::new(&map, 64 * MAPPED_PAGES as u64)
     }
 
     proptest! {

@@ -5,7 +5,7 @@ use crate::cell_mode::CellMode;
 use crate::config::Config;
 use crate::consistency::{ensure, ensure_counters, Consistency};
 use crate::thermal::Thermal;
-use crate::units::{Lpn, Nanos, PAGE_BYTES};
+use crate::units::{Lpn, Nanos};
 
 /// How long after the drive was last asked or looked at the clock of who has it may stand, in what is read from a file.
 const MAX_UNSEEN: Nanos = Nanos::from_secs(24 * 3600);
@@ -29,7 +29,7 @@ impl Drive {
         self.check_heat(config)?;
         self.nand.check(&config.nand, controller, self.now)?;
         self.check_caches(config)?;
-        let buffer = (controller.write_buffer_bytes / PAGE_BYTES) as u32;
+        let buffer = self.unit().whole(controller.write_buffer_bytes) as u32;
         self.ftl.check(config, &self.nand)?;
         self.buffer.check(buffer, config.nand.multi_plane_pages(), self.ftl.filling_pages(), &self.nand)
     }
@@ -41,7 +41,7 @@ impl Drive {
         let events = [self.power_cycles, self.unsafe_shutdowns];
         ensure_counters(&moved, "counters")?;
         ensure_counters(&waited, "counters")?;
-        ensure_counters(&pages.map(|pages| pages.saturating_mul(PAGE_BYTES)), "counters")?;
+        ensure_counters(&pages.map(|pages| pages.saturating_mul(self.unit().size())), "counters")?;
         ensure_counters(&events, "counters")
     }
 
@@ -58,12 +58,12 @@ impl Drive {
         let controller = &config.controller;
         ensure(self.read_ahead.is_some() == (controller.read_ahead_bytes > 0), "reading ahead")?;
         if let Some(ahead) = &self.read_ahead {
-            let end_of_drive = Lpn((self.capacity_bytes / PAGE_BYTES) as u32);
-            ahead.check((controller.read_ahead_bytes / PAGE_BYTES) as u32, end_of_drive)?;
+            let end_of_drive = Lpn(self.unit().whole(self.capacity_bytes) as u32);
+            ahead.check(self.unit().whole(controller.read_ahead_bytes) as u32, end_of_drive)?;
         }
         ensure(self.map_cache.is_some() == controller.map.is_some(), "map cache")?;
         if let (Some(cache), Some(map)) = (&self.map_cache, &controller.map) {
-            cache.check(map, self.capacity_bytes)?;
+            cache.check(map, self.unit().whole(self.capacity_bytes))?;
         }
         let unit = self.nand.program_unit(CellMode::Slc, 1000).pages;
         ensure(self.map_pages_to_write < unit, "map cache")

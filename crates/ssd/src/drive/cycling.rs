@@ -76,7 +76,7 @@ impl CyclingDrive {
             return self.drive.submit(now, request);
         }
         self.drive.assert_fits(request);
-        let pages = PageRange::of(request);
+        let pages = PageRange::of(request, self.drive.unit());
         if self.drive.is_cacheable(now, request, &pages) {
             return self.drive.write_in_cycle(cycles, now, request.len, &pages);
         }

@@ -34,7 +34,7 @@ use crate::nand::Nand;
 use crate::power::{Waking, LEVELS};
 use crate::request::Request;
 use crate::thermal::Thermal;
-use crate::units::{Lpn, Nanos, Ppn, PAGE_BYTES};
+use crate::units::{Lpn, MapUnit, Nanos, Ppn};
 use crate::waits::Waits;
 
 /// A simulated drive, fresh from the factory: every block erased, nothing mapped, its clock at zero.
@@ -81,24 +81,23 @@ pub struct Drive {
     lost_pages: u64,
 }
 
-/// Bytes of so many pages.
-fn bytes(pages: u64) -> u64 {
-    pages * PAGE_BYTES
-}
-
 impl Drive {
     pub fn new(config: &Config) -> Drive {
+        let unit = config.nand.map_unit;
         Drive {
             link: Link::new(&config.link),
             controller: config.controller.clone(),
             cores: Cores::new(config.controller.cores),
             buffer: WriteBuffer::new(
-                (config.controller.write_buffer_bytes / PAGE_BYTES) as u32,
+                unit.whole(config.controller.write_buffer_bytes) as u32,
                 config.nand.multi_plane_pages(),
             ),
             read_ahead: (config.controller.read_ahead_bytes > 0)
-                .then(|| ReadAhead::new((config.controller.read_ahead_bytes / PAGE_BYTES) as u32)),
-            map_cache: config.controller.map.map(|map| MapCache::new(&map, config.capacity_bytes)),
+                .then(|| ReadAhead::new(unit.whole(config.controller.read_ahead_bytes) as u32)),
+            map_cache: config
+                .controller
+                .map
+                .map(|map| MapCache::new(&map, unit.whole(config.capacity_bytes))),
             power: config.power,
             heat: config.heat.as_ref().map(Thermal::new),
             ftl: Ftl::new(config),
@@ -131,6 +130,12 @@ impl Drive {
         self.now
     }
 
+    /// Bytes that an entry of the map stands for.
+    #[inline(always)]
+    pub fn unit(&self) -> MapUnit {
+        self.ftl.unit()
+    }
+
     /// Bytes the host can address.
     pub fn capacity_bytes(&self) -> u64 {
         self.capacity_bytes
@@ -139,7 +144,7 @@ impl Drive {
     /// Valid data in the pSLC cache.
     #[inline]
     pub fn cache_bytes(&self) -> u64 {
-        bytes(self.ftl.pages.slc_valid)
+        self.unit().bytes(self.ftl.pages.slc_valid)
     }
 
     /// Link, as its ceilings in bytes a second: for data written, for data read.
@@ -161,26 +166,28 @@ impl Drive {
     /// Prefetch what a request will look up. Changes no state.
     #[inline]
     pub fn prepare(&self, request: &Request) {
-        self.ftl.prefetch(Lpn((request.offset / PAGE_BYTES) as u32));
+        self.ftl.prefetch(Lpn(self.unit().whole(request.offset) as u32));
     }
 
     /// Whether the page at a byte offset holds data, and how many bytes from there on, at most so many, do as it does; there
     /// may be more.
     pub fn mapped(&self, offset: u64, max_bytes: u64) -> (bool, u64) {
-        let page = offset / PAGE_BYTES;
-        let end = (offset + max_bytes).min(self.capacity_bytes).div_ceil(PAGE_BYTES);
+        let unit = self.unit();
+        let page = unit.whole(offset);
+        let end = unit.needed((offset + max_bytes).min(self.capacity_bytes));
         let (at, run) = self.ftl.find(Lpn(page as u32), (end - page) as u32);
-        (at != Ppn::NONE, ((page + run as u64) * PAGE_BYTES - offset).min(max_bytes))
+        (at != Ppn::NONE, (unit.bytes(page + run as u64) - offset).min(max_bytes))
     }
 
     /// The parts of a range that hold no data: offset and length of each, in bytes.
     pub fn unwritten(&self, offset: u64, len: u64) -> Vec<(u64, u64)> {
         let mut holes: Vec<(u64, u64)> = Vec::new();
-        let (mut page, end) = ((offset / PAGE_BYTES) as u32, (offset + len).div_ceil(PAGE_BYTES) as u32);
+        let unit = self.unit();
+        let (mut page, end) = (unit.whole(offset) as u32, unit.needed(offset + len) as u32);
         while page < end {
             let (at, count) = self.ftl.find(Lpn(page), end - page);
             if at == Ppn::NONE {
-                let (from, bytes) = (page as u64 * PAGE_BYTES, count as u64 * PAGE_BYTES);
+                let (from, bytes) = (unit.bytes(page as u64), unit.bytes(count as u64));
                 match holes.last_mut() {
                     Some((start, length)) if *start + *length == from => *length += bytes,
                     _ => holes.push((from, bytes)),
@@ -203,7 +210,7 @@ impl Drive {
 
     /// Mapping pages of a superblock in a mode.
     pub fn superblock_pages(&self, mode: CellMode) -> u64 {
-        self.ftl.superblock_bytes(mode) / PAGE_BYTES
+        self.unit().whole(self.ftl.superblock_bytes(mode))
     }
 
     /// Check that the mapping is consistent and every count is what it counts; panics if not. Slow; for tests.
@@ -220,14 +227,14 @@ impl Drive {
         "host_read_bytes_total": self.host_read_bytes,
         "host_write_bytes_total": self.host_write_bytes,
         "host_trim_bytes_total": self.host_trim_bytes,
-        "host_to_slc_bytes_total": bytes(self.ftl.pages.host_to_slc),
-        "host_to_native_bytes_total": bytes(self.ftl.pages.host_to_native),
-        "folded_bytes_total": bytes(self.ftl.pages.folded),
-        "idle_folded_bytes_total": bytes(self.ftl.pages.idle_folded),
-        "gc_bytes_total": bytes(self.ftl.pages.collected),
-        "died_in_slc_bytes_total": bytes(self.ftl.pages.died_in_slc),
-        "slc_programmed_bytes_total": bytes(self.ftl.pages.slc_programmed),
-        "native_programmed_bytes_total": bytes(self.ftl.pages.native_programmed),
+        "host_to_slc_bytes_total": self.unit().bytes(self.ftl.pages.host_to_slc),
+        "host_to_native_bytes_total": self.unit().bytes(self.ftl.pages.host_to_native),
+        "folded_bytes_total": self.unit().bytes(self.ftl.pages.folded),
+        "idle_folded_bytes_total": self.unit().bytes(self.ftl.pages.idle_folded),
+        "gc_bytes_total": self.unit().bytes(self.ftl.pages.collected),
+        "died_in_slc_bytes_total": self.unit().bytes(self.ftl.pages.died_in_slc),
+        "slc_programmed_bytes_total": self.unit().bytes(self.ftl.pages.slc_programmed),
+        "native_programmed_bytes_total": self.unit().bytes(self.ftl.pages.native_programmed),
         "slc_erases_total": self.ftl.erases().0 * self.planes,
         "native_erases_total": self.ftl.erases().1 * self.planes,
         "link_busy_ns_total": self.link.busy().0,
@@ -237,16 +244,16 @@ impl Drive {
         "slc_valid_bytes": self.cache_bytes(),
         "slc_superblocks": self.ftl.slc_superblocks() as u64,
         "free_superblocks": self.ftl.free_superblocks() as u64,
-        "mapped_bytes": bytes(self.ftl.pages.mapped),
+        "mapped_bytes": self.unit().bytes(self.ftl.pages.mapped),
         "cache_limit_bytes": self.ftl.cache_superblocks() as u64 * self.ftl.superblock_bytes(CellMode::Slc),
         "static_erases_total": self.ftl.static_erases() * self.planes,
-        "map_read_bytes_total": bytes(self.map_read_pages),
-        "map_programmed_bytes_total": bytes(self.map_programmed_pages),
+        "map_read_bytes_total": self.unit().bytes(self.map_read_pages),
+        "map_programmed_bytes_total": self.unit().bytes(self.map_programmed_pages),
         "energy_nj_total": self.energy_nj(now),
         "temperature_millicelsius": self.heat.as_ref().map_or(0, |heat| heat.temperature_mc().max(0) as u64),
         "throttle_level": self.heat.as_ref().map_or(0, |heat| heat.level() as u64),
         "map_wait_ns_total": self.map_waited.0,
-        "buffer_bytes": bytes(self.buffer.held(&self.nand, self.now) as u64),
+        "buffer_bytes": self.unit().bytes(self.buffer.held(&self.nand, self.now) as u64),
         "wake_ns_total": self.waking.spent.0,
         "flush_wait_ns_total": self.flush_waited.0,
     }

@@ -1,7 +1,7 @@
 //! Which pages a request touches.
 
 use crate::request::Request;
-use crate::units::{Lpn, PAGE_BYTES};
+use crate::units::{Lpn, MapUnit};
 
 /// The pages that a byte range touches.
 #[derive(Clone, Copy, Debug)]
@@ -23,14 +23,14 @@ impl PageRange {
     }
 
     #[inline]
-    pub fn of(request: &Request) -> PageRange {
+    pub fn of(request: &Request, unit: MapUnit) -> PageRange {
         let end = request.offset + request.len as u64;
-        let first = request.offset / PAGE_BYTES;
-        let last = end.div_ceil(PAGE_BYTES);
+        let first = unit.whole(request.offset);
+        let last = unit.needed(end);
         PageRange {
             first: Lpn(first as u32),
             count: (last - first) as u32,
-            ragged: (request.offset % PAGE_BYTES != 0, end % PAGE_BYTES != 0),
+            ragged: (!unit.begins_at(request.offset), !unit.begins_at(end)),
         }
     }
 }

@@ -1,9 +1,8 @@
 //! The drive is switched off and on: by the vendor's tool, which sets its cache up anew, or without a word.
 
-use super::{bytes, Drive};
+use super::Drive;
 use crate::config::Config;
 use crate::controller::{MapCache, ReadAhead};
-use crate::units::PAGE_BYTES;
 
 impl Drive {
     /// Set the cache up anew, as the vendor's tool does: all data are gone, wear, heat and counters stay. The drive is
@@ -29,10 +28,10 @@ impl Drive {
     /// The power has gone and come back. What the controller held of the map and had read ahead is gone; so are `lost` pages
     /// of the write buffer, which the caller has not let it write.
     pub fn lose_power(&mut self, lost: u32) {
-        let controller = &self.controller;
-        self.map_cache = controller.map.map(|map| MapCache::new(&map, self.capacity_bytes));
+        let (controller, unit) = (&self.controller, self.unit());
+        self.map_cache = controller.map.map(|map| MapCache::new(&map, unit.whole(self.capacity_bytes)));
         self.read_ahead = (controller.read_ahead_bytes > 0)
-            .then(|| ReadAhead::new((controller.read_ahead_bytes / PAGE_BYTES) as u32));
+            .then(|| ReadAhead::new(unit.whole(controller.read_ahead_bytes) as u32));
         self.map_pages_to_write = 0;
         self.power_cycles += 1;
         self.unsafe_shutdowns += 1;
@@ -46,7 +45,7 @@ impl Drive {
 
     /// What the write buffer held when the power went, and nothing protected.
     pub fn lost_bytes(&self) -> u64 {
-        bytes(self.lost_pages)
+        self.unit().bytes(self.lost_pages)
     }
 
     /// Times it was switched on.

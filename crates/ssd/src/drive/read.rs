@@ -4,14 +4,14 @@ use super::page_range::PageRange;
 use super::Drive;
 use crate::nand::Way;
 use crate::request::Request;
-use crate::units::{Lpn, Nanos, Ppn, PAGE_BYTES};
+use crate::units::{Lpn, Nanos, Ppn};
 use crate::waits::Cause;
 
 impl Drive {
     #[inline(always)]
     pub(super) fn read<const ACCOUNTS: bool>(&mut self, taken: Nanos, request: &Request) -> Nanos {
         self.host_read_bytes += request.len as u64;
-        let pages = PageRange::of(request);
+        let pages = PageRange::of(request, self.unit());
         let plain = !ACCOUNTS && self.map_cache.is_none() && self.read_ahead.is_none();
         match plain && pages.count == 1 {
             true => self.read_page(taken, pages.first),
@@ -32,7 +32,7 @@ impl Drive {
                 }
             }
         };
-        taken.max(self.link.send(self.now, arrived, PAGE_BYTES + self.link.command_bytes()))
+        taken.max(self.link.send(self.now, arrived, self.unit().bytes(1) + self.link.command_bytes()))
     }
 
     #[inline(never)]
@@ -42,7 +42,7 @@ impl Drive {
         // Of the part that comes last.
         let mut way = Way::default();
         let mut send = |drive: &mut Drive, at: Nanos, count: u32| {
-            let bytes = count as u64 * PAGE_BYTES + std::mem::take(&mut command);
+            let bytes = drive.unit().bytes(count as u64) + std::mem::take(&mut command);
             let sent = drive.link.send(drive.now, at, bytes);
             if sent > done {
                 done = sent;
@@ -78,7 +78,7 @@ impl Drive {
         send: &mut dyn FnMut(&mut Drive, Nanos, u32),
     ) {
         let mut ahead = self.read_ahead.take().expect("asked for");
-        let end_of_drive = Lpn((self.capacity_bytes / PAGE_BYTES) as u32);
+        let end_of_drive = Lpn(self.unit().whole(self.capacity_bytes) as u32);
         let next = ahead.follow(pages.first, pages.count, end_of_drive);
         let (mut page, end) = (pages.first, pages.first + pages.count);
         while page < end {

@@ -3,14 +3,14 @@
 use super::page_range::PageRange;
 use super::Drive;
 use crate::request::Request;
-use crate::units::{Lpn, Nanos, PAGE_BYTES};
+use crate::units::{Lpn, Nanos};
 
 impl Drive {
     /// Only pages that the range covers whole are deallocated.
     pub(super) fn trim(&mut self, taken: Nanos, request: &Request) -> Nanos {
         self.host_trim_bytes += request.len as u64;
-        let first = request.offset.div_ceil(PAGE_BYTES);
-        let end = (request.offset + request.len as u64) / PAGE_BYTES;
+        let first = self.unit().needed(request.offset);
+        let end = self.unit().whole(request.offset + request.len as u64);
         if first >= end {
             return taken;
         }

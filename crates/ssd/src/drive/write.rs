@@ -4,7 +4,7 @@ use super::page_range::PageRange;
 use super::Drive;
 use crate::nand::Way;
 use crate::request::Request;
-use crate::units::{Lpn, Nanos, PAGE_BYTES};
+use crate::units::{Lpn, Nanos};
 use crate::waits::Cause;
 
 /// A write on its way over the link.
@@ -29,7 +29,7 @@ impl Drive {
     pub(super) fn write(&mut self, taken: Nanos, request: &Request) -> Nanos {
         self.host_write_bytes += request.len as u64;
         self.unflushed = true;
-        let pages = PageRange::of(request);
+        let pages = PageRange::of(request, self.unit());
         let known = self.look_up(taken, pages, true);
         // The buffer answers before the map has been changed, but not more than so many changes ahead.
         let behind = match &mut self.map_cache {
@@ -86,7 +86,7 @@ impl Drive {
         self.nand.forget_before(now);
         let ready = self.cores.take(self.waking.called(now), self.controller.write);
         let mut payload = Payload::new(len, self.link.command_bytes(), ready);
-        self.take_in(ready, (len as u64 / PAGE_BYTES) as u32, throttled, &mut payload);
+        self.take_in(ready, self.unit().whole(len as u64) as u32, throttled, &mut payload);
         self.buffer.waited += payload.waited;
         payload.arrived + self.controller.copy_in(len)
     }
@@ -94,9 +94,10 @@ impl Drive {
     /// Take in `pages` of a write that are mapped, from `ready` on.
     #[inline(always)]
     fn take_in(&mut self, ready: Nanos, pages: u32, throttled: bool, payload: &mut Payload) {
+        let unit = self.unit();
         let (link, now) = (&mut self.link, self.now);
         let transfer = |room: Nanos, pages: u32| {
-            let carried = payload.bytes.min(pages as u64 * PAGE_BYTES);
+            let carried = payload.bytes.min(unit.bytes(pages as u64));
             payload.bytes -= carried;
             let at = link.receive(now, room, carried + std::mem::take(&mut payload.command));
             payload.waited += room.saturating_sub(payload.arrived);

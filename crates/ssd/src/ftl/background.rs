@@ -9,7 +9,7 @@
 use super::Ftl;
 use crate::config::Idle;
 use crate::nand::Nand;
-use crate::units::{Nanos, PAGE_BYTES};
+use crate::units::Nanos;
 
 /// How far background work has come.
 #[derive(Clone, Copy)]
@@ -54,7 +54,7 @@ impl Ftl {
     ) -> Progress {
         self.exhausted = false;
         self.release_kept();
-        let residue = idle.residue_bytes / PAGE_BYTES;
+        let residue = self.unit().whole(idle.residue_bytes);
         let (mut worked, mut at) = (since, start);
         let progress = loop {
             at = at.max(self.relocation.next_start(nand, start));
@@ -71,7 +71,8 @@ impl Ftl {
             worked = at;
             self.pages.idle_folded += self.pages.folded - folded;
             if let Some(rate) = idle.rate_bytes_per_s {
-                self.relocation.pause_until(at + Nanos(moved as u64 * PAGE_BYTES * 1_000_000_000 / rate));
+                self.relocation
+                    .pause_until(at + Nanos(self.unit().bytes(moved as u64) * 1_000_000_000 / rate));
             }
         };
         self.decide_throttle();

@@ -11,7 +11,7 @@ use crate::config::Config;
 use crate::consistency::{ensure, ensure_counters, Consistency, Inconsistent};
 use crate::nand::Nand;
 use crate::processors::share;
-use crate::units::{Lpn, Ppn, PAGE_BYTES};
+use crate::units::{Lpn, Ppn};
 
 /// What a superblock holds by the maps.
 #[derive(Clone, Copy)]
@@ -29,7 +29,7 @@ impl Ftl {
             self.geometry == Geometry::new(config)
                 && self.config == *cache
                 && (self.reserve, self.fold_below, self.fold_batch) == watermarks(config)
-                && self.capacity_pages == config.capacity_bytes / PAGE_BYTES
+                && self.capacity_pages == self.unit().whole(config.capacity_bytes)
                 && self.gc_rule == config.ftl.gc
                 && self.sorts == sorts(cache)
                 && self.idle_start == idle_start(cache, &self.silences),
@@ -66,7 +66,7 @@ impl Ftl {
             self.host_units,
         ];
         // They are shown as bytes.
-        let bytes = counted.map(|pages| pages.saturating_mul(PAGE_BYTES));
+        let bytes = counted.map(|pages| pages.saturating_mul(self.unit().size()));
         ensure_counters(&bytes, "counters")
     }
 

@@ -11,7 +11,7 @@
 
 use crate::cell_mode::CellMode;
 use crate::config::{CacheMode, Config};
-use crate::units::Ppn;
+use crate::units::{MapUnit, Ppn};
 
 /// A number to divide by, as a multiplication: (n + 1) times the reciprocal rounded down to 64 bits is exact for every
 /// 32-bit n. With d * r = 2^64 - 1 - rest and n = q * d + s, (n + 1) * r / 2^64 is q + (s + 1) / d less
@@ -39,6 +39,8 @@ impl Divisor {
 pub struct Geometry {
     /// Mode of everything that is not cache: native, or pSLC on a drive that runs so as a whole.
     pub main: CellMode,
+    /// Bytes of a page.
+    pub unit: MapUnit,
     /// Physical page numbers a superblock takes: its pages in the main mode.
     pub stride: u32,
     pub slc_pages: u32,
@@ -76,6 +78,7 @@ impl Geometry {
         };
         Geometry {
             main,
+            unit: nand.map_unit,
             stride: nand.superblock_pages(main) as u32,
             slc_pages: nand.superblock_pages(CellMode::Slc) as u32,
             multi_plane_pages: nand.multi_plane_pages(),

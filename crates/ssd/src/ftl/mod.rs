@@ -34,7 +34,7 @@ use crate::cell_mode::CellMode;
 use crate::config::{self, CacheMode, Config, Reuse};
 use crate::controller::WriteBuffer;
 use crate::nand::Nand;
-use crate::units::{Lpn, Nanos, Ppn, PAGE_BYTES};
+use crate::units::{Lpn, MapUnit, Nanos, Ppn};
 
 /// Pages by what became of them.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
@@ -114,7 +114,7 @@ impl Ftl {
         let cache = &config.cache;
         let count = config.nand.superblocks();
         let set_aside = config.static_superblocks();
-        let capacity_pages = config.capacity_bytes / PAGE_BYTES;
+        let capacity_pages = geometry.unit.whole(config.capacity_bytes);
         let (reserve, fold_below, fold_batch) = watermarks(config);
         Ftl {
             reserve,
@@ -213,8 +213,14 @@ impl Ftl {
         self.pages.host_to_slc + self.pages.host_to_native
     }
 
+    /// Bytes that an entry of the map stands for.
+    #[inline(always)]
+    pub fn unit(&self) -> MapUnit {
+        self.geometry.unit
+    }
+
     pub fn superblock_bytes(&self, mode: CellMode) -> u64 {
-        self.geometry.pages(mode) as u64 * PAGE_BYTES
+        self.unit().bytes(self.geometry.pages(mode) as u64)
     }
 
     pub fn free_superblocks(&self) -> u32 {
@@ -341,7 +347,7 @@ impl Ftl {
     fn release(&mut self, index: u32) {
         self.superblocks.release(index);
         self.p2l.forget(self.geometry.first_page(index), self.geometry.stride);
-        let residue = self.config.idle.map_or(0, |idle| idle.residue_bytes / PAGE_BYTES);
+        let residue = self.config.idle.map_or(0, |idle| self.unit().whole(idle.residue_bytes));
         if self.config.reuse == Reuse::WhenEmpty && self.pages.slc_valid <= residue {
             self.exhausted = false;
         }

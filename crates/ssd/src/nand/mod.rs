@@ -8,7 +8,7 @@ use crate::cell_mode::CellMode;
 use crate::config::{self, CellTiming, Suspend};
 use crate::consistency::{ensure, ensure_counters, Consistency};
 use crate::timeline::Timeline;
-use crate::units::{Nanos, PAGE_BYTES};
+use crate::units::Nanos;
 use crate::waits::{Cause, Waits};
 
 /// A program in flight: enough to ask later when it ends.
@@ -119,8 +119,8 @@ impl Nand {
     /// The NAND behind the data path of a controller.
     pub fn new(nand: &config::Nand, controller: &config::Controller) -> Nand {
         let unit = |pages: u32, path: Option<u64>, time: Nanos| {
-            let transfer = transfer_time(pages, nand.bus_mts);
-            let bytes = pages as u64 * PAGE_BYTES;
+            let bytes = nand.map_unit.bytes(pages as u64);
+            let transfer = transfer_time(bytes, nand.bus_mts);
             let path = path.map_or(Nanos::ZERO, |rate| Nanos((bytes * 1_000_000_000).div_ceil(rate)));
             ProgramUnit { pages, transfer, path, time }
         };
@@ -153,7 +153,7 @@ impl Nand {
                 if nand.independent_reads { nand.dies * nand.planes } else { 0 } as usize
             ],
             transfers: (0..=nand.multi_plane_pages())
-                .map(|pages| transfer_time(pages, nand.bus_mts))
+                .map(|pages| transfer_time(nand.map_unit.bytes(pages as u64), nand.bus_mts))
                 .collect(),
             horizon: Nanos::ZERO,
             reading: Nanos::ZERO,
@@ -390,7 +390,7 @@ impl Nand {
     }
 }
 
-/// Time of `pages` mapping pages on a bus of that many megatransfers (bytes) a second.
-fn transfer_time(pages: u32, bus_mts: u32) -> Nanos {
-    Nanos((pages as u64 * PAGE_BYTES * 1000).div_ceil(bus_mts as u64))
+/// Time of so many bytes on a bus of that many megatransfers (bytes) a second.
+fn transfer_time(bytes: u64, bus_mts: u32) -> Nanos {
+    Nanos((bytes * 1000).div_ceil(bus_mts as u64))
 }

@@ -6,7 +6,7 @@ use super::keys::{STATES, THROTTLES};
 use super::reader::Reader;
 use super::units;
 use crate::config::*;
-use crate::units::{Nanos, PAGE_BYTES};
+use crate::units::{MapUnit, Nanos, PAGE_BYTES};
 use crate::words::Words;
 
 /// Superblocks beyond the reserve that are open or kept for moving data.
@@ -52,14 +52,40 @@ fn geometry(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
             "a multiple of nand.bits_per_cell: every word line holds one page a bit".into(),
         );
     }
+    if !nand.map_unit.begins_at(nand.planes as u64 * nand.page_bytes as u64) {
+        let multi_plane = units::BYTES.write(nand.planes as u64 * nand.page_bytes as u64);
+        return fail(
+            "ftl.map_unit",
+            format!("ftl.map_unit is {}", units::BYTES.write(nand.map_unit.size())),
+            format!("at most a page of every plane, {multi_plane}, and a whole part of it"),
+        );
+    }
+    if nand.independent_reads && nand.map_unit.size() > nand.page_bytes as u64 {
+        return fail(
+            "ftl.map_unit",
+            format!(
+                "ftl.map_unit is {}, and planes read for themselves",
+                units::BYTES.write(nand.map_unit.size())
+            ),
+            format!(
+                "at most nand.page, {}, or nand.plane_reads = \"together\"",
+                units::BYTES.write(nand.page_bytes as u64)
+            ),
+        );
+    }
     let max_pages = u32::MAX as u64;
     let pages = nand.superblocks() as u64 * nand.superblock_pages(CellMode::Native);
     if pages >= max_pages || nand.superblock_pages(CellMode::Native) >= max_pages {
-        let raw = units::BYTES.write(max_pages * PAGE_BYTES / 1_000_000_000_000 * 1_000_000_000_000);
+        let raw = |unit: u64| units::BYTES.write(max_pages * unit / 1_000_000_000_000 * 1_000_000_000_000);
+        let unit = nand.map_unit.size();
+        let larger = match unit < MapUnit::MAX_BYTES {
+            true => format!("; ftl.map_unit = \"64KiB\" allows {}", raw(MapUnit::MAX_BYTES)),
+            false => String::new(),
+        };
         return fail(
             "nand.blocks_per_plane",
-            format!("the geometry has {pages} pages of 4KiB"),
-            format!("at most {max_pages}, which is {raw} raw"),
+            format!("the geometry has {pages} mapping units of {}", units::BYTES.write(unit)),
+            format!("at most {max_pages}, which is {} raw{larger}", raw(unit)),
         );
     }
     if nand.bits_per_cell == 1 && c.cache.mode != CacheMode::PureXlc {
@@ -278,6 +304,13 @@ fn page_cache(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
             "a multiple of 4KiB, at most 1GiB".into(),
         ));
     }
+    if c.capacity_bytes / PAGE_BYTES >= u32::MAX as u64 {
+        return Err(reader.error(
+            key,
+            format!("{key} is before a drive of {}", units::BYTES.write(c.capacity_bytes)),
+            "remove it: such a cache knows the pages of 17TB at most".into(),
+        ));
+    }
     if cache.memory_bytes_per_s == 0 {
         return Err(reader.error("host.memory", "host.memory is 0".into(), "\"10GB/s\", for one".into()));
     }
@@ -286,7 +319,7 @@ fn page_cache(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
 
 fn space(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
     let nand = &c.nand;
-    let unit = nand.multi_plane_pages() as u64 * nand.bits_per_cell as u64 * PAGE_BYTES;
+    let unit = nand.unit_bytes(CellMode::Native);
     if c.controller.write_buffer_bytes < 2 * unit || c.controller.write_buffer_bytes > 1 << 40 {
         return Err(reader.error(
             "controller.write_buffer",

@@ -6,7 +6,7 @@ use super::reader::{Reader, Switch};
 use super::units;
 use super::visit::{quoted, Toml, Visit, Visited};
 use crate::config::*;
-use crate::units::{Nanos, PAGE_BYTES};
+use crate::units::{MapUnit, Nanos};
 
 /// Words for two values, the default first.
 const DEAD: Switch = [("free-at-once", false), ("until-idle", true)];
@@ -90,7 +90,8 @@ pub fn read(reader: &Reader) -> Result<Config, ProfileError> {
         }),
         _ => capacity,
     };
-    config.capacity_bytes = bytes / PAGE_BYTES * PAGE_BYTES;
+    let unit = config.nand.map_unit;
+    config.capacity_bytes = unit.bytes(unit.whole(bytes));
     Ok(config)
 }
 
@@ -131,6 +132,9 @@ fn visit(v: &mut Visit, draft: &mut Draft) -> Visited {
     nand(v, &mut c.nand)?;
     controller(v, &mut c.controller)?;
     v.word("ftl.gc", &mut c.ftl.gc, Some(VictimRule::Greedy))?;
+    v.key("ftl.map_unit", &mut c.nand.map_unit, read_map_unit, |unit| {
+        Some(quoted(&units::BYTES.write(unit.size())))
+    })?;
     v.count("ftl.reserve_superblocks", &mut c.ftl.reserve_superblocks, 3, 1 << 16, None)?;
     cache(v, &mut c.cache)?;
     if let Some(power) = v.table(&mut c.power, |r| r.has_table("power")) {
@@ -292,6 +296,18 @@ fn host(v: &mut Visit, c: &mut Host) -> Visited {
         v.quantity("host.memory", &mut cache.memory_bytes_per_s, units::RATE, Some(10_000_000_000))?;
     }
     Ok(())
+}
+
+fn read_map_unit(reader: &Reader) -> Result<MapUnit, ProfileError> {
+    let key = "ftl.map_unit";
+    if reader.value(key).is_none() {
+        return Ok(MapUnit::default());
+    }
+    let bytes = reader.quantity(key, units::BYTES)?;
+    MapUnit::try_from(bytes).map_err(|_| {
+        let hint = "4KiB, 8KiB, 16KiB, 32KiB or 64KiB; 4KiB in most drives".into();
+        reader.error(key, format!("{key} is {}", units::BYTES.write(bytes)), hint)
+    })
 }
 
 fn read_fold_overhead(reader: &Reader) -> Result<u32, ProfileError> {

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use pslc_ssd::config::*;
-use pslc_ssd::{Drive, Machine, Nanos, Request};
+use pslc_ssd::{Drive, Machine, MapUnit, Nanos, Request};
 
 /// 4 dies on 2 channels, 1 plane; a superblock is 4 program units of 48 KiB, and there are 32.
 pub fn tiny() -> Config {
@@ -20,6 +20,7 @@ pub fn tiny() -> Config {
             blocks_per_plane: 32,
             pages_per_block: 3,
             page_bytes: 16384,
+            map_unit: MapUnit::default(),
             bits_per_cell: 3,
             bus_mts: 400,
             slc: CellTiming {
