@@ -32,7 +32,7 @@ OF_OURS = {
     "watch/counters.py": (1, "the kernel's"),
     "watch/traced.py": (2, "the kernel's"),
     "device/probe.py": (1, "the kernel's"),
-    "lab/apart.py": (2, "the kernel's, and /dev/null"),
+    "lab/apart.py": (1, "the null device"),
     "serving/server.py": (2, "the kernel's, and lines that nbdkit prints"),
     "device/published.py": (1, "of the package"),
     "device/profiles.py": (1, "of the package"),
@@ -42,8 +42,8 @@ OF_OURS = {
     "lab/app.py": (2, "of the package"),
     "report/export.py": (1, "of a page that was just made"),
     "lab/static_page.py": (1, "the page that comes with pslc"),
-    "lab/files.py": (2, "folders of its own, to lock them"),
-    "serving/folders.py": (1, "folders of its own, to lock them"),
+    "base/locks.py": (1, "folders of its own, to lock them"),
+    "base/limits.py": (1, "/proc"),
     "cli/__init__.py": (3, "standard streams"),
     "base/unpacker.py": (3, "what the gate opened, and what it asks"),
     "formats/fio_log.py": (1, "lines that the gate read"),
@@ -99,7 +99,6 @@ def test_the_search_finds_what_reads():
 
 
 RUST_READERS = {
-    "crates/drive/src/kept.rs": (2, "the file of a drive, judged before; its folder"),
     "crates/drive/src/guard/loops.rs": (1, "a loop device, to ask the kernel what is behind it"),
     "crates/drive/src/io/stat.rs": (1, "the kernel's"),
     "crates/drive/src/guard/users.rs": (2, "the kernel's; a mounted device"),
@@ -109,7 +108,8 @@ RUST_READERS = {
     "crates/drive/src/guard/device.rs": (1, "the kernel's"),
     "crates/drive/src/handle.rs": (2, "what is measured on, found without opening it"),
     "crates/drive/src/guard/scratch.rs": (3, "what is measured on, and its folder"),
-    "crates/drive/src/files/mod.rs": (2, "files beside a drive, without waiting and through no link; a folder"),
+    "crates/drive/src/sys/unix.rs": (3, "files that pslc keeps, and folders to hold them open"),
+    "crates/drive/src/sys/windows.rs": (6, "files that pslc keeps, and folders to hold them open"),
     "crates/load/src/traces/packed.rs": (1, "a trace, judged before"),
     "crates/load/src/traces/blktrace.rs": (2, "its own File, through packed.rs"),
     "crates/nbd/src/tell.rs": (1, "the kernel's"),

@@ -147,3 +147,25 @@ def test_a_skip_for_a_missing_program_fails_where_every_program_is_to_be_there(p
             done = pytester.runpytest_subprocess("-p", "no:cacheprovider")
         done.assert_outcomes(**outcomes)
         assert ("make test-tools" in done.stdout.str()) == bool(required)
+
+
+def test_a_release_says_what_the_changelog_says_of_its_version():
+    version = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"]
+    changes = [sys.executable, ROOT / "packaging" / "changes.py"]
+    section = subprocess.run([*changes, version], capture_output=True, text=True, check=True).stdout
+    assert section.startswith("The first release.\n\n### Added\n")
+    assert "\n## " not in section
+    unknown = subprocess.run([*changes, "0.0.9"], capture_output=True, text=True, check=False)
+    assert (unknown.returncode, unknown.stdout) == (1, "")
+    assert "says nothing of 0.0.9" in unknown.stderr
+
+
+@pytest.mark.parametrize("name", ["ci", "release"])
+def test_a_release_is_for_each_system_that_the_package_names(name):
+    text = (ROOT / ".github" / "workflows" / f"{name}.yml").read_text()
+    for target in ("x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu", "x86_64-apple-darwin"):
+        assert target in text
+    if name == "release":
+        assert "Operating System :: Microsoft :: Windows" in PROJECT["classifiers"]
+        assert "x86_64-pc-windows-msvc" in text
+        assert "secrets." not in text, "trusted publishing keeps no password"

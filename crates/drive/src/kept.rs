@@ -7,21 +7,18 @@
 //!   disk.pslc.data      what was written to it, while it is served
 //! ```
 
-use std::fs::{self, File, FileType, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use memmap2::{Advice, Mmap};
+use memmap2::Mmap;
 use pslc_ssd::state::{self, About, Kept, StateError};
 use pslc_ssd::{Machine, Nanos};
-use rustix::fs::{flock, FlockOperation};
 
-use crate::error::OpenError;
+use crate::error::{failed, OpenError};
 use crate::files::{self, NewFile, Replace};
-use crate::guard::facts;
-use crate::guard::scratch::failed;
 use crate::journal;
+use crate::sys;
 
 /// Between two writes to the file.
 const BUFFER: usize = 1 << 20;
@@ -39,7 +36,7 @@ impl KeptDrive {
     /// Take the file of a drive and read it. If whoever served it was killed, that was a loss of power.
     pub fn open(path: &Path) -> Result<(KeptDrive, Kept), OpenError> {
         // Where a link leads to is what is replaced, not the link.
-        let path = path.canonicalize().map_err(|error| failed("open the drive", path, error))?;
+        let path = sys::canonical(path).map_err(|error| failed("open the drive", path, error))?;
         let file = locked(&path)?;
         // SAFETY: whoever else writes to it, against the lock, makes what is read something else, which the checksums find.
         let bytes = unsafe { Mmap::map(&file) };
@@ -47,10 +44,11 @@ impl KeptDrive {
             Ok(bytes) => {
                 state::check_length(&bytes).map_err(|error| refused(&path, error))?;
                 // From a disk that is read ahead twice as fast; where the kernel does not want to know, it is read all the same.
-                let _ = bytes.advise(Advice::Sequential);
+                #[cfg(unix)]
+                let _ = bytes.advise(memmap2::Advice::Sequential);
                 // All pages at once, rather than a fault for every few of them.
                 #[cfg(target_os = "linux")]
-                let _ = bytes.advise(Advice::PopulateRead);
+                let _ = bytes.advise(memmap2::Advice::PopulateRead);
                 let mut kept = state::read(&bytes).map_err(|error| refused(&path, error))?;
                 let recovered = journal::recovered(&path, &mut kept, || state::read(&bytes));
                 (kept, recovered?)
@@ -135,7 +133,7 @@ fn written(
 ) -> Result<File, OpenError> {
     let new = NewFile::begin(path, replace, files::SHARED)?;
     let write = || {
-        flock(new.file(), FlockOperation::NonBlockingLockExclusive)?;
+        sys::lock(new.file())?;
         let mut out = BufWriter::with_capacity(BUFFER, new.file());
         state::write(&mut out, about, now, machine)?;
         out.flush()?;
@@ -152,18 +150,17 @@ fn written(
 /// something.
 fn regular(path: &Path) -> Result<File, OpenError> {
     let failed = |error| failed("open the drive", path, error);
-    let plain = |of: FileType| match of.is_file() {
+    let plain = |of: sys::About| match of.is_file() {
         true => Ok(()),
         false => Err(OpenError::new(
-            format!("{} is {}, not a regular file", path.display(), facts::kind(&of)),
+            format!("{} is {}, not a regular file", path.display(), of.kind()),
             "pslc drives create FILE --like NAME makes the file of a drive",
         )),
     };
-    plain(fs::metadata(path).map_err(failed)?.file_type())?;
-    let open = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path);
-    let file = open.map_err(failed)?;
+    plain(sys::About::at(path).map_err(failed)?)?;
+    let file = sys::open_patiently(path).map_err(failed)?;
     // It may be another one by now.
-    plain(file.metadata().map_err(failed)?.file_type())?;
+    plain(sys::About::of(&file).map_err(failed)?)?;
     Ok(file)
 }
 
@@ -171,15 +168,12 @@ fn regular(path: &Path) -> Result<File, OpenError> {
 fn locked(drive: &Path) -> Result<File, OpenError> {
     loop {
         let file = regular(drive)?;
-        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => {}
-            Err(rustix::io::Errno::WOULDBLOCK) => return Err(held(drive, &file)),
-            Err(error) => return Err(failed("lock the drive", drive, error.into())),
+        if !sys::lock(&file).map_err(|error| failed("lock the drive", drive, error))? {
+            return Err(held(drive, &file));
         }
-        let number = |about: fs::Metadata| (about.dev(), about.ino());
-        let (there, ours) = (fs::metadata(drive).map(number), file.metadata().map(number));
+        let (there, ours) = (sys::About::at(drive), sys::About::of(&file));
         // Otherwise whoever had it has just put another in its place.
-        if there.is_ok_and(|there| ours.is_ok_and(|ours| there == ours)) {
+        if there.is_ok_and(|there| ours.is_ok_and(|ours| there.is_same_file(&ours))) {
             return Ok(file);
         }
     }
@@ -195,7 +189,7 @@ fn held(path: &Path, file: &File) -> OpenError {
 
 #[cfg(target_os = "linux")]
 fn holder(file: &File) -> Option<String> {
-    crate::guard::holders::flocked(file.metadata().ok()?.ino())
+    crate::guard::holders::flocked(std::os::unix::fs::MetadataExt::ino(&file.metadata().ok()?))
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -222,10 +216,6 @@ fn refused(path: &Path, error: StateError) -> OpenError {
 
 /// The name has reached the disk.
 fn synced(path: &Path) -> Result<(), OpenError> {
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let synced = File::open(folder).and_then(|folder| folder.sync_all());
+    let synced = sys::Folder::open(sys::parent(path)).and_then(|folder| folder.sync());
     synced.map_err(|error| failed("save the drive", path, error))
 }

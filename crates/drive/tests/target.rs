@@ -1,5 +1,7 @@
 //! A file through both engines: the same requests, the right bytes, and errors that keep what was recorded.
 
+#![cfg(unix)]
+
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 

@@ -3,16 +3,16 @@
 import multiprocessing
 import os
 import signal
+import subprocess
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from multiprocessing import connection
 from threading import Thread
-from typing import Any, Final
+from typing import Any, cast
 
-ENDS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
-"""Signals by which a terminal, a shell or a service manager ends a program, often with all of its processes."""
+from pslc.base.ends import ENDS
 
 _stop: Any = None
 """In a worker: set when nobody waits for what it does any more."""
@@ -43,15 +43,40 @@ def deaf_children() -> Iterator[None]:
     handlers = {number: handler for number, handler in handlers.items() if callable(handler)}
     for number in handlers:
         signal.signal(number, lambda caught, _: late.append(caught))
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDS)
+    before = _mask(ENDS)
     try:
         yield
     finally:
         for number, handler in handlers.items():
             signal.signal(number, handler)
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        if before is not None:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
         for received in late:
             signal.raise_signal(received)
+
+
+def _mask(signals: Sequence[signal.Signals]) -> set[signal.Signals] | None:
+    """Block signals for what is started now; None on Windows, where those of a console are no masks of a process."""
+    if sys.platform == "win32":
+        return None
+    return cast(set[signal.Signals], signal.pthread_sigmask(signal.SIG_BLOCK, signals))
+
+
+def group_of_its_own() -> dict[str, Any]:
+    """Keywords of `subprocess.Popen`: what a terminal sends to all of its processes does not reach it."""
+    if sys.platform == "win32":
+        return {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
+    return {"start_new_session": True}
+
+
+def end_group(process: "subprocess.Popen[Any]") -> None:
+    """End a process that was started in a group of its own, and those that it started."""
+    with suppress(ProcessLookupError):
+        if sys.platform == "win32":
+            # Its workers follow it.
+            process.terminate()
+        else:
+            os.killpg(process.pid, signal.SIGTERM)
 
 
 def is_wanted() -> bool:

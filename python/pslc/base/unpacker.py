@@ -8,11 +8,12 @@ damaged file can make the reader abort, or take any amount of memory and time. H
 has nothing to lose and may take no more than it was told. The last line on stderr says why it ended.
 """
 
+import io
 import json
-import resource
+import runpy
 import sys
 from collections.abc import Iterator
-from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -26,16 +27,28 @@ MAX_BATCH_BYTES: Final = 64_000_000
 """Of a batch of rows: texts that are stored once may come back a million times."""
 
 
+ADDRESS_SPACE_RATIO: Final = 4
+"""Bytes of address space for each of memory."""
+
+
 def main(asked: dict[str, object]) -> None:
     """Read, and write."""
-    for name in ("RLIMIT_DATA", "RLIMIT_AS"):
-        _limit(name, int(str(asked["memory_bytes"])) * (1 if name == "RLIMIT_DATA" else 4))
-    _limit("RLIMIT_CPU", int(str(asked["seconds"])))
-    _limit("RLIMIT_CORE", 0)
+    memory_bytes = int(str(asked["memory_bytes"]))
+    limit = runpy.run_path(str(Path(__file__).with_name("limits.py")))["limit"]
+    limit(ADDRESS_SPACE_RATIO * memory_bytes, int(str(asked["seconds"])), memory_bytes)
     if "pixels" in asked:
         _picture(int(str(asked["pixels"])))
     else:
         _table(asked)
+
+
+def _source() -> str | io.BytesIO:
+    """The file on stdin, as its readers take it."""
+    if sys.platform != "win32":
+        return "/dev/fd/0"
+    # Where it was read until now is the same for both processes.
+    sys.stdin.buffer.seek(0)
+    return io.BytesIO(sys.stdin.buffer.read())
 
 
 def _picture(max_pixels: int) -> None:
@@ -43,7 +56,7 @@ def _picture(max_pixels: int) -> None:
     from PIL import Image
 
     Image.MAX_IMAGE_PIXELS = None  # The limit is below, and an error rather than a warning.
-    with Image.open("/dev/fd/0", formats=PICTURES) as picture:
+    with Image.open(_source(), formats=PICTURES) as picture:
         width, height = picture.size
         if width * height > max_pixels:
             raise ValueError(f"it has {width:,} x {height:,} pixels; the limit is {max_pixels:,}")
@@ -61,7 +74,7 @@ def _table(asked: dict[str, object]) -> None:
     from arro3.io import read_parquet, write_ipc_stream
 
     wanted, count = asked["columns"], int(str(asked["batch"]))
-    reader = read_parquet("/dev/fd/0", batch_size=count)
+    reader = read_parquet(_source(), batch_size=count)
     names = [name for name in reader.schema.names if wanted is None or name in wanted]  # type: ignore[operator]
     schema = reader.schema.empty_table().select(names).schema
     for field in map(schema.field, names):
@@ -84,15 +97,6 @@ def _batches(reader: "RecordBatchReader", schema: "Schema") -> Iterator["RecordB
         yield some
     if not rows:
         yield RecordBatch.from_arrays([Array([], type=schema.field(name).type) for name in schema.names], schema=schema)
-
-
-def _limit(name: str, value: int) -> None:
-    # Not every system has each, and a limit that is lower already stays.
-    with suppress(AttributeError, OSError, ValueError):
-        number = getattr(resource, name)
-        most = resource.getrlimit(number)[1]
-        value = value if most == resource.RLIM_INFINITY else min(value, most)
-        resource.setrlimit(number, (value, value))
 
 
 if __name__ == "__main__":

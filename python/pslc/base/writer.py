@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Final, Self
 
 from pslc._native import NewFile, check_file, remove_file, write_file
-from pslc.base import gate
+from pslc.base import gate, locks
 from pslc.base.errors import TargetError
 
 
@@ -80,6 +80,17 @@ def remove_folder(path: Path) -> None:
     """Remove a folder that pslc made for itself alone, and all that is in it; what cannot be removed stays. Links are
     removed, never followed."""
     shutil.rmtree(path, ignore_errors=True)
+
+
+def remove_locked(path: Path, lock: int) -> None:
+    """Remove a folder whose lock this process has, and all that is in it; then the lock ends."""
+    if sys.platform == "win32":
+        # A file that is open cannot be removed.
+        os.close(lock)
+        remove_folder(path)
+    else:
+        remove_folder(path)
+        os.close(lock)
 
 
 def remove_empty(path: Path) -> None:
@@ -160,7 +171,7 @@ def growing(path: Path) -> int:
     Raises:
         OSError: it cannot be made, or something has the name.
     """
-    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
+    return os.open(path, locks.CREATE, 0o666)
 
 
 def tell_kernel(path: Path, value: str) -> None:
@@ -169,7 +180,7 @@ def tell_kernel(path: Path, value: str) -> None:
     Raises:
         OSError: it is not, or the kernel does not take it.
     """
-    number = os.open(path, os.O_WRONLY | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC)
+    number = os.open(path, os.O_WRONLY | os.O_TRUNC | locks.NO_LINK | locks.BYTES)
     try:
         os.write(number, value.encode())
     finally:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from pslc.base.console import say
+from pslc.base.ends import ENDS
 from pslc.cli import _recording_folder
 from pslc.cli._job_arguments import COMMAND_LINE
 from pslc.cli._output_format import OutputFormat
@@ -23,9 +24,6 @@ if TYPE_CHECKING:
     from pslc.recording.store import Recording
     from pslc.runner.campaign import CampaignSpec
     from pslc.runner.plan import Plan
-
-INTERRUPTS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
-"""Signals that end a run as Ctrl-C does: what was measured is kept."""
 
 
 def execute(spec: "CampaignSpec", outputs: Outputs) -> None:
@@ -113,7 +111,7 @@ def _run(spec: "CampaignSpec", folder: Path | None, outputs: Outputs, failures: 
         def interrupt(*_: object) -> None:
             bar.interrupt()
             # One is enough: what follows saves the recording, to the end of the process.
-            for signal_number in INTERRUPTS:
+            for signal_number in ENDS:
                 signal.signal(signal_number, signal.SIG_IGN)
 
         def fail(suite: str, error: Exception) -> None:
@@ -121,7 +119,7 @@ def _run(spec: "CampaignSpec", folder: Path | None, outputs: Outputs, failures: 
             failures.append(f"{suite}: {message or type(error).__name__}")
             bar.log(f"failed: {failures[-1]}")
 
-        for signal_number in INTERRUPTS:
+        for signal_number in ENDS:
             signal.signal(signal_number, interrupt)
         keeper = _recording_folder.RunKeeper(spec, folder, bar.log) if folder else None
         options = replace(spec.options, progress=bar, confirm=partial(_confirm, bar, outputs), log=bar.log)

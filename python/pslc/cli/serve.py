@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pslc.base.console import say
+from pslc.base.ends import ENDS
 
 if TYPE_CHECKING:
     from pslc.base.live_lines import Live
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from pslc.serving.server import Server
     from pslc.serving.state import State
 
-ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 SETTINGS = {"allow_extra_args": True}
 
 

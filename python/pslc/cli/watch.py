@@ -1,7 +1,6 @@
 """`pslc watch`: a drive under its real work."""
 
 import json
-import signal
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -12,13 +11,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pslc.base.console import say
+from pslc.base.ends import ENDS
 
 if TYPE_CHECKING:
     from pslc.base.live_lines import Live
     from pslc.recording.store import Recording
     from pslc.runner.watch import Now
-
-ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
 
 def command(

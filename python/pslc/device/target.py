@@ -7,6 +7,8 @@ Two keys are none of the profile's: `scale=1/16` (`pslc.device.scaling`) and `ho
 A target is found first, which writes nothing, so that a plan can be shown; `open` then makes it ready.
 """
 
+import os
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -122,13 +124,18 @@ def find_target(spec: str, real: RealOptions | None = None, host: Sequence[tuple
             hint = "remove --size, --reuse and --destroy-data"
             raise TargetError(f"{spec} is a drive file, and its profile sets the size", hint)
         return _kept(spec, path, bool(host))
-    if not spec or ("/" not in spec and not path.exists() and not path.suffix):
+    if not spec or (not {"/", os.sep} & set(spec) and not path.exists() and not path.suffix):
         name, comma, keys = spec.partition(",")
         meant = name if name in library() else _meant(name, library())
         hint = (
             "a simulated drive is sim:NAME, such as sim:aldrin-pro-2tb; a file has a / or an extension: ./scratch.bin"
         )
         raise TargetError(f'no target is named "{spec}"', f"did you mean sim:{meant}{comma}{keys}?" if meant else hint)
+    if sys.platform == "win32":
+        raise TargetError(
+            f"{spec}: real drives are not measured on Windows yet",
+            "measure it on Linux or macOS; here, take a simulated drive, such as sim:sn850-1tb",
+        )
     real = real or RealOptions()
     return _device(spec, path, real) if path.is_block_device() else _file(spec, path, real)
 
@@ -221,7 +228,7 @@ def _simulated(spec: str, host: Sequence[tuple[str, str]] = ()) -> Target:
         stated = written_keys(text) + stated
     target = _of(drive, spec, slug)
     idle = [f"{key} has no effect: {why}" for key, why in without_effect(stated, profile).items()]
-    target.facts["notes"].extend([*idle, *([hosts.SAID] if added else [])])
+    target.facts["notes"].extend([*idle, *([hosts.NOTE] if added else [])])
     if by != 1:
         target.facts["scale"], target.facts["scale_unlike"] = str(by), scaling.unlike(profile)
         target.facts["notes"].append(scaling.note(by))

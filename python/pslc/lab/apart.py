@@ -5,19 +5,18 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import resource
 import signal
+import sys
 from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import suppress
-from multiprocessing import forkserver
 from multiprocessing.connection import Connection
-from multiprocessing.context import ForkServerContext, SpawnContext
+from multiprocessing.context import SpawnContext
 from multiprocessing.process import BaseProcess
 from threading import BoundedSemaphore, Lock
 from typing import Any, Final, TypeVar
 
-from pslc.base import failure
+from pslc.base import failure, limits
 from pslc.base.errors import PslcError, RecordingError
 from pslc.base.processes import end_with_parent
 
@@ -38,13 +37,7 @@ class Readers:
     """The processes that read for a page."""
 
     def __init__(self) -> None:
-        self._context: ForkServerContext | SpawnContext = multiprocessing.get_context("forkserver")
-        self._context.set_forkserver_preload(["pslc.lab.uploads", "pslc.lab.overlay", "pslc.report.page"])
-        try:
-            forkserver.ensure_running()
-        except OSError:
-            # Its socket has no place, as where the folder of temporary files has a long name: a second more each.
-            self._context = multiprocessing.get_context("spawn")
+        self._context = _context()
         self._turn, self._lock = BoundedSemaphore(MAX_READERS), Lock()
         self._running: dict[str, BaseProcess] = {}
         self._answers: OrderedDict[Any, Any] = OrderedDict()
@@ -124,6 +117,31 @@ class Readers:
         return f"it cannot be read: what reads it was ended by it ({name})", "it is damaged, or made to do that"
 
 
+if sys.platform == "win32":
+    _Context = SpawnContext
+
+    def _context() -> _Context:
+        """How readers begin."""
+        return multiprocessing.get_context("spawn")
+
+else:
+    from multiprocessing import forkserver
+    from multiprocessing.context import ForkServerContext
+
+    _Context = ForkServerContext | SpawnContext
+
+    def _context() -> _Context:
+        """How readers begin: as copies of a process that has imported what they need."""
+        context = multiprocessing.get_context("forkserver")
+        context.set_forkserver_preload(["pslc.lab.uploads", "pslc.lab.overlay", "pslc.report.page"])
+        try:
+            forkserver.ensure_running()
+        except OSError:
+            # Its socket has no place, as where the folder of temporary files has a long name: a second more each.
+            return multiprocessing.get_context("spawn")
+        return context
+
+
 def _answer(into: Connection, what: Callable[..., Any], of: tuple[Any, ...]) -> None:
     """In the process."""
     # An interrupt of the terminal's is for the page, which ends this one.
@@ -146,7 +164,5 @@ def _answer(into: Connection, what: Callable[..., Any], of: tuple[Any, ...]) -> 
 
 def _limit() -> None:
     """Less memory, and no core file."""
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    with suppress(OSError, ValueError), open("/proc/self/statm", encoding="ascii") as file:
-        max_bytes = int(file.read().split()[0]) * resource.getpagesize() + MAX_BYTES
-        resource.setrlimit(resource.RLIMIT_AS, (max_bytes, max_bytes))
+    used = limits.used_bytes()
+    limits.limit(None if used is None else used + MAX_BYTES)

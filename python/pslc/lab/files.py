@@ -1,7 +1,5 @@
 """Files that the page may name, that may change while it is open, and that end with it."""
 
-import fcntl
-import os
 import re
 import tempfile
 import time
@@ -9,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from pslc.base import writer
+from pslc.base import locks, writer
 
 DROPPED: Final = re.compile("[0-9a-f]{16}")
 """The name of a folder of files that were dropped: the beginning of their SHA-256."""
@@ -29,20 +27,18 @@ def new_folder(prefix: str) -> Path:
             _remove_if_left(left)
     folder = writer.lasting(prefix)
     # Not closed: the lock ends with the process, however that ends.
-    fcntl.flock(os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC), fcntl.LOCK_EX)
+    locks.lock_folder(folder)
     return folder
 
 
 def _remove_if_left(folder: Path) -> None:
-    opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    try:
-        status = os.fstat(opened)
-        # Another process may have made it this moment, and is about to lock it.
-        if status.st_uid == os.getuid() and time.time() - status.st_mtime > MIN_AGE_S:
-            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            writer.remove_folder(folder)
-    finally:
-        os.close(opened)
+    about = folder.lstat()
+    # Another process may have made it this moment, and is about to lock it.
+    if not locks.is_ours(about) or time.time() - about.st_mtime <= MIN_AGE_S:
+        return
+    lock = locks.lock_folder(folder)
+    if lock is not None:
+        writer.remove_locked(folder, lock)
 
 
 def stamp(path: Path) -> int:

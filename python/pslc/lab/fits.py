@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import re
-import signal
 import subprocess
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Thread
 from typing import Final
 
+from pslc.base import processes
 from pslc.base.errors import PslcError
 
 MAX_FITS: Final = 4
@@ -27,21 +25,20 @@ class Fit:
     Attributes:
         over: what it is fitted to, as a bench lays it over its curves.
         output: the profile, once it is done.
-        said: its last line.
+        status: its last line.
         code: its exit code; None while it runs.
     """
 
     over: str
     output: Path
     process: subprocess.Popen[str]
-    said: str = "beginning"
+    status: str = "beginning"
     code: int | None = None
     lines: list[str] = field(default_factory=list)
 
     def stop(self) -> None:
         """End it, and the processes that it started."""
-        with suppress(ProcessLookupError):
-            os.killpg(self.process.pid, signal.SIGTERM)
+        processes.end_group(self.process)
 
 
 @dataclass
@@ -64,7 +61,7 @@ class Fits:
         words += [f"--capacity={capacity}"] if capacity else []
         process = subprocess.Popen(
             words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-            start_new_session=True,
+            **processes.group_of_its_own(),
         )  # fmt: skip
         fit = self._of[tab] = Fit(over, output, process)
         Thread(target=_listen, args=(fit,), daemon=True).start()
@@ -90,8 +87,8 @@ def _listen(fit: Fit) -> None:
     assert fit.process.stderr is not None
     for line in fit.process.stderr:
         if line.strip():
-            fit.said = line.strip()
-            fit.lines.append(fit.said)
+            fit.status = line.strip()
+            fit.lines.append(fit.status)
     fit.code = fit.process.wait()
 
 

@@ -21,6 +21,7 @@ from typing import Any, Final
 from werkzeug.serving import BaseWSGIServer, ThreadedWSGIServer, WSGIRequestHandler
 
 from pslc.base import gate, writer
+from pslc.base.ends import ENDS
 from pslc.base.errors import PslcError
 from pslc.lab import app
 from pslc.lab.runs import Runs
@@ -32,7 +33,6 @@ MAX_CONNECTIONS: Final = 64
 """At once: a browser keeps six for all of its tabs, and each holds a thread."""
 MAX_SILENCE_S: Final = 60.0
 """Seconds that a connection may say nothing, or take nothing, before it is closed."""
-ENDS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 BUSY: Final = b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 
 

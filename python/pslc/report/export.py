@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import unquote_to_bytes
@@ -72,7 +73,7 @@ def _draw(program: str, page: str) -> dict[str, str]:
             f"--user-data-dir={place}/data",
         ]
         # Chromium refuses to run as root in its sandbox; the page is our own.
-        command += ["--no-sandbox"] if os.geteuid() == 0 else []
+        command += ["--no-sandbox"] if sys.platform != "win32" and os.geteuid() == 0 else []
         try:
             done = subprocess.run(
                 [*command, "--dump-dom", path.as_uri()], capture_output=True, timeout=LONGEST_S, check=False

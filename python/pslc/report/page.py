@@ -80,7 +80,7 @@ PATTERNS = ("", "/", ".", "x")
 """So that lines, points and bars differ by more than their colour."""
 LEGEND = 10
 """Entries of a legend; other lines tell their names when pointed at."""
-MOST = 2500
+MAX_POINTS = 2500
 """Points of a line."""
 LARGEST = 1_500_000
 """Bytes of a page, most of which are Plotly's script; lines get as many points as there is room for."""
@@ -140,7 +140,7 @@ def with_pictures(template: str, pictures: Sequence[tuple[Picture, About]], **sh
 
 def _share(lengths: Sequence[int], points: int) -> int:
     """The most points of a line with which all of them together have no more than `points`."""
-    max_points = MOST
+    max_points = MAX_POINTS
     while max_points > 2 and sum(min(length, max_points) for length in lengths) > points:
         max_points = int(max_points / 1.1)
     return max_points
@@ -290,7 +290,7 @@ def write_fit(report: "FitReport", path: Path, replaces: Replace = Replace.OURS)
     writer.write(path, text, replaces)
 
 
-def figure(picture: Picture, about: About, max_points: int = MOST) -> Figure:
+def figure(picture: Picture, about: About, max_points: int = MAX_POINTS) -> Figure:
     """A picture as Plotly draws it, with at most so many points a line."""
     many = len(picture.lines) > 1
     drawn = [

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
-import stat
 import tempfile
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Final
 
-from pslc.base import writer
+from pslc.base import locks, writer
 
 PREFIX: Final = "pslc-serve-"
 
@@ -24,7 +21,7 @@ class WorkingFolder:
         remove_left()
         while True:
             self.path = writer.lasting(PREFIX)
-            lock = _locked(self.path)
+            lock = locks.lock_folder(self.path)
             if lock is not None:
                 self.lock = lock
                 return
@@ -33,34 +30,15 @@ class WorkingFolder:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        writer.remove_folder(self.path)
-        os.close(self.lock)
+        writer.remove_locked(self.path, self.lock)
 
 
 def remove_left() -> None:
     """Remove the folders that nobody has any more."""
     for path in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
         with suppress(OSError):
-            about = path.lstat()
-            if not stat.S_ISDIR(about.st_mode) or about.st_uid != os.geteuid():
+            if not locks.is_ours(path.lstat()):
                 continue
-            lock = _locked(path)
+            lock = locks.lock_folder(path)
             if lock is not None:
-                writer.remove_folder(path)
-                os.close(lock)
-
-
-def _locked(path: Path) -> int | None:
-    """A descriptor with the lock of a folder; None where somebody else has it, or has just removed it."""
-    try:
-        folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-    except OSError:
-        return None
-    try:
-        fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if os.path.samestat(os.fstat(folder), path.lstat()):
-            return folder
-    except OSError:
-        pass
-    os.close(folder)
-    return None
+                writer.remove_locked(path, lock)

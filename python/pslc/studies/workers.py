@@ -4,7 +4,6 @@ which process runs it, nor in which order."""
 from __future__ import annotations
 
 import multiprocessing
-import resource
 from collections import Counter
 from collections.abc import Generator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -13,7 +12,7 @@ from contextlib import suppress
 from time import monotonic
 from typing import TYPE_CHECKING, Final
 
-from pslc.base import units
+from pslc.base import limits, units
 from pslc.base.errors import PslcError
 from pslc.base.processes import deaf_children, is_wanted, work_until
 from pslc.runner.precondition_cache import PreconditionedDrives
@@ -142,4 +141,4 @@ def _peak() -> int:
     """The most memory that this process ever had, with all imports made."""
     with suppress(ImportError):
         import pslc.runner.load  # noqa: F401
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    return limits.peak_bytes()

@@ -4,9 +4,9 @@
 use std::fs::File;
 use std::io::{self, Read};
 
-use rustix::fs::{fgetxattr, fsetxattr, XattrFlags};
+use crate::sys;
 
-const NAME: &str = "user.pslc.made";
+const NAME: &str = "pslc.made";
 /// Bytes of the text at most.
 const MAX_BYTES: usize = 64;
 
@@ -14,15 +14,15 @@ const MAX_BYTES: usize = 64;
 pub fn set(file: &File, sum: crc32fast::Hasher) {
     let Ok(about) = file.metadata() else { return };
     // Without it the file is not taken for pslc's own the next time, which is safe.
-    let _ = fsetxattr(file, NAME, text(about.len(), sum).as_bytes(), XattrFlags::empty());
+    let _ = sys::set_attribute(file, NAME, text(about.len(), sum).as_bytes());
 }
 
 /// Whether a file is as pslc made it; None where it has no mark.
 pub fn fits(file: &File) -> Option<bool> {
-    let mut found = [0; MAX_BYTES];
-    let length = fgetxattr(file, NAME, &mut found[..]).ok()?;
+    let mut mark = [0; MAX_BYTES];
+    let length = sys::attribute(file, NAME, &mut mark).ok()?;
     let expected = summed(file).map(|(bytes, sum)| text(bytes, sum));
-    Some(expected.is_ok_and(|expected| expected.as_bytes() == &found[..length]))
+    Some(expected.is_ok_and(|expected| expected.as_bytes() == &mark[..length]))
 }
 
 fn text(bytes: u64, sum: crc32fast::Hasher) -> String {

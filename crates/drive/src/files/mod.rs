@@ -13,17 +13,12 @@ mod mark;
 mod random;
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{File, FileType, Metadata, OpenOptions, Permissions};
+use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{openat, readlinkat, renameat, renameat_with, unlinkat, AtFlags, Mode, OFlags, RenameFlags};
-use rustix::io::Errno;
-
-use crate::error::OpenError;
-use crate::guard::facts;
-use crate::guard::scratch::failed;
+use crate::error::{failed, OpenError};
+use crate::sys::{self, About, Folder};
 
 pub use random::random;
 
@@ -47,13 +42,6 @@ pub enum Replace<'a> {
     Any,
 }
 
-/// What has a name, found without following it.
-struct Found {
-    about: Metadata,
-    /// As long as it is open no other file gets its number.
-    _held: Option<File>,
-}
-
 /// Why a file was not made.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
@@ -64,8 +52,8 @@ pub enum WriteError {
 }
 
 impl WriteError {
-    fn system(path: &Path, error: impl Into<io::Error>) -> WriteError {
-        WriteError::System { path: path.to_path_buf(), error: error.into() }
+    fn system(path: &Path, error: io::Error) -> WriteError {
+        WriteError::System { path: path.to_path_buf(), error }
     }
 }
 
@@ -91,7 +79,7 @@ impl From<WriteError> for io::Error {
 #[derive(Debug)]
 pub struct NewFile<'a> {
     path: PathBuf,
-    folder: File,
+    folder: Folder,
     name: OsString,
     replace: Replace<'a>,
     file: File,
@@ -107,7 +95,8 @@ impl<'a> NewFile<'a> {
     pub fn begin(path: &Path, replace: Replace<'a>, mode: u32) -> Result<NewFile<'a>, WriteError> {
         let (folder, name) = place(path)?;
         judged(&folder, name, path, &replace)?;
-        let (file, part) = unnamed(&folder, mode)
+        let (file, part) = folder
+            .create_unnamed(mode)
             .map_or_else(
                 || named(&folder, mode).map(|(file, part)| (file, Some(part))),
                 |file| Ok((file, None)),
@@ -133,10 +122,7 @@ impl<'a> NewFile<'a> {
     pub fn commit(mut self) -> Result<File, WriteError> {
         let there = judged(&self.folder, &self.name, &self.path, &self.replace)?;
         if let Some(there) = &there {
-            // It is the same file to whoever may read it.
-            let mode = Permissions::from_mode(there.about.mode() & 0o777);
-            self.file.set_permissions(mode).map_err(|error| WriteError::system(&self.path, error))?;
-            let _ = std::os::unix::fs::fchown(&self.file, Some(there.about.uid()), Some(there.about.gid()));
+            there.hand_down(&self.file).map_err(|error| WriteError::system(&self.path, error))?;
         }
         if self.file.metadata().is_ok_and(|about| about.len() == self.summed) {
             mark::set(&self.file, self.sum.clone());
@@ -150,49 +136,37 @@ impl<'a> NewFile<'a> {
         self.part = Some(part.clone());
         match there {
             None => self.take_free_name(&part)?,
-            Some(there) => self.take_name_of(&there, &part)?,
+            Some(there) => self.take_name_of(there, &part)?,
         }
         self.part = None;
         self.file.try_clone().map_err(|error| WriteError::system(&self.path, error))
     }
 
     fn take_free_name(&self, part: &OsStr) -> Result<(), WriteError> {
-        let taken = renameat_with(&self.folder, part, &self.folder, &self.name, RenameFlags::NOREPLACE);
-        match taken {
-            Ok(()) => Ok(()),
-            Err(Errno::EXIST) => Err(meanwhile(&self.path)),
-            // A second name cannot be one that is there, either.
-            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
-                let flags = AtFlags::empty();
-                match rustix::fs::linkat(&self.folder, part, &self.folder, &self.name, flags) {
-                    Ok(()) => unlinkat(&self.folder, part, AtFlags::empty())
-                        .map_err(|error| WriteError::system(&self.path, error)),
-                    Err(Errno::EXIST) => Err(meanwhile(&self.path)),
-                    Err(error) => Err(WriteError::system(&self.path, error)),
-                }
-            }
-            Err(error) => Err(WriteError::system(&self.path, error)),
+        match self.folder.rename(part, &self.name) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(meanwhile(&self.path)),
+            renamed => renamed.map_err(|error| WriteError::system(&self.path, error)),
         }
     }
 
     /// Change places with what was judged. What else has come to the name in between gets it back.
-    fn take_name_of(&self, there: &Found, part: &OsStr) -> Result<(), WriteError> {
-        let failed = |error: Errno| WriteError::system(&self.path, error);
-        let change = || renameat_with(&self.folder, part, &self.folder, &self.name, RenameFlags::EXCHANGE);
-        match change() {
-            Ok(()) => {}
-            Err(Errno::NOENT) => return self.take_free_name(part),
+    fn take_name_of(&self, there: About, part: &OsStr) -> Result<(), WriteError> {
+        let failed = |error| WriteError::system(&self.path, error);
+        match self.folder.exchange(part, &self.name) {
+            Ok(true) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return self.take_free_name(part),
             // It was judged a moment ago, and the file system can do no more.
-            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
-                return renameat(&self.folder, part, &self.folder, &self.name).map_err(failed);
+            Ok(false) => {
+                drop(there);
+                return self.folder.replace(part, &self.name).map_err(failed);
             }
             Err(error) => return Err(failed(error)),
         }
-        let before = look(&self.folder, part).map_err(|error| WriteError::system(&self.path, error))?;
-        if before.is_some_and(|before| same(&before.about, &there.about)) {
-            return unlinkat(&self.folder, part, AtFlags::empty()).map_err(failed);
+        let before = self.folder.look(part).map_err(failed)?;
+        if before.is_some_and(|before| there.is_unchanged(&before)) {
+            return self.folder.remove(part).map_err(failed);
         }
-        change().map_err(failed)?;
+        self.folder.exchange(part, &self.name).map_err(failed)?;
         Err(meanwhile(&self.path))
     }
 }
@@ -213,7 +187,7 @@ impl Write for NewFile<'_> {
 impl Drop for NewFile<'_> {
     fn drop(&mut self) {
         if let Some(part) = &self.part {
-            let _ = unlinkat(&self.folder, part, AtFlags::empty());
+            let _ = self.folder.remove(part);
         }
     }
 }
@@ -228,16 +202,16 @@ pub fn write(path: &Path, bytes: &[u8], replace: Replace, mode: u32, synced: boo
 
 /// Remove a file as far as it might be replaced.
 pub fn remove(path: &Path, replace: Replace) -> Result<(), WriteError> {
-    let failed = |error: Errno| WriteError::system(path, error);
+    let failed = |error| WriteError::system(path, error);
     let (folder, name) = place(path)?;
     let Some(there) = judged(&folder, name, path, &replace)? else { return Ok(()) };
     let part = part_name();
-    renameat(&folder, name, &folder, &part).map_err(failed)?;
-    let found = look(&folder, &part).map_err(|error| WriteError::system(path, error))?;
-    if found.is_some_and(|found| same(&found.about, &there.about)) {
-        return unlinkat(&folder, &part, AtFlags::empty()).map_err(failed);
+    folder.rename(name, &part).map_err(failed)?;
+    if folder.look(&part).map_err(failed)?.is_some_and(|now| there.is_unchanged(&now)) {
+        drop(there);
+        return folder.remove(&part).map_err(failed);
     }
-    renameat_with(&folder, &part, &folder, name, RenameFlags::NOREPLACE).map_err(failed)?;
+    folder.rename(&part, name).map_err(failed)?;
     Err(meanwhile(path))
 }
 
@@ -251,63 +225,57 @@ pub fn check(path: &Path, replace: Replace) -> Result<(), WriteError> {
 /// Open a file that pslc keeps beside another, to read it or to go on in it: never through a link, and never one that
 /// has another name. None where there is none.
 pub fn open(path: &Path, write: bool) -> Result<Option<File>, WriteError> {
-    // A pipe would hold up whoever opens it.
-    let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
-    let file = match OpenOptions::new().read(true).write(write).custom_flags(flags).open(path) {
+    let file = match sys::open_itself(path, write) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) if error.raw_os_error() == Some(libc::ELOOP) => {
+        Err(error) if sys::is_link_error(&error) => {
             return Err(refused(path, "is a symbolic link").into());
         }
         Err(error) => return Err(WriteError::system(path, error)),
     };
-    let about = file.metadata().map_err(|error| WriteError::system(path, error))?;
+    let about = About::of(&file).map_err(|error| WriteError::system(path, error))?;
     plain(&about, path)?;
     Ok(Some(file))
 }
 
 /// The folder of a file, and its name there.
-fn place(path: &Path) -> Result<(File, &OsStr), WriteError> {
+fn place(path: &Path) -> Result<(Folder, &OsStr), WriteError> {
     let Some(name) = path.file_name() else {
         let what = format!("{} is no name of a file", path.display());
         return Err(OpenError::new(what, "give a file in a folder that is there").into());
     };
-    let parent = match path.parent() {
-        Some(folder) if folder != Path::new("") => folder,
-        _ => Path::new("."),
-    };
-    let folder = OpenOptions::new().read(true).custom_flags(libc::O_DIRECTORY).open(parent);
-    Ok((folder.map_err(|error| WriteError::system(path, error))?, name))
+    if let Some(why) = sys::bad_name(name) {
+        let what = format!("{}: {why}, and is no name of a file", path.display());
+        return Err(OpenError::new(what, "give another name").into());
+    }
+    let folder = Folder::open(sys::parent(path)).map_err(|error| WriteError::system(path, error))?;
+    Ok((folder, name))
 }
 
 /// What has a name in a folder, where it may be replaced; None where nothing has it.
-fn judged(folder: &File, name: &OsStr, path: &Path, replace: &Replace) -> Result<Option<Found>, WriteError> {
-    let Some(found) = look(folder, name).map_err(|error| WriteError::system(path, error))? else {
+fn judged(
+    folder: &Folder,
+    name: &OsStr,
+    path: &Path,
+    replace: &Replace,
+) -> Result<Option<About>, WriteError> {
+    let Some(there) = folder.look(name).map_err(|error| WriteError::system(path, error))? else {
         return Ok(None);
     };
-    let there = &found.about;
-    if there.file_type().is_symlink() {
-        let leads = readlinkat(folder, name, Vec::new()).unwrap_or_default();
-        let what = format!("is a symbolic link, to {}", leads.to_string_lossy());
-        return Err(refused(path, &what).into());
+    if there.is_link() {
+        return Err(refused(path, &format!("is a symbolic link, to {}", folder.leads_to(name))).into());
     }
     // Whoever has it open knows what it is; its other names keep what they have.
     if let Replace::This(file) = replace {
-        if file.metadata().is_ok_and(|about| same(&about, there)) {
-            return Ok(Some(found));
+        if About::of(file).is_ok_and(|about| about.is_unchanged(&there)) {
+            return Ok(Some(there));
         }
     }
-    plain(there, path)?;
-    if there.mode() & 0o222 == 0 {
-        let what = format!("is read-only (mode {:o})", there.mode() & 0o7777);
-        return Err(refused(path, &what).into());
+    plain(&there, path)?;
+    if let Some(why) = there.read_only() {
+        return Err(refused(path, &format!("is read-only ({why})")).into());
     }
-    let read = || -> Result<File, WriteError> {
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let file =
-            openat(folder, name, flags, Mode::empty()).map_err(|error| WriteError::system(path, error))?;
-        Ok(File::from(file))
-    };
+    let read = || folder.read(name).map_err(|error| WriteError::system(path, error));
     let may = match replace {
         Replace::Never | Replace::This(_) => false,
         Replace::Any => true,
@@ -318,7 +286,7 @@ fn judged(folder: &File, name: &OsStr, path: &Path, replace: &Replace) -> Result
         },
     };
     match (may, replace) {
-        (true, _) => Ok(Some(found)),
+        (true, _) => Ok(Some(there)),
         (false, Replace::Never) => Err(OpenError::new(
             format!("{} exists, and is not overwritten", path.display()),
             "give another name, or remove that file",
@@ -333,13 +301,12 @@ fn judged(folder: &File, name: &OsStr, path: &Path, replace: &Replace) -> Result
 }
 
 /// Fails for what is no regular file with one name.
-fn plain(about: &Metadata, path: &Path) -> Result<(), OpenError> {
-    let kind: FileType = about.file_type();
-    if !kind.is_file() {
-        return Err(refused(path, &format!("is no regular file, but {}", facts::kind(&kind))));
+fn plain(about: &About, path: &Path) -> Result<(), OpenError> {
+    if !about.is_file() {
+        return Err(refused(path, &format!("is no regular file, but {}", about.kind())));
     }
-    if about.nlink() > 1 {
-        return Err(refused(path, &format!("has {} names (hard links)", about.nlink())));
+    if about.names() > 1 {
+        return Err(refused(path, &format!("has {} names (hard links)", about.names())));
     }
     Ok(())
 }
@@ -363,80 +330,26 @@ fn begins(file: &mut File, start: &[u8]) -> bool {
     read.is_ok() && start.starts_with(&found)
 }
 
-fn same(one: &Metadata, other: &Metadata) -> bool {
-    (one.dev(), one.ino(), one.nlink()) == (other.dev(), other.ino(), other.nlink())
-}
-
-/// What has a name in a folder, without opening or following it.
-#[cfg(target_os = "linux")]
-fn look(folder: &File, name: &OsStr) -> io::Result<Option<Found>> {
-    match openat(folder, name, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty()) {
-        Ok(file) => {
-            let file = File::from(file);
-            Ok(Some(Found { about: file.metadata()?, _held: Some(file) }))
-        }
-        Err(Errno::NOENT) => Ok(None),
-        Err(error) => Err(error.into()),
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-fn look(folder: &File, name: &OsStr) -> io::Result<Option<Found>> {
-    let path = rustix::fs::getpath(folder)?;
-    match std::fs::symlink_metadata(Path::new(OsStr::from_bytes(path.as_bytes())).join(name)) {
-        Ok(about) => Ok(Some(Found { about, _held: None })),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-use std::os::unix::ffi::OsStrExt;
-
-/// A file without a name: whoever is killed leaves nothing behind.
-#[cfg(target_os = "linux")]
-fn unnamed(folder: &File, mode: u32) -> Option<File> {
-    let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
-    openat(folder, ".", flags, Mode::from_raw_mode(mode)).ok().map(File::from)
-}
-
-#[cfg(not(target_os = "linux"))]
-fn unnamed(_: &File, _: u32) -> Option<File> {
-    None
-}
-
 /// A file with a name that nobody guesses.
-fn named(folder: &File, mode: u32) -> io::Result<(File, OsString)> {
-    let flags = OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::RDWR | OFlags::CLOEXEC;
+fn named(folder: &Folder, mode: u32) -> io::Result<(File, OsString)> {
     loop {
         let part = part_name();
-        match openat(folder, &part, flags, Mode::from_raw_mode(mode as _)) {
-            Ok(file) => return Ok((File::from(file), part)),
-            Err(Errno::EXIST) => {}
-            Err(error) => return Err(error.into()),
+        match folder.create(&part, mode) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            made => return made.map(|file| (file, part)),
         }
     }
 }
 
 /// Give a file without a name one that nobody guesses.
-#[cfg(target_os = "linux")]
-fn linked(folder: &File, file: &File) -> io::Result<OsString> {
-    use std::os::fd::AsRawFd;
-
-    let itself = format!("/proc/self/fd/{}", file.as_raw_fd());
+fn linked(folder: &Folder, file: &File) -> io::Result<OsString> {
     loop {
         let part = part_name();
-        match rustix::fs::linkat(rustix::fs::CWD, &itself, folder, &part, AtFlags::SYMLINK_FOLLOW) {
-            Ok(()) => return Ok(part),
-            Err(Errno::EXIST) => {}
-            Err(error) => return Err(error.into()),
+        match folder.link(file, &part) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            linked => return linked.map(|()| part),
         }
     }
-}
-
-#[cfg(not(target_os = "linux"))]
-fn linked(_: &File, _: &File) -> io::Result<OsString> {
-    unreachable!("each file has a name")
 }
 
 fn part_name() -> OsString {

@@ -1,5 +1,6 @@
-use std::fs;
-use std::os::unix::fs::symlink;
+use std::fs::{self, OpenOptions};
+#[cfg(unix)]
+use std::os::unix::fs::{symlink, MetadataExt, PermissionsExt};
 
 use super::*;
 
@@ -83,6 +84,7 @@ fn a_file_of_ours_that_was_changed_is_not_ours() {
     assert_eq!(fs::read(&path).unwrap(), b"OURS AGAIN");
 }
 
+#[cfg(unix)]
 #[test]
 fn links_and_what_is_no_file_are_never_replaced() {
     let folder = Folder::new();
@@ -96,7 +98,7 @@ fn links_and_what_is_no_file_are_never_replaced() {
     fs::create_dir(at("folder")).unwrap();
     let _socket = std::os::unix::net::UnixListener::bind(at("socket")).unwrap();
     fs::write(at("read-only"), "kept").unwrap();
-    fs::set_permissions(at("read-only"), Permissions::from_mode(0o444)).unwrap();
+    fs::set_permissions(at("read-only"), fs::Permissions::from_mode(0o444)).unwrap();
     for name in ["link", "dangling", "first", "second", "folder", "socket", "read-only"] {
         assert!(matches!(put(&at(name), "new", Replace::Any), Err(WriteError::Refused(_))), "{name}");
     }
@@ -107,6 +109,7 @@ fn links_and_what_is_no_file_are_never_replaced() {
     assert!(!at("nowhere").exists());
 }
 
+#[cfg(unix)]
 #[test]
 fn what_comes_to_the_name_meanwhile_gets_it_back() {
     let folder = Folder::new();
@@ -122,12 +125,13 @@ fn what_comes_to_the_name_meanwhile_gets_it_back() {
         Some(part) => part.clone(),
         None => linked(&file.folder, &file.file).unwrap(),
     };
-    assert!(matches!(file.take_name_of(&there, &part), Err(WriteError::Refused(_))));
+    assert!(matches!(file.take_name_of(there, &part), Err(WriteError::Refused(_))));
     assert!(matches!(file.take_free_name(&part), Err(WriteError::Refused(_))));
     assert_eq!(fs::read_link(&path).unwrap(), precious);
     assert_eq!(fs::read(&precious).unwrap(), b"precious");
 }
 
+#[cfg(unix)]
 #[test]
 fn a_file_keeps_its_mode_when_it_is_replaced() {
     let folder = Folder::new();
@@ -136,4 +140,49 @@ fn a_file_keeps_its_mode_when_it_is_replaced() {
     assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
     put(&path, "more", Replace::Any).unwrap();
     assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
+}
+
+#[cfg(windows)]
+#[test]
+fn what_is_no_file_has_other_names_or_is_read_only_is_never_replaced() {
+    let folder = Folder::new();
+    let at = |name: &str| folder.0.join(name);
+    fs::write(at("first"), "two names").unwrap();
+    fs::hard_link(at("first"), at("second")).unwrap();
+    fs::create_dir(at("folder")).unwrap();
+    fs::write(at("read-only"), "kept").unwrap();
+    let mut rights = fs::metadata(at("read-only")).unwrap().permissions();
+    rights.set_readonly(true);
+    fs::set_permissions(at("read-only"), rights.clone()).unwrap();
+    for name in
+        ["first", "second", "folder", "read-only", "NUL", "com1.log", "first:stream", "ends in a dot."]
+    {
+        assert!(matches!(put(&at(name), "new", Replace::Any), Err(WriteError::Refused(_))), "{name}");
+    }
+    for device in [r"\\.\PhysicalDrive1", r"\\.\C:"] {
+        assert!(put(Path::new(device), "new", Replace::Any).is_err(), "{device}");
+    }
+    assert!(matches!(open(&at("first"), true), Err(WriteError::Refused(_))));
+    assert_eq!(fs::read(at("second")).unwrap(), b"two names");
+    #[expect(
+        clippy::permissions_set_readonly_false,
+        reason = "an attribute of Windows, so that it can be removed"
+    )]
+    rights.set_readonly(false);
+    fs::set_permissions(at("read-only"), rights).unwrap();
+}
+
+#[cfg(windows)]
+#[test]
+fn a_file_that_is_open_is_replaced_whole() {
+    let folder = Folder::new();
+    let path = folder.0.join("a");
+    put(&path, "old", Replace::Never).unwrap();
+    let mut reader = File::open(&path).unwrap();
+    put(&path, "new", Replace::This(&File::open(&path).unwrap())).unwrap();
+    let mut text = String::new();
+    reader.read_to_string(&mut text).unwrap();
+    assert_eq!((text.as_str(), fs::read(&path).unwrap().as_slice()), ("old", b"new".as_slice()));
+    drop(reader);
+    assert_eq!(folder.names(), ["a"]);
 }

@@ -10,13 +10,14 @@ use std::time::Duration;
 use rustix::fs::{flock, FlockOperation};
 
 use crate::error::OpenError;
-use crate::guard::facts::{self, Device};
+use crate::guard::facts::Device;
 use crate::guard::signatures;
 use crate::guard::sysfs;
 use crate::guard::users;
 use crate::handle;
 use crate::io::Written;
 use crate::io::{RealTarget, Trim};
+use crate::sys;
 
 /// How often and after how long it is looked again whether a process has let go of a device.
 const LOOKS: u32 = 10;
@@ -145,7 +146,7 @@ fn find(path: &Path) -> Result<File, OpenError> {
     let (kind, file) = found.map_err(|error| refused(format!("{shown}: {error}")))?;
     match kind.is_block_device() {
         true => Ok(file),
-        false => Err(refused(format!("{shown} is no block device, but {}", facts::kind(&kind)))),
+        false => Err(refused(format!("{shown} is no block device, but {}", sys::kind(&kind)))),
     }
 }
 

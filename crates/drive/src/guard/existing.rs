@@ -8,16 +8,17 @@ use std::path::Path;
 
 use rustix::fs::{flock, seek, FlockOperation, SeekFrom};
 
-use crate::error::OpenError;
-use crate::guard::facts::{self, Existing};
+use crate::error::{failed, OpenError};
+use crate::guard::facts::Existing;
 use crate::guard::folder;
-use crate::guard::scratch::{direct_block, failed, BLOCK};
+use crate::guard::scratch::{direct_block, BLOCK};
 use crate::guard::signatures;
 use crate::guard::users;
 use crate::handle;
 use crate::io::Written;
 use crate::io::{mark, Mark};
 use crate::io::{RealTarget, Trim};
+use crate::sys;
 
 /// Look at a file that is to be overwritten, which writes nothing.
 pub fn inspect_file(path: &Path) -> Result<Existing, OpenError> {
@@ -98,7 +99,7 @@ fn find(path: &Path) -> Result<File, OpenError> {
             true => "a block device is written only with --destroy-data SERIAL",
             false => "--reuse is for regular files; nothing was written",
         };
-        return Err(OpenError::new(format!("{shown} is no regular file, but {}", facts::kind(&kind)), hint));
+        return Err(OpenError::new(format!("{shown} is no regular file, but {}", sys::kind(&kind)), hint));
     }
     folder::check(&found, path)?;
     Ok(found)

@@ -1,8 +1,6 @@
 //! What a look at a device or a file finds.
 
-use std::fs;
 use std::io;
-use std::os::unix::fs::FileTypeExt;
 use std::path::PathBuf;
 
 /// A whole block device, as the system describes it. Looking at it writes nothing.
@@ -59,18 +57,5 @@ impl Users {
 
     pub fn is_empty(&self) -> bool {
         self.lasting.is_empty() && self.open.is_empty()
-    }
-}
-
-/// What is neither a regular file nor a block device is called.
-pub fn kind(of: &fs::FileType) -> &'static str {
-    match of {
-        of if of.is_char_device() => "a character device",
-        of if of.is_fifo() => "a FIFO",
-        of if of.is_socket() => "a socket",
-        of if of.is_dir() => "a folder",
-        of if of.is_symlink() => "a symbolic link",
-        of if of.is_block_device() => "a block device",
-        _ => "a file",
     }
 }

@@ -17,7 +17,8 @@ mod device;
 mod elsewhere;
 #[cfg(target_os = "linux")]
 mod existing;
-pub(crate) mod facts;
+mod facts;
+#[cfg(unix)]
 mod folder;
 #[cfg(target_os = "linux")]
 pub(crate) mod holders;
@@ -25,7 +26,8 @@ pub(crate) mod holders;
 mod loops;
 #[cfg(target_os = "linux")]
 mod mounts;
-pub(crate) mod scratch;
+#[cfg(unix)]
+mod scratch;
 #[cfg(target_os = "linux")]
 mod signatures;
 #[cfg(target_os = "linux")]
@@ -35,9 +37,12 @@ mod users;
 
 #[cfg(target_os = "linux")]
 pub use device::{inspect, open_device, serial_of};
+#[cfg(windows)]
+pub use elsewhere::{check_scratch, open_scratch};
 #[cfg(not(target_os = "linux"))]
 pub use elsewhere::{inspect, inspect_file, open_device, open_existing, serial_of};
 #[cfg(target_os = "linux")]
 pub use existing::{inspect_file, open_existing};
 pub use facts::{Device, Existing};
+#[cfg(unix)]
 pub use scratch::{check_scratch, open_scratch};

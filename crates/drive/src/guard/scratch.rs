@@ -7,11 +7,11 @@ use std::path::Path;
 
 use rustix::fs::{fallocate, fstatvfs, FallocateFlags};
 
-use crate::error::OpenError;
-use crate::guard::facts;
+use crate::error::{failed, OpenError};
 use crate::guard::folder;
 use crate::io::Written;
 use crate::io::{RealTarget, Trim};
+use crate::sys;
 
 /// What is left free on the file system: this share of it, or this many bytes, whichever is more.
 const KEPT_PERCENT: u64 = 5;
@@ -30,22 +30,6 @@ pub fn direct_block(#[cfg_attr(not(target_os = "linux"), expect(unused))] file: 
     }
     #[cfg(not(target_os = "linux"))]
     BLOCK
-}
-
-pub fn failed(what: &str, path: &Path, error: io::Error) -> OpenError {
-    let hint = match error.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            "make room on that file system, or give another folder"
-        }
-        _ => "give a path in a folder on the drive that you can write to",
-    };
-    OpenError::new(format!("{}: cannot {what}: {}", path.display(), words(&error)), hint)
-}
-
-/// An error of the system without its number.
-fn words(error: &io::Error) -> String {
-    let text = error.to_string();
-    text.split(" (os error").next().unwrap_or(&text).to_string()
 }
 
 /// Fails where no scratch file of `size` bytes can be made. Writes nothing.
@@ -78,7 +62,7 @@ fn prepare(path: &Path, size: u64) -> Result<File, OpenError> {
     if let Ok(there) = fs::symlink_metadata(path) {
         let what = match there.is_file() {
             true => format!("{} exists, and is not overwritten", path.display()),
-            false => format!("{} exists, and is {}", path.display(), facts::kind(&there.file_type())),
+            false => format!("{} exists, and is {}", path.display(), sys::kind(&there.file_type())),
         };
         let hint = match there.is_file() {
             true => "give a new name, or --reuse to measure on this file and lose what is in it",

@@ -2,8 +2,9 @@
 
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
 use std::path::Path;
+
+use crate::sys;
 
 /// Linux counts in sectors of this size on every device.
 const SECTOR: u64 = 512;
@@ -29,7 +30,7 @@ impl DeviceStat {
 
     fn read(&self) -> io::Result<[u64; 2]> {
         let mut text = [0; 512];
-        let length = self.file.read_at(&mut text, 0)?;
+        let length = sys::read_at(&self.file, &mut text, 0)?;
         parse(&text[..length])
             .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "no statistics of a device"))
     }

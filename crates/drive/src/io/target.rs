@@ -2,14 +2,14 @@
 
 use std::collections::VecDeque;
 use std::fs::File;
-use std::os::fd::{AsRawFd, RawFd};
+#[cfg(target_os = "linux")]
+use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};
 
 use pslc_load::job::{Data, Job, Sizes, SyncMode};
 use pslc_load::verify::{Stamp, Verify};
 use pslc_load::{Completion, Purpose, Target, TargetError, Usage, Verdict};
 use pslc_ssd::{Nanos, Op, Request};
-use rustix::time::{clock_gettime, ClockId};
 
 use crate::error::OpenError;
 use crate::io::arena::Arena;
@@ -23,6 +23,7 @@ use crate::io::stat::DeviceStat;
 #[cfg(target_os = "linux")]
 use crate::io::Mark;
 use crate::io::Written;
+use crate::sys::{self, Raw};
 
 /// How TRIM is said to what is underneath.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,7 +81,7 @@ pub struct RealTarget {
 struct Slot {
     request: Request,
     /// Of reads and writes.
-    fd: RawFd,
+    fd: Raw,
     sync: Option<SyncMode>,
     data_only: bool,
     primed: bool,
@@ -217,22 +218,22 @@ impl RealTarget {
 
     /// What a worker reads and writes with: past the page cache the same as all others. Through it a file of its own, as
     /// under fio, for what is read ahead is decided for each opened file; that of another where no more can be opened.
-    fn open_for(&mut self, job: &Job) -> RawFd {
+    fn open_for(&mut self, job: &Job) -> Raw {
         if let Some(direct) = self.direct.as_ref().filter(|_| job.direct) {
-            return direct.as_raw_fd();
+            return sys::raw(direct);
         }
         #[cfg(target_os = "linux")]
         if self.opened.len() < MOST_OPENED {
             self.opened.extend(page_cache::open_for(&self.buffered, job));
         }
-        self.opened.last().unwrap_or(&self.buffered).as_raw_fd()
+        sys::raw(self.opened.last().unwrap_or(&self.buffered))
     }
 
     fn task(&mut self, at: u32) -> Task {
         let slot = self.slots[at as usize];
         let fd = match slot.request.op {
             Op::Read | Op::Write => slot.fd,
-            Op::Trim | Op::Flush => self.buffered.as_raw_fd(),
+            Op::Trim | Op::Flush => sys::raw(&self.buffered),
         };
         let buffer = self.arena.as_mut().expect("a run has begun").buffer(at).as_mut_ptr();
         let sync = if slot.request.fua { slot.sync } else { None };
@@ -344,7 +345,7 @@ impl Target for RealTarget {
         self.verifying = workers.iter().map(|(job, _)| job.verify.clone()).collect();
         self.data = workers.iter().map(|(job, _)| job.data.clone()).collect();
         self.judge = Judge::of(&workers, self.capacity);
-        let slot = |(job, (fd, worker)): (&&Job, (RawFd, u32))| Slot {
+        let slot = |(job, (fd, worker)): (&&Job, (Raw, u32))| Slot {
             request: Request::flush(),
             fd,
             sync: job.sync,
@@ -492,23 +493,7 @@ impl Target for RealTarget {
 
     /// Of this thread with io_uring, whose own threads work for all; of the process where threads make the requests.
     fn usage(&mut self) -> Usage {
-        let who = match self.kind {
-            #[cfg(target_os = "linux")]
-            Some(Kind::Uring) => libc::RUSAGE_THREAD,
-            _ => libc::RUSAGE_SELF,
-        };
-        // SAFETY: it is of numbers alone, which may be 0.
-        let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-        // SAFETY: the call fills in the structure that it is given.
-        unsafe { libc::getrusage(who, &mut usage) };
-        let time = |at: libc::timeval| Nanos(at.tv_sec as u64 * 1_000_000_000 + at.tv_usec as u64 * 1000);
-        Usage {
-            user: time(usage.ru_utime),
-            system: time(usage.ru_stime),
-            switches: (usage.ru_nvcsw + usage.ru_nivcsw) as u64,
-            major_faults: usage.ru_majflt as u64,
-            minor_faults: usage.ru_minflt as u64,
-        }
+        sys::usage(self.kind == Some(Kind::Uring))
     }
 
     #[cfg(target_os = "linux")]
@@ -527,9 +512,8 @@ impl Target for RealTarget {
         let now = self.now();
         if now >= self.fresh_until {
             self.fresh_until = now + FRESH;
-            let cpu = clock_gettime(ClockId::ProcessCPUTime);
             let [read, write] = self.stat.as_mut().map_or([0; 2], DeviceStat::bytes);
-            self.counted = [cpu.tv_sec as u64 * 1_000_000_000 + cpu.tv_nsec as u64, read, write];
+            self.counted = [sys::cpu_time().0, read, write];
         }
         into[..OWN].copy_from_slice(&self.moved);
         let counted = into.len() - OWN;

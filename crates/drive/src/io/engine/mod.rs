@@ -5,11 +5,12 @@ mod threads;
 mod uring;
 
 use std::io;
-use std::os::fd::RawFd;
 use std::time::Duration;
 
 use pslc_load::job::SyncMode;
 use pslc_ssd::{Op, Request};
+
+use crate::sys::Raw;
 
 pub use threads::{perform, Threads};
 #[cfg(target_os = "linux")]
@@ -39,7 +40,7 @@ impl Kind {
 pub struct Task {
     pub slot: u32,
     pub request: Request,
-    pub fd: RawFd,
+    pub fd: Raw,
     pub buffer: *mut u8,
     pub sync: Option<SyncMode>,
     /// A flush of data alone.

@@ -1,0 +1,1 @@
+"""pslc as a Windows program."""
