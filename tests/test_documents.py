@@ -11,7 +11,7 @@ import pytest
 from tests.conftest import ROOT
 from tests.scaled import spec
 
-DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("docs/stories/*.md")])
 
 
 def blocks(language: str) -> list[tuple[str, str]]:

@@ -267,3 +267,14 @@ def test_the_command_draws_one_and_several(folders, command, tmp_path):
     refused = command("picture", runs[0], "-o", str(tmp_path / "one.gif"))
     assert refused.returncode == 2
     assert "pslc draws html, pdf, png, svg, not gif" in refused.stderr
+
+
+def test_a_log_of_another_program_is_drawn_in_percent_once_its_capacity_is_known(command, folders, tmp_path):
+    command("export", str(folders / DRIVES[0]), "--to", "fio", "-o", str(tmp_path))
+    log = str(tmp_path / "agg-write_bw.log")
+    refused = command("picture", log, "--x", "percent", "-o", str(tmp_path / "a.svg"))
+    assert refused.returncode == 2
+    assert "give --capacity 1TB" in refused.stderr
+    done = command("picture", log, "--x", "percent", "--capacity", "128GB", "-o", str(tmp_path / "a.html"))
+    assert done.returncode == 0, done.stderr
+    assert "128 GB. write: cache ends at 3.0" in (tmp_path / "a.html").read_text()

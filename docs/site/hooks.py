@@ -17,7 +17,7 @@ EMBEDDED = (
     "</iframe>\n\n"
     "[The whole page](page/index.html){ .md-button }\n"
 )
-ASSETS = ("examples/analysis.ipynb",)
+ASSETS = tuple(f"examples/{name}.ipynb" for name in ("analysis", "published", "study"))
 
 
 def on_files(files: Files, *, config: Any) -> Files:

@@ -31,6 +31,9 @@ def command(
         typer.Option(metavar="FIGURE", help="Draw one figure of each run as bars, such as mean, cache, phase 2"),
     ] = None,
     pool: Annotated[bool, typer.Option("--pool", help="Count runs of one job on one drive as repeats")] = False,
+    capacity: Annotated[
+        str | None, typer.Option(help="Capacity of the drive, for files of other programs and --x percent")
+    ] = None,
     theme: Annotated[Theme, typer.Option(help="Colors of the ground", rich_help_panel=LOOKS)] = Theme.WHITE,
     language: Annotated[Language, typer.Option(help="Language of the labels", rich_help_panel=LOOKS)] = Language.EN,
     title: Annotated[
@@ -52,6 +55,7 @@ def command(
     A write curve has its phases, their speeds and the end of the cache written on it; CrystalDiskMark and its like are
     bars. No browser is needed: pip install 'pslc[pictures]'.
     """
+    from pslc.base import units
     from pslc.charts import draw
     from pslc.formats import ImportOptions
     from pslc.recording import comparison
@@ -59,7 +63,9 @@ def command(
 
     style = Style(theme, language, logo, watermark, tuple(color or ()), title, width, height)
     draw.check_installed()
-    sides = [side for run in runs for side in read_sides(run, ImportOptions())]
+    capacity_bytes = units.size(capacity, "--capacity") if capacity else None
+    hints = ImportOptions(capacity_bytes=capacity_bytes)
+    sides = [_with_capacity(side, capacity_bytes) for run in runs for side in read_sides(run, hints)]
     sides = comparison.named(comparison.pooled(sides) if pool else sides, label or [])
     draw.write(_chart(sides, x, bars), output, style)
     say(str(output))
@@ -73,3 +79,12 @@ def _chart(sides: "list[Side]", x: Axis | None, bars: str | None) -> "Chart":
     if len(sides) == 1:
         return charting.of_recording(sides[0].recording, x, sides[0].name)
     return charting.of_sides(sides, x or Axis.BYTES)
+
+
+def _with_capacity(side: "Side", capacity_bytes: int | None) -> "Side":
+    """A side whose drive has the capacity that was given, where a file does not tell it."""
+    from dataclasses import replace
+
+    if capacity_bytes is None or side.recording.drive_bytes:
+        return side
+    return replace(side, repeats=tuple(replace(recording, capacity_bytes=capacity_bytes) for recording in side.repeats))

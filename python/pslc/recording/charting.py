@@ -37,7 +37,8 @@ def of_recording(recording: Recording, axis: str | None = None, label: str = "")
     """
     if axis is not None and axis not in list(Axis):
         raise RecordingError(f'"{axis}" is no axis of a chart', f"one of {', '.join(Axis)}")
-    title = f"{label or recording.drive}, {words.size(recording.drive_bytes)}"
+    name = label or recording.drive
+    title = f"{name}, {words.size(recording.drive_bytes)}" if recording.drive_bytes else name
     tables = [name for name in TABLES if name in recording.findings]
     if tables and axis is None:
         rows = recording.findings[tables[0]]
@@ -135,6 +136,10 @@ def _write_curve(recording: Recording, axis: Axis, name: str) -> Curve | None:
     curve = write_curve(recording)
     if curve is None:
         return None
+    if axis is Axis.PERCENT and not recording.drive_bytes:
+        raise RecordingError(
+            f"{recording.drive}: the capacity of the drive is unknown", "give --capacity 1TB, or draw --x bytes"
+        )
     scale = 1e9 if axis is Axis.BYTES else recording.drive_bytes / 100
     phases: list[PhaseRow] = recording.findings.get("phases", [])
     borders = [phase["from_bytes"] / scale for phase in phases[1:]]
