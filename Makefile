@@ -11,7 +11,7 @@ DEPS := $(VENV)/.dependencies
 BUILT := $(VENV)/.built
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: help quick wheel windows audit docs fuzz soak attempts blkid-images demo test test-long test-all check bench bench-fio bench-serve bench-traces bench-inputs bench-logs bench-analysis bench-charts bench-fit bench-study bench-web web identify refits accuracy calibration scaled policies questions suites formats fio-page fio-census fio-tests picture build clean tools test-tools
+.PHONY: help quick wheel windows audit docs fuzz soak attempts blkid-images demo test test-long test-all check bench bench-fio bench-serve bench-traces bench-inputs bench-logs bench-analysis bench-charts bench-fit bench-instructions bench-intervals bench-study bench-web web identify refits accuracy calibration scaled policies questions suites formats fio-page fio-census fio-tests picture build clean tools test-tools
 SECONDS ?= 60
 # Tests start hundreds of Pythons, each of which would compile all modules anew where the environment forbids to keep them.
 export PYTHONDONTWRITEBYTECODE :=
@@ -34,6 +34,7 @@ help:
 	@echo "make check    formatting, lints, types, licences and known vulnerabilities"
 	@echo "make audit    known vulnerabilities of what an install brings along"
 	@echo "make bench    speed and memory of the simulator, in a table"
+	@echo "make bench-instructions  instructions of a simulated request, into docs/speed/instructions.md; needs valgrind"
 	@echo "make bench-fio  the load engine beside fio on one file [FOLDER=/mnt/ssd]"
 	@echo "make bench-inputs  what the worst input of 200 kB costs each parser"
 	@echo "make bench-logs  random runs of fio, whose logs are held against fio's own JSON [N=60]"
@@ -42,6 +43,7 @@ help:
 	@echo "make bench-analysis  how often the analysis is right, on curves, logs of each shape and simulated drives [N=300 of each]"
 	@echo "make bench-charts  how often pictures of charts are read right, into docs/accuracy/charts.md [N=300]"
 	@echo "make bench-fit  twins fitted to drives with hidden parameters [N=300]"
+	@echo "make bench-intervals  how often the intervals of suites hold what drives hide, into docs/accuracy/intervals.md [N=60]"
 	@echo "make refits   twins fitted to published figures, for ACCURACY.md"
 	@echo "make identify  which suite tells which value of a twin, into docs/twin.md"
 	@echo "make accuracy  published figures beside simulated ones, as ACCURACY.md"
@@ -99,6 +101,7 @@ check: build
 	@$(call have,cargo clippy --version,rustup component add clippy) cargo clippy --workspace --all-targets --quiet -- -D warnings
 	@$(call have,cargo deny --version,cargo install --locked cargo-deny) cargo deny --all-features --offline check bans licenses sources
 	@$(call have,ls -d $(ADVISORIES)/*/ && cargo deny --version,cargo deny fetch) cargo deny --all-features --offline check advisories
+	@$(call have,valgrind --version,valgrind) $(INSTRUCTIONS) --check
 	@$(call have,$(ONLINE),a network with the JSON service of pypi.org) $(MAKE) --silent audit
 	$(BIN)/ruff check python tests benches docs
 	$(BIN)/ruff format --check python tests benches docs
@@ -150,6 +153,12 @@ bench: build
 	$(BIN)/python benches/table.py
 	cargo bench --workspace --quiet
 
+# Of the release build, as the wheel has it.
+INSTRUCTIONS := cargo build --release --quiet -p pslc-load --example instructions && $(BIN)/python -m benches.instructions
+
+bench-instructions: $(DEPS)
+	$(INSTRUCTIONS)
+
 bench-fio: build
 	$(BIN)/python benches/fio.py $(or $(FOLDER),.)
 
@@ -173,6 +182,9 @@ bench-analysis: build
 bench-charts: build
 	$(BIN)/python -m benches.charts $(or $(N),300) | tee docs/accuracy/charts.md.part
 	mv docs/accuracy/charts.md.part docs/accuracy/charts.md
+
+bench-intervals: build
+	$(BIN)/python -m benches.intervals $(or $(N),60)
 
 bench-fit: build
 	$(BIN)/python -m benches.fit $(or $(N),300)
@@ -238,7 +250,7 @@ $(DEPS): pyproject.toml | tools
 	@touch $@
 
 # Programs that some tests hold ours against. Without one of them its tests are skipped, and fail where PSLC_TOOLS=required.
-TOOLS := fio chromium dmsetup libblkid1 blktrace strace nbdkit libnbd-bin python3-libnbd fuse3 qemu-utils sysstat nvme-cli gcc e2fsprogs xfsprogs btrfs-progs f2fs-tools mdadm lvm2 cryptsetup-bin dosfstools exfatprogs ntfs-3g nilfs-tools udftools erofs-utils squashfs-tools
+TOOLS := fio valgrind chromium dmsetup libblkid1 blktrace strace nbdkit libnbd-bin python3-libnbd fuse3 qemu-utils sysstat nvme-cli gcc e2fsprogs xfsprogs btrfs-progs f2fs-tools mdadm lvm2 cryptsetup-bin dosfstools exfatprogs ntfs-3g nilfs-tools udftools erofs-utils squashfs-tools
 test-tools:
 	apt-get update -qq
 	apt-get install -y -qq $(TOOLS)

@@ -21,7 +21,7 @@ from pslc.device.target import RealOptions, find_target
 from pslc.recording.store import join
 from pslc.runner import campaign
 from pslc.runner.options import RunOptions
-from pslc.schema.job_options import Said, said
+from pslc.schema.job_options import Traits, traits
 from pslc.schema.jobs import Job
 from tests.conftest import ROOT
 from tests.typed import unlike
@@ -196,7 +196,7 @@ def test_the_catalogue_is_one_report(command, small, tmp_path, monkeypatch):
         found = getattr(suites.load(name), "Findings", Writes)
         assert unlike(dict(recording.findings), found) == []
         assert [wrong for job in recording.jobs for wrong in unlike(job, Job)] == []
-        assert unlike(said(recording.jobs[0]), Said) == []
+        assert unlike(traits(recording.jobs[0]), Traits) == []
     html = (tmp_path / "out" / "report.html").read_text()
     assert all(f'<section id="{name}"' in html for name in suites.catalogue())
     assert len(html) < 12_000_000

@@ -1,6 +1,7 @@
 """The command line: stdout is data, stderr is talk, an error says what to do and writes nothing."""
 
 import json
+import re
 import shutil
 import signal
 import subprocess
@@ -226,7 +227,8 @@ def test_ctrl_c_keeps_what_was_recorded_and_says_so(tmp_path):
 
 def test_help_and_lists(command):
     assert command("--help").returncode == 0
-    assert command("--version").stdout == f"pslc {pslc.__version__}\n"
+    shown = command("--version").stdout
+    assert re.fullmatch(rf"pslc {re.escape(pslc.__version__)}, native part of \d{{4}}-\d\d-\d\d, Python .*\n", shown)
     assert "aldrin-pro-2tb" in command("drives").stdout
     names = [row["name"] for row in json.loads(command("drives", "--json").stdout)]
     assert names == sorted(names)
@@ -249,9 +251,25 @@ def test_each_command_of_a_group_has_its_own_help(command, words):
 
 
 def test_help_imports_nothing_heavy():
-    code = "import sys, pslc.cli; print([m for m in ('numpy', 'arro3.core', 'scipy', 'plotext') if m in sys.modules])"
+    heavy = ("numpy", "arro3.core", "scipy", "plotext", "rich")
+    code = f"import sys, pslc.cli; print([m for m in {heavy} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_run_without_a_terminal_imports_nothing_that_it_does_not_use(tmp_path):
+    (tmp_path / "job.fio").write_text("[job]\nrw=write\nbs=4k\nnumber_ios=1\n")
+    unused = ("rich", "arro3.core", "scipy", "plotext", "numpy.random", "concurrent.futures", "multiprocessing")
+    code = (
+        "import sys\n"
+        "from pslc.cli import main\n"
+        "sys.argv = ['pslc', 'run', 'job.fio', '--on', 'sim:sn850-1tb', '--json']\n"
+        "try: main()\n"
+        f"finally: print([m for m in {unused} if m in sys.modules], file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert json.loads(done.stdout)["jobs"]
+    assert done.stderr.splitlines()[-1] == "[]"
 
 
 def test_what_a_profile_shows_is_a_profile(command, tmp_path):

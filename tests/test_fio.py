@@ -5,6 +5,7 @@ import re
 import runpy
 import shutil
 import subprocess
+import time
 import zlib
 from pathlib import Path
 from typing import Any
@@ -369,6 +370,19 @@ def test_a_job_file_replays_an_iolog_of_fios(command, tmp_path):
         (tmp_path / "logs.fio").write_text(f"[r]\nread_iolog=fio.log\n{name}=mine\n")
         refused = command("run", "logs.fio", "--on", "sim:sn850-1tb")
         assert (refused.returncode, f"{name} beside read_iolog" in refused.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("option", ["log_unix_epoch=1", "log_alternate_epoch=1"])
+def test_logs_count_from_1970_where_a_job_asks_for_it(option, tmp_path, command):
+    job = "[j]\nrw=write\nbs=64k\nsize=4m\nramp_time=20ms\nrate=40m\nlog_avg_msec=10\nwrite_lat_log=l\n"
+    (tmp_path / "j.fio").write_text(f"{job}{option}\n")
+    begin_ms = time.time() * 1000
+    assert command("run", "j.fio", "--on", "sim:sn850-1tb").returncode == 0
+    end_ms = time.time() * 1000
+    first_ms, *_, last_ms = (int(row.split(",")[0]) for row in (tmp_path / "l_lat.1.log").read_text().splitlines())
+    # The first window ends 10 ms behind the ramp; the job's own 100 ms pass on the drive's clock.
+    assert begin_ms + 25 <= first_ms <= end_ms + 35
+    assert 60 <= last_ms - first_ms <= 100
 
 
 AVERAGED = """[j]

@@ -137,7 +137,7 @@ def test_another_seed_is_drawn_each_time_only_with_randrepeat_0(entry):
 def test_words_of_the_command_line_are_sorted():
     command = fio.parsed(["--output", "o.txt", "--eta=never", "--section=a", "j.fio", "--bs=4k", "--readonly"])
     assert (command.files, command.sections, command.options) == (["j.fio"], ["a"], [("bs", "4k")])
-    assert command.said == {"output": "o.txt", "eta": "never", "readonly": ""}
+    assert command.settings == {"output": "o.txt", "eta": "never", "readonly": ""}
 
 
 @needs_fio

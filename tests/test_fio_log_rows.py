@@ -1,6 +1,7 @@
 """The rows of fio's logs: windows, what a ramp leaves out, histograms."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -109,3 +110,12 @@ def test_a_wrong_word_for_windows_or_histograms_is_refused(command, tmp_path):
         assert done.returncode == 2
         assert option.split("=")[0] in done.stderr
         assert hint in done.stderr
+
+
+def test_times_since_1970_are_added_to_those_of_every_log():
+    of = requests([1, 2, 700], end_ms=700)
+    shifted = replace(of, epoch_ms=1_700_000_000_000)
+    for kind, options in {"lat": {}, "bw": {"log_avg_msec": "500"}, "hist": {"log_hist_msec": "500"}}.items():
+        plain, moved = table(of, kind, **options), table(shifted, kind, **options)
+        assert len(plain) > 0
+        assert [[row[0] + shifted.epoch_ms, *row[1:]] for row in plain] == moved

@@ -17,12 +17,12 @@ AFTER = "[after]\nstonewall\nsize=6g\nbs=4k\nioengine=io_uring\niodepth=16\nnumb
 # What each kind of run writes down, to the bit: the job after a fill, and the start of the digest of its series. They
 # change only when the model, the requests or the recorder do; say so in the changelog then.
 GOLDEN = {
-    "mixed": ("rw=randrw\nfsync=1000\n", "c9462c6d65df60c5"),
-    "random": ("rw=randwrite\n", "51032fa4c42c798d"),
-    "zipf": ("rw=randrw\nrandom_distribution=zipf:1.2\n", "5521463ae3454aa9"),
-    "pareto": ("rw=randwrite\nrandom_distribution=pareto:0.2\n", "74bef4dc8663df9f"),
-    "trimmed": ("rw=randtrimwrite\nnorandommap\n", "da629cd4372b9fe0"),
-    "sizes": ("rw=randrw\nbssplit=4k/50:64k/30:512/20\n", "8f50106042ebb1cf"),
+    "mixed": ("rw=randrw\nfsync=1000\n", "208e83c191d91c59"),
+    "random": ("rw=randwrite\n", "6c603e3f741a560b"),
+    "zipf": ("rw=randrw\nrandom_distribution=zipf:1.2\n", "b77c2d52c8d36c58"),
+    "pareto": ("rw=randwrite\nrandom_distribution=pareto:0.2\n", "56111bd8da56cceb"),
+    "trimmed": ("rw=randtrimwrite\nnorandommap\n", "cbf794463d92241c"),
+    "sizes": ("rw=randrw\nbssplit=4k/50:64k/30:512/20\n", "5567e27a5c1ec944"),
 }
 
 

@@ -438,7 +438,40 @@ def test_a_mean_is_not_of_other_drives_where_points_are_missing():
         for size, part, held in (("1GB", "a", 5e9), ("1GB", "b", 4e9), ("2GB", "a", None), ("2GB", "b", 8e9))
     ]
     told = analysis.answers(study, rows, ["cache_bytes"])
-    assert "cache_bytes is best with nand.part=a: 5.00 GB against 4.00 GB with b, 1.25 times." in page.verdicts(told)
+    assert "cache_bytes is greatest with nand.part=a: 5.00 GB against 4.00 GB with b, 1.25 times." in page.verdicts(
+        told
+    )
+
+
+def test_a_key_that_no_profile_has_is_refused_with_the_nearest_one(small):
+    with pytest.raises(PslcError, match=r"unknown key cache\.dynamc") as refused:
+        Study.of({"on": small, "run": "fill", "vary": {"cache.dynamc": "1GB,2GB"}}).points()
+    assert refused.value.hint == "did you mean cache.dynamic?"
+
+
+def test_figures_of_scaled_drives_are_said_to_be_of_those(small):
+    study = Study.of({"on": f"{small},scale=1/2", "run": "fill", "vary": {"cache.dynamic": "400MB,800MB"}})
+    rows = [
+        {"on": small, "cache.dynamic": size, "command": f"pslc run fill --on {small},scale=1/2,cache.dynamic={size}"}
+        | {"stands_on": "", "version": "", "error": None, "wall_s": 0.0, "cache_bytes": held}
+        for size, held in (("400MB", 2e8), ("800MB", 4e8))
+    ]
+    told = analysis.answers(study, rows)
+    assert told.scale == "1/2"
+    assert page.scaling_notes(told)[0].startswith("The drives are scaled to 1/2: sizes, lives")
+    assert told.best == {}, "a size is no result"
+    for table in page.tables(told):
+        assert all(cell for row in table.rows for cell in row)
+
+
+def test_pandas_and_polars_read_the_folder_of_a_study_as_it_is(small, tmp_path):
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    (tmp_path / "a.toml").write_text(f'on = "{small}"\nrun = "fill"\n[vary]\n"cache.dynamic" = ["400MB", "800MB"]\n')
+    done = forked.run(["study", "a.toml", "--save", "kept", "--workers", "1"], tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "kept.html").is_file()
+    assert {path.suffix for path in (tmp_path / "kept").iterdir()} == {".parquet"}
+    assert len(pandas.read_parquet(tmp_path / "kept")) == len(polars.read_parquet(tmp_path / "kept")) == 2
 
 
 def test_the_page_has_every_command_and_its_best_points_run(small, tmp_path):

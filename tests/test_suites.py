@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from benches import intervals
 from benches.small import PROFILE
 
 import pslc
@@ -370,9 +371,18 @@ def test_burst_finds_it_where_the_cells_give_room_in_lumps_or_take_long_to_empty
 def test_burst_calls_the_range_of_its_bursts_that_and_doubts_a_wide_one(small):
     found = small("burst", QUICK, controller__write_buffer="4MiB")
     said = burst.sentences(found | {"buffer_bytes": 8e6, "buffer_bytes_low": 4e6, "buffer_bytes_high": 9e6})
-    assert said[-1] == "Write buffer: about 8.00 MB (4.00 MB to 9.00 MB in single bursts)."
+    assert said[-1] == "Write buffer: about 8.00 MB (4.00 MB to 9.00 MB)."
     wide = found["buffer_bytes_high"] > burst.DIFFER * found["buffer_bytes_low"]
     assert wide == any("the bursts differ" in doubt for doubt in found["doubts"])
+
+
+def test_intervals_of_burst_hold_the_buffers_of_hidden_drives():
+    of = [row for seed in range(24) for row in intervals.rows(seed, ["burst"])]
+    assert len(of) > 15
+    assert np.mean([row.holds for row in of]) >= intervals.MIN_COVERAGE
+    assert np.median([(row.high - row.low) / row.truth for row in of if row.high]) < 0.2, (
+        "an interval of any width holds"
+    )
 
 
 def test_burst_says_when_the_buffer_is_never_full(small):
@@ -694,7 +704,7 @@ def test_a_pause_that_was_not_tried_is_told_as_such():
         "residue_bytes": None, "residue_bytes_low": None, "residue_bytes_high": None,
     }  # fmt: skip
     assert recovery.sentences(found) == [
-        "Frees its cache after 1.54 s idle (at most 3.89 s), at 735 MB/s (729 MB/s to 742 MB/s).",
+        "Frees its cache after at most 3.89 s idle, perhaps at once, at 735 MB/s (729 MB/s to 742 MB/s).",
         "All of it would be back after 14 min 5 s.",
     ]
 

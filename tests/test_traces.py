@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import re
 import shlex
 import shutil
 import struct
@@ -83,6 +84,39 @@ def test_what_if_finds_the_smallest_cache_that_is_enough(small, tmp_path):
     # It is: and one that is a tenth smaller is not.
     assert pslc.run(trace, on=f"{small},cache.dynamic={size}B").findings["enough"]
     assert not pslc.run(trace, on=f"{small},cache.dynamic={round(size * 0.9)}B").findings["enough"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        ",scale=1/2",
+        ",nand.blocks_per_plane=1200,cache.mode=hybrid-slc,cache.static=600MB,cache.dynamic=400MB",
+        ",nand.blocks_per_plane=1200,cache.mode=static-slc,cache.static=900MB",
+    ],
+)
+def test_the_smallest_cache_is_that_of_the_drive_as_it_is_scaled_and_of_each_mode(small, tmp_path, change):
+    trace = bursts(tmp_path / "a.csv", 3, 300 * MB, 20.0)
+    found = pslc.run(trace, on=small + change, replay=Replay(what_if=True)).findings
+    rows = {row["name"]: row for row in found["what_if"]}
+    size, own = rows["just enough cache"]["cache_bytes"], rows["as it is"]["cache_bytes"]
+    held = rows["just enough cache"]["cache_most_bytes"]
+    assert rows["as it is"]["enough"]
+    assert held <= size < own
+    assert size <= 1.2 * held
+
+
+def test_a_search_that_finds_no_smaller_cache_says_so(tmp_path):
+    findings = suites.trace._smallest_cache(10**9, 10**9)
+    assert findings == "No smaller cache than the drive's own, 1.00 GB, would have been enough."
+
+
+def test_the_answers_of_the_page_of_questions_are_near_what_the_cache_held():
+    text = (ROOT / "docs/questions.md").read_text()
+    answers = re.findall(r"A cache of ([\d.]+) GB would have been enough", text)
+    held = re.findall(r"it held at most ([\d.]+) GB", text)
+    assert len(answers) == len(held) == 2
+    for size, peak in zip(answers, held, strict=True):
+        assert 1.0 <= float(size) / float(peak) <= 1.3
 
 
 def test_latencies_are_those_of_the_same_requests_as_a_job(small, tmp_path):

@@ -104,6 +104,47 @@ def test_a_knob_by_keyboard_moves_the_cliff_and_the_address_holds_it(opened):
 
 
 @needs_chromium
+def test_a_drive_of_ones_own_is_a_file_and_its_address_a_link(opened, tmp_path):
+    profile = tmp_path / "mine.toml"
+    profile.write_text('name = "Mine"\nbase = "sn850-1tb"\n\n[cache]\nwhen_full = "direct-then-fold"\n')
+    page = opened("view=lab&drive=660p-1tb")
+    _await_run(page)
+    page.set_input_files("input[type=file]", profile)
+    page.wait_for_function("document.querySelector('.summary').innerText.startsWith('Mine:')")
+    _await_run(page)
+    phases = page.inner_text(".run > table tbody")
+    turned = opened("view=lab&drive=sn850-1tb&cache.when_full=direct-then-fold")
+    _await_run(turned)
+    assert turned.inner_text(".run > table tbody") == phases
+    again = opened(page.evaluate("location.hash").lstrip("#"))
+    _await_run(again)
+    assert again.inner_text(".summary").startswith("Mine:")
+    assert again.inner_text(".run > table tbody") == phases
+
+
+@needs_chromium
+def test_a_curve_is_laid_over_and_what_is_no_curve_is_refused_in_words(opened, tmp_path):
+    page = opened("view=lab&drive=sn850-1tb")
+    _await_run(page)
+    curve = tmp_path / "curve.csv"
+    curve.write_text("written (GB),speed (MB/s),written error,speed error\n1,5300,1,10\n290,5300,1,10\n300,1800,1,10\n")
+    page.set_input_files("input[type=file]", curve)
+    page.wait_for_function("document.querySelector('.u-legend')?.innerText.includes('curve.csv')")
+    _await_run(page)
+    assert page.is_hidden(".lab .refusal")
+    for content, words in [
+        ("1000, 5300000, 1, 131072, 0\n", "pslc analyze"),
+        ("written (GB),speed (MB/s)\n1,fast\n2,3\n", "line 2"),
+        ("written (GB),speed (MB/s)\n2,30\n1,20\n", "line 3"),
+    ]:
+        curve.write_text(content)
+        page.set_input_files("input[type=file]", curve)
+        page.wait_for_function(
+            "words => document.querySelector('.refusal').innerText.includes(words)", arg=words, timeout=10_000
+        )
+
+
+@needs_chromium
 def test_what_cannot_be_is_refused_in_words_and_the_old_curve_is_dimmed(opened):
     page = opened("view=lab&drive=aldrin-pro-2tb&cache.dynamic=9000GB")
     page.wait_for_selector(".run[data-done=failed]", state="attached")

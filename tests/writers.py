@@ -225,7 +225,7 @@ def finish_study(at: Path, _: Recording) -> None:
 def write_profiles(at: Path, _: Recording) -> None:
     """The best points of a study as profiles."""
     best = {"waf": {"command": f"pslc run fill --on {ON}", "run": "fill", "seed": 0}}
-    study_page.profiles(cast(Any, SimpleNamespace(best=best)), at.parent)
+    study_page.profiles(cast(Any, SimpleNamespace(best=best)), at.parent / "kept")
 
 
 def write_picture(at: Path, _: Recording) -> None:
@@ -257,7 +257,7 @@ WRITERS: dict[str, Writer] = {
         "twin.toml", lambda at, _: FitReport.save(cast(Any, SimpleNamespace(profile="a")), at), named=True
     ),
     "the results of a study": Writer("points.parquet", finish_study),
-    "a profile of a study": Writer("best-waf.toml", write_profiles),
+    "a profile of a study": Writer("kept-best-waf.toml", write_profiles),
     "a picture": Writer("curve.png", write_picture),
     "a file that grows": Writer("trace.bin", lambda at, _: os.close(writer.growing(at))),
 }

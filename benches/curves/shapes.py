@@ -64,6 +64,7 @@ class Log:
         causes: by the bytes up to which each holds, in order.
         known: what a tester says besides: `link_bytes_per_s`, `random`, `celsius` (as `MeasurementContext` has it).
         cells_alone: nothing but the cells made this curve.
+        names_capacity: whether the capacity is told to who reads the log.
     """
 
     curve: Curve
@@ -73,6 +74,7 @@ class Log:
     causes: tuple[tuple[float, str], ...]
     known: dict[str, Any] = field(default_factory=dict)
     cells_alone: bool = True
+    names_capacity: bool = True
 
     def cause(self, from_bytes: float, to_bytes: float) -> str:
         """The true cause of most of a stretch."""

@@ -516,7 +516,7 @@ def set_die(constants: Constants, name: str) -> None:
     names = dict.fromkeys(
         model(entry.drive)
         for entry in constants.entries
-        if entry.sets == "cache.fold_overhead" and constants.die_of(entry) == name
+        if entry.sets == "cache.fold_overhead" and row_of(entry)["nand"] == name
     )
     source = f"calibrated on {', '.join(names)} (docs/accuracy/calibration.csv)"
     file.set("fold_overhead", text("cache.fold_overhead", value) if how == "die" else None, source)

@@ -1,78 +1,51 @@
-"""Draw the pictures of the documents anew: `make picture`. Every curve is a run of the simulated drive it names."""
+"""Draw the pictures of the documents anew: `make picture`. Every curve is a run of the simulated drive it names, as
+`pslc picture` draws it."""
 
 import os
 import subprocess
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
-import matplotlib.pyplot as plt
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from playwright.sync_api import sync_playwright
 
 import pslc
-from pslc.recording.writes import write_curve
+from pslc.charts.style import Style
 from pslc.report import export
 
 FOLDER = Path(__file__).parent
-WORDS = {"pslc": "pSLC cache", "direct": "straight to TLC", "fold": "folding", "native": "native TLC", "link": "link"}
-
-
-def step(axes: Axes, target: str, label: str, colour: str) -> pslc.Recording:
-    """Speed against GB written of a fill of `target`."""
-    recording = pslc.run("fill", on=target)
-    curve = write_curve(recording)
-    assert curve is not None, "a fill writes"
-    axes.plot(curve.edges_bytes[1:] / 1e9, curve.bytes_per_s / 1e9, label=label, color=colour, linewidth=1.8)
-    return recording
-
-
-def save(figure: Figure, axes: Axes, name: str) -> None:
-    """Write the picture; the same curve gives the same file."""
-    axes.set_xlabel("GB written")
-    axes.set_ylabel("GB/s")
-    axes.set_ylim(bottom=0)
-    axes.set_xlim(left=0)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.grid(alpha=0.25)
-    figure.tight_layout()
-    figure.savefig(FOLDER / name, metadata={"Date": None})
+LOOKS = Style(width=1440, height=620)
 
 
 def fill() -> None:
-    """The README's first picture: `pslc run fill --on sim:aldrin-pro-2tb`."""
-    figure, axes = plt.subplots(figsize=(9, 3.6))
-    recording = step(axes, "sim:aldrin-pro-2tb", "", "#1f6fb4")
-    for phase in recording.findings["phases"]:
-        start, speed = phase["from_bytes"] / 1e9, phase["bytes_per_s"] / 1e9
-        text = f"{WORDS[phase['cause']]}\n{speed * 1000:.0f} MB/s"
-        axes.annotate(text, (start + 15, speed + 0.2), fontsize=9)
-    axes.set_ylim(top=8)
-    save(figure, axes, "fill.svg")
+    """The README's first picture: `pslc run fill --on sim:aldrin-pro-2tb`, then `pslc picture`."""
+    pslc.run("fill", on="sim:aldrin-pro-2tb").plot(style=LOOKS).save(FOLDER / "fill.svg")
+
+
+def compare(name: str, title: str, targets: dict[str, str]) -> None:
+    """Fills of targets, by their labels, in one picture."""
+    recordings = [pslc.run("fill", on=target) for target in targets.values()]
+    style = replace(LOOKS, title=title)
+    pslc.compare(*recordings, labels=list(targets)).plot(style=style).save(FOLDER / name)
 
 
 def modes() -> None:
     """One drive in its three modes."""
-    figure, axes = plt.subplots(figsize=(9, 3.6))
-    for mode, colour in (("dynamic-slc", "#1f6fb4"), ("pure-xlc", "#c2571a"), ("pure-slc", "#2e8b57")):
-        step(axes, f"sim:aldrin-pro-2tb,cache.mode={mode}", f"cache.mode={mode}", colour)
-    axes.legend(frameon=False)
-    save(figure, axes, "modes.svg")
+    names = ("dynamic-slc", "pure-xlc", "pure-slc")
+    targets = {f"cache.mode={mode}": f"sim:aldrin-pro-2tb,cache.mode={mode}" for mode in names}
+    compare("modes.svg", "Pichau Aldrin Pro 2TB in three cache modes", targets)
 
 
 def policies() -> None:
     """What firmware does when the cache is full, on the same NAND."""
-    figure, axes = plt.subplots(figsize=(9, 3.6))
     base = "sim:sn850-1tb,cache.shrink_from=100%"
-    for text, label, colour in (
-        ("cache.when_full=direct-then-fold", "direct-then-fold", "#1f6fb4"),
-        ("cache.when_full=direct-while-folding", "direct-while-folding", "#c2571a"),
-        ("cache.when_full=fold,cache.reuse=as-freed", "fold", "#2e8b57"),
-    ):
-        step(axes, f"{base},{text}", label, colour)
-    axes.legend(frameon=False)
-    save(figure, axes, "policies.svg")
+    targets = {
+        "direct-then-fold": f"{base},cache.when_full=direct-then-fold",
+        "direct-while-folding": f"{base},cache.when_full=direct-while-folding",
+        "fold": f"{base},cache.when_full=fold,cache.reuse=as-freed",
+    }
+    compare("policies.svg", "WD Black SN850 1TB under three cache policies", targets)
 
 
 def lab() -> None:
@@ -99,7 +72,6 @@ def lab() -> None:
 
 
 if __name__ == "__main__":
-    plt.rcParams["svg.hashsalt"] = "pslc"
     fill()
     modes()
     policies()

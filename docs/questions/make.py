@@ -67,7 +67,9 @@ def sentences(command: str) -> list[str]:
     quick = "--quick" in options
     if words[1] == "replay":
         replayed = pslc.run(HOUSE / words[2], on=options["--on"][0], replay=Replay(what_if=True))
-        return [plain(sentence) for sentence in recording_view.of_recording(replayed).sentences[-MOST:]]
+        sentences = recording_view.of_recording(replayed).sentences
+        # How full the cache was comes first; what is asked here is said at the end.
+        return [plain(sentence) for sentence in [sentences[0], *sentences[1 - MOST :]]]
     if words[1] == "run":
         run = str(HOUSE / words[2]) if words[2].endswith(".fio") else words[2]
         recording = pslc.run(run, on=options["--on"][0], scope=pslc.Scope(quick=quick))

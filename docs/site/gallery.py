@@ -3,6 +3,7 @@
 Every page is what a fill of the simulated drive gave, and what its profile says of itself.
 """
 
+import json
 import sys
 import tomllib
 from pathlib import Path
@@ -17,6 +18,9 @@ from pslc.figures.picture import Table
 from pslc.recording.writes import write_curve
 from pslc.report import drive, recording_view
 
+STATIC_PAGE = Path(__file__).parents[2] / "target/web/index.html"
+"""As `make web` builds it."""
+
 INDEX = """# Drives
 
 pslc brings along {count} drives. Here each is filled once. Their profiles hold geometry, times and rules of the
@@ -29,7 +33,11 @@ firmware; the speeds come out of the simulation. [Accuracy](../ACCURACY.md) comp
 </div>
 """
 
-PAGE = """# {name}
+PAGE = """---
+description: {summary}
+image: drives/{slug}.png
+---
+# {name}
 
 {remark}
 
@@ -39,7 +47,7 @@ PAGE = """# {name}
 
 {tables}
 
-This is `pslc run fill --on sim:{slug}`.
+This is `pslc run fill --on sim:{slug}`.{lab}
 
 ## What follows from its parts
 
@@ -61,11 +69,17 @@ This is `pslc run fill --on sim:{slug}`.
 """
 
 
-def picture(recording: pslc.Recording, path: Path) -> None:
+CARD_INCHES, CARD_DPI = (6.0, 3.15), 200
+"""1200 x 630 pixels, as sites want that show a picture beside a link."""
+LAB = " [Turn its knobs](../page/index.html#view=lab&drive={slug}) in the browser."
+
+
+def picture(recording: pslc.Recording, path: Path, inches: tuple[float, float] = (9, 3.2), title: str = "") -> None:
     """Speed against what was written; the same curve gives the same file."""
     curve = write_curve(recording)
     assert curve is not None, "a fill writes"
-    figure, axes = plt.subplots(figsize=(9, 3.2))
+    figure, axes = plt.subplots(figsize=inches)
+    axes.set_title(title, loc="left")
     axes.plot(curve.edges_bytes[1:] / 1e9, curve.bytes_per_s / 1e6, color="#1f6fb4", linewidth=1.6)
     axes.set(xlabel="GB written", ylabel="MB/s")
     axes.set_xlim(left=0)
@@ -73,7 +87,7 @@ def picture(recording: pslc.Recording, path: Path) -> None:
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(alpha=0.25)
     figure.tight_layout()
-    figure.savefig(path, metadata={"Date": None})
+    figure.savefig(path, dpi=CARD_DPI, metadata={"Date": None} if path.suffix == ".svg" else None)
     plt.close(figure)
 
 
@@ -87,6 +101,7 @@ def page(slug: str, text: str, folder: Path) -> str:
     """Write the page of a drive and its picture; its card for the index."""
     target, recording = find_target(f"sim:{slug}"), pslc.run("fill", on=f"sim:{slug}")
     picture(recording, folder / f"{slug}.svg")
+    picture(recording, folder / f"{slug}.png", CARD_INCHES, f"{target.name}: filled once, simulated")
     shown = recording_view.of_recording(recording)
     remark = " ".join(
         line.removeprefix("#").strip() for line in text.splitlines()[: text.split("\n").index(first(text))]
@@ -95,6 +110,8 @@ def page(slug: str, text: str, folder: Path) -> str:
     content = PAGE.format(
         name=target.name,
         slug=slug,
+        summary=json.dumps(shown.sentences[0]),
+        lab=LAB.format(slug=slug) if STATIC_PAGE.is_file() else "",
         remark=remark,
         sentences="\n\n".join(shown.sentences),
         tables="\n\n".join(markdown(table) for table in shown.tables),

@@ -10,13 +10,25 @@ ROOT = Path(__file__).parent.parent.parent
 GALLERY = ROOT / "target" / "gallery"
 PAGES = {"README.md": "index.md", "ACCURACY.md": "ACCURACY.md", "CHANGELOG.md": "CHANGELOG.md",
          "CONTRIBUTING.md": "CONTRIBUTING.md"}  # fmt: skip
+STATIC_PAGE = ROOT / "target" / "web" / "index.html"
+EMBEDDED = (
+    '<iframe src="page/index.html#view=story" title="An SSD with its SLC cache, simulated in your browser"'
+    ' loading="lazy" style="width: 100%; height: 46rem; border: 1px solid var(--md-default-fg-color--lightest)">'
+    "</iframe>\n\n"
+    "[The whole page](page/index.html){ .md-button }\n"
+)
 ASSETS = ("examples/analysis.ipynb",)
 
 
 def on_files(files: Files, *, config: Any) -> Files:
     """Add them."""
     for name, page in PAGES.items():
-        files.append(File.generated(config, page, content=at_root((ROOT / name).read_text(encoding="utf-8"))))
+        content = at_root((ROOT / name).read_text(encoding="utf-8"))
+        if name == "README.md" and STATIC_PAGE.is_file():
+            content = content.replace("\n## ", f"\n{EMBEDDED}\n## ", 1)
+        files.append(File.generated(config, page, content=content))
+    if STATIC_PAGE.is_file():
+        files.append(File.generated(config, "page/index.html", abs_src_path=str(STATIC_PAGE)))
     for path in sorted(GALLERY.iterdir()):
         files.append(File.generated(config, f"drives/{path.name}", abs_src_path=str(path)))
     for asset in ASSETS:

@@ -15,11 +15,26 @@ if TYPE_CHECKING:
     from pslc.device.region import Scope
     from pslc.recording.store import Recording
     from pslc.recording.writes import analyze
+    from pslc.runner.compare import compare
+    from pslc.runner.load import load
     from pslc.runner.run import run
+    from pslc.serving.api import serve
     from pslc.studies.study import study
     from pslc.twin.api import fit
 
-__all__ = ["PslcError", "Recording", "Scope", "__version__", "analyze", "fit", "run", "study"]
+__all__ = [
+    "PslcError",
+    "Recording",
+    "Scope",
+    "__version__",
+    "analyze",
+    "compare",
+    "fit",
+    "load",
+    "run",
+    "serve",
+    "study",
+]
 
 __version__: str = version()
 
@@ -27,8 +42,11 @@ _LATER = {
     "Recording": "recording.store",
     "Scope": "device.region",
     "analyze": "recording.writes",
+    "compare": "runner.compare",
     "fit": "twin.api",
+    "load": "runner.load",
     "run": "runner.run",
+    "serve": "serving.api",
     "study": "studies.study",
 }
 """What takes long to import, and where it is: `pslc --help` needs none of it."""
@@ -38,3 +56,7 @@ def __getattr__(name: str) -> Any:
     if name not in _LATER:
         raise AttributeError(f"module pslc has no attribute {name}")
     return getattr(import_module(f"pslc.{_LATER[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

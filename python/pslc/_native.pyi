@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from pslc.schema.facts import Facts, InspectedDevice, InspectedFile
-from pslc.schema.job_options import Said
+from pslc.schema.job_options import Traits
 from pslc.schema.results import Planned, Progress, Recorded, ReplayResult, ReplaySoFar, Result
 from pslc.schema.surveys import Asked, Batch, Survey
 
@@ -89,7 +89,7 @@ def check_scratch(path: str, size: int) -> None:
 def engine_ceiling() -> float:
     """Requests a second that the load engine makes on this machine on a drive that takes no time (takes 50 ms)."""
 
-def said(options: list[tuple[str, str]]) -> Said:
+def traits(options: list[tuple[str, str]]) -> Traits:
     """Of options in their order, aliases and all; unknown ones say nothing."""
 
 def trace_formats() -> list[tuple[str, str]]:
@@ -98,7 +98,7 @@ def trace_formats() -> list[tuple[str, str]]:
 def trace_format(path: str) -> str | None:
     """The format of a trace, told by its beginning; None where it is of none."""
 
-def trace_columns(names: list[str], said: list[tuple[str, str]]) -> list[tuple[str, str, int]]:
+def trace_columns(names: list[str], traits: list[tuple[str, str]]) -> list[tuple[str, str, int]]:
     """What columns of a table are (`time`, `op`, `offset`, `size`, `device`, `took`), with their names and nanoseconds
     or bytes of their units; `said` are pairs of what and name, perhaps with a unit (`ts:us`)."""
 

@@ -63,7 +63,7 @@ class Command:
     options: list[tuple[str, str]] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
     sections: list[str] = field(default_factory=list)
-    said: dict[str, str] = field(default_factory=dict)
+    settings: dict[str, str] = field(default_factory=dict)
 
     @property
     def formats(self) -> list[str]:
@@ -72,7 +72,7 @@ class Command:
         Raises:
             PslcError: fio has no such format.
         """
-        text = "terse" if "minimal" in self.said else self.said.get("output-format", "normal")
+        text = "terse" if "minimal" in self.settings else self.settings.get("output-format", "normal")
         words = list(dict.fromkeys(word.strip() for word in text.split(",")))
         for word in words:
             if word not in FORMATS:
@@ -104,7 +104,7 @@ def parsed(words: Sequence[str]) -> Command:
         if name == "section":
             command.sections.append(value)
         elif name in VALUED or name in ("readonly", "parse-only", "bandwidth-log", "minimal", "version", *UNHEARD):
-            command.said[name] = value
+            command.settings[name] = value
         else:
             command.options.append((name, value))
     return command
@@ -139,14 +139,14 @@ class Place:
     Attributes:
         path: the file; None on a simulated drive.
         options: over those of every job.
-        made: the file was not there before.
+        is_new: the file was not there before.
     """
 
     target: str
     path: Path | None = None
     options: list[tuple[str, str]] = field(default_factory=list)
     real: RealOptions | None = None
-    made: bool = False
+    is_new: bool = False
 
 
 def place_of(text: str, jobs: Sequence[dict[str, str]], names: Sequence[str], readonly: bool) -> Place:
@@ -199,7 +199,7 @@ def main(words: Sequence[str]) -> int:
     """Run what a command line of fio's says; returns the exit code."""
     try:
         command = parsed(words)
-        if "version" in command.said:
+        if "version" in command.settings:
             print(f"fio-{fio.VERSION} (pslc {version()})")
             return 0
         return _run(command)
@@ -210,14 +210,14 @@ def main(words: Sequence[str]) -> int:
 
 def _run(command: Command) -> int:
     formats, text = command.formats, text_of(command)
-    found = job_file.jobs_in(text)
-    names, jobs = [name for name, _ in found], [dict(options) for _, options in found]
+    sections = job_file.jobs_in(text)
+    names, jobs = [name for name, _ in sections], [dict(options) for _, options in sections]
     _check(command, text, jobs)
-    if "parse-only" in command.said:
+    if "parse-only" in command.settings:
         if not any("read_iolog" in job for job in jobs):
             plan_jobs(text, "the jobs", [], UNLIMITED_BYTES)
         return 0
-    readonly = "readonly" in command.said
+    readonly = "readonly" in command.settings
     seed = _seed(jobs)
     logs = JobLogs(named={name for name, _ in command.options})
     with writer.temporary() as folder:
@@ -229,16 +229,17 @@ def _run(command: Command) -> int:
             options = RunOptions(seed=seed, options=place.options, real=place.real, layout=layout, logs=logs)
             recording = run_with(merged, place.target, options)
         except BaseException:
-            if place.made and place.path is not None:
+            if place.is_new and place.path is not None:
                 writer.remove(place.path, writer.Replace.ANY)
             raise
     for failed in logs.write():
         print(f"pslc: {failed}", file=sys.stderr)
-    if "bandwidth-log" in command.said:
+    if "bandwidth-log" in command.settings:
         fio_logs.write_aggregate(recording, Path())
     if place.path is not None and any(job.get("unlink", "0") not in ("0", "") for job in jobs):
         writer.remove(place.path, writer.Replace.ANY)
-    _print(command, formats, recording, list(_seeds(seed, jobs)) if "random" in command.said.get("debug", "") else [])
+    seeds = list(_seeds(seed, jobs)) if "random" in command.settings.get("debug", "") else []
+    _print(command, formats, recording, seeds)
     if recording.error:
         failure.tell(TargetError(recording.error, "what came before is printed"))
         return 1
@@ -251,14 +252,14 @@ def _check(command: Command, text: str, jobs: Sequence[dict[str, str]]) -> None:
     Raises:
         JobError: the jobs are beyond one.
     """
-    if "readonly" in command.said and (name := job_file.writing(text, [])):
+    if "readonly" in command.settings and (name := job_file.writing(text, [])):
         raise JobError(f"job {name} writes or trims, and --readonly forbids it", "leave --readonly out, or rw=read")
-    if command.said.get("terse-version", "3") != "3":
-        raise JobError(f"--terse-version={command.said['terse-version']}", "3 is written")
-    most = command.said.get("max-jobs", "")
+    if command.settings.get("terse-version", "3") != "3":
+        raise JobError(f"--terse-version={command.settings['terse-version']}", "3 is written")
+    max_jobs = command.settings.get("max-jobs", "")
     clones = sum(int(job.get("numjobs", "1")) for job in jobs if job.get("numjobs", "1").isdigit())
-    if most and (not most.isdigit() or clones > int(most)):
-        raise JobError(f"--max-jobs={most}, and there are {clones} jobs", "fewer numjobs")
+    if max_jobs and (not max_jobs.isdigit() or clones > int(max_jobs)):
+        raise JobError(f"--max-jobs={max_jobs}, and there are {clones} jobs", "fewer numjobs")
 
 
 def _seed(jobs: Sequence[dict[str, str]]) -> int:
@@ -277,7 +278,7 @@ def _seeds(seed: int, jobs: Sequence[dict[str, str]]) -> Iterator[str]:
 def _print(command: Command, formats: Sequence[str], recording: Recording, head: Sequence[str]) -> None:
     """To stdout or the file. Notes come first, where no program reads stdout as data."""
     notes = [*head, *(f"note: {note}" for note in recording.notes)]
-    path = command.said.get("output")
+    path = command.settings.get("output")
     out = io.StringIO() if path else sys.stdout
     talk = sys.stderr if formats != ["normal"] and not path else sys.stdout
     if head and path:

@@ -2,7 +2,7 @@
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { CAUSES } from "./phases";
-import type { Answer, Curve } from "./types";
+import type { Answer, Curve, Measured } from "./types";
 import { size, speed, time } from "./units";
 
 export interface Line {
@@ -71,7 +71,8 @@ export class Chart {
     this.plot?.redraw(false);
   }
 
-  show(lines: Line[], published: { x: number; y: number }[] = []): void {
+  /** Curves, and one that was measured, dashed over them. */
+  show(lines: Line[], measured: Measured | null = null): void {
     this.lines = lines;
     this.plot?.destroy();
     const bins = Math.max(160, Math.min(600, this.place.clientWidth / 2 || 400));
@@ -79,7 +80,7 @@ export class Chart {
       const { x, y } = smooth(points(line), bins);
       return [x, y] as uPlot.AlignedData;
     });
-    if (published.length > 0) tables.push([published.map((point) => point.x), published.map((point) => point.y)]);
+    if (measured) tables.push([measured.points.map((point) => point.x), measured.points.map((point) => point.y)]);
     const data = uPlot.join(tables);
     const axis = lines[0]?.axis ?? "bytes";
     const series: uPlot.Series[] = lines.map((line, index) => ({
@@ -89,8 +90,8 @@ export class Chart {
       spanGaps: true,
       value: (_, value) => (value === null ? "" : speed(value)),
     }));
-    if (published.length > 0)
-      series.push({ label: "published", stroke: color("--published"), width: 2, dash: [6, 4], spanGaps: true, value: (_, value) => (value === null ? "" : speed(value)) });
+    if (measured)
+      series.push({ label: measured.label, stroke: color("--published"), width: 2, dash: [6, 4], spanGaps: true, value: (_, value) => (value === null ? "" : speed(value)) });
     const across = axis === "bytes" ? size : time;
     this.plot = new uPlot(
       {
@@ -151,6 +152,7 @@ export class Chart {
     ctx.save();
     ctx.strokeStyle = color("--ink");
     ctx.lineWidth = 2;
+    ctx.setLineDash([]);
     ctx.beginPath();
     ctx.moveTo(x, bbox.top);
     ctx.lineTo(x, bbox.top + bbox.height);

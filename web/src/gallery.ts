@@ -4,7 +4,7 @@ import { DRIVES, denominatorOf, driveOf, questionOf } from "./data";
 import { h } from "./dom";
 import { Simulator, Superseded } from "./simulator";
 import type { State } from "./state";
-import type { Answer, DriveData } from "./types";
+import type { Answer, DriveData, Measured } from "./types";
 import { size, speed } from "./units";
 
 const MAX_COMPARED = 6;
@@ -52,7 +52,7 @@ export function gallery(state: State, changed: (state: State) => void): { elemen
     comparison.append(place);
     const chart = new Chart(place);
     charts.push(chart);
-    chart.show(lines, lines.length === 1 ? published(driveOf(state.compare[0]!)) : []);
+    chart.show(lines, lines.length === 1 ? published(driveOf(state.compare[0]!)) : null);
   };
   const draw = (card: Card) => {
     const { drive, answer } = card;
@@ -69,7 +69,7 @@ export function gallery(state: State, changed: (state: State) => void): { elemen
         compare();
       },
     });
-    const open = () => changed({ ...state, view: "lab", drive: drive.slug, knobs: {}, job: "fill" });
+    const open = () => changed({ ...state, view: "lab", drive: drive.slug, profile: null, knobs: {}, job: "fill" });
     const facts = answer === null
       ? [h("p", {}, "…")]
       : [sparkline(answer), h("p", {}, `${answer.phases.map((phase) => speed(phase.bytes_per_s)).join(" → ")}; cache to ${size((answer.phases[0]?.to_bytes ?? 0) * answer.denominator)}`)];
@@ -138,10 +138,11 @@ function sparkline(answer: Answer): SVGElement {
 }
 
 /** Published speeds as a stepped line, where enough is known: speeds of phases and where they end. */
-function published(drive: DriveData): { x: number; y: number }[] {
+function published(drive: DriveData): Measured | null {
   const value = (measure: string) => drive.figures.find((figure) => figure.measure === measure)?.value;
   const ends = [0, value("cache"), value("end 2"), drive.capacity_bytes].filter((end) => end !== undefined);
   const speeds = [value("speed 1"), value("speed 2"), value("speed 3")].filter((rate) => rate !== undefined);
-  if (speeds.length === 0 || ends.length < speeds.length + 1) return [];
-  return speeds.flatMap((rate, place) => [{ x: ends[place]! + 1, y: rate }, { x: place === speeds.length - 1 ? ends.at(-1)! : ends[place + 1]!, y: rate }]);
+  if (speeds.length === 0 || ends.length < speeds.length + 1) return null;
+  const points = speeds.flatMap((rate, place) => [{ x: ends[place]! + 1, y: rate }, { x: place === speeds.length - 1 ? ends.at(-1)! : ends[place + 1]!, y: rate }]);
+  return { label: "published", points };
 }

@@ -1,24 +1,23 @@
 // The lab: a drive, its knobs, and what they do.
-import { DRIVES, driveOf, overridesOf } from "./data";
+import { DRIVES, driveOf, overridesOf, ownDrive } from "./data";
 import { h } from "./dom";
+import { open } from "./files";
 import { JOBS } from "./jobs";
 import { RunView } from "./run";
 import type { State } from "./state";
 import type { DriveData, Knob } from "./types";
 
-/** Calls `go` when the reader has not moved for a moment. */
-const SETTLE_MS = 60;
+/** In the list of drives, the one that the reader brought along. */
+const OWN = "own";
 
 export function lab(state: State, changed: (state: State) => void): { element: HTMLElement; destroy(): void } {
   const run = new RunView();
-  let drive = driveOf(state.drive);
-  let timer = 0;
+  let drive = state.profile === null ? driveOf(state.drive) : ownDrive(state.profile);
   const panel = h("div", { class: "knobs" });
 
   const go = () => {
     changed(state);
-    clearTimeout(timer);
-    timer = window.setTimeout(() => void run.show(drive, state.knobs, state.job), SETTLE_MS);
+    void run.show(drive, state.knobs, state.job);
   };
   const turn = (knob: Knob, stop: string) => {
     if (stop === knob.value) delete state.knobs[knob.key];
@@ -32,27 +31,67 @@ export function lab(state: State, changed: (state: State) => void): { element: H
     select.append(...options.map(([key, text]) => h("option", { value: key, selected: key === value }, text)));
     return h("label", {}, label, select);
   };
-  const drives = choice("Drive", DRIVES.map((each) => [each.slug, each.name]), drive.slug, (slug) => {
-    drive = driveOf(slug);
-    state.drive = slug;
-    state.knobs = {};
+  const become = (next: DriveData, profile: string | null) => {
+    drive = next;
+    Object.assign(state, { drive: next.slug, profile, knobs: {} });
     fillPanel();
     go();
-  });
+  };
+  let own = state.profile;
+  const drives = choice("Drive", DRIVES.map((each) => [each.slug, each.name]), drive.slug, (slug) =>
+    slug === OWN ? become(ownDrive(own!), own) : become(driveOf(slug), null));
+  const select = drives.querySelector("select")!;
+  const listOwn = () => {
+    select.querySelector(`[value="${OWN}"]`)?.remove();
+    select.prepend(h("option", { value: OWN, selected: true }, drive.name));
+    select.value = OWN;
+  };
+  if (own !== null) listOwn();
+  const refusal = h("p", { class: "refusal", role: "alert", hidden: true });
+  const opened = async (file: File | undefined) => {
+    if (file === undefined) return;
+    refusal.hidden = true;
+    try {
+      const content = await open(file);
+      if ("profile" in content) {
+        own = content.profile;
+        become(ownDrive(own), own);
+        listOwn();
+      } else {
+        run.lay(content.measured);
+        go();
+      }
+    } catch (error) {
+      refusal.hidden = false;
+      refusal.textContent = error instanceof Error ? error.message : String(error);
+    }
+  };
   const jobs = choice("Do", JOBS.map((job) => [job.key, job.label]), state.job, (key) => {
     state.job = key;
     go();
   });
   const reset = h("button", { type: "button", onclick: () => { state.knobs = {}; fillPanel(); go(); } }, "As sold");
   const save = h("button", { type: "button", onclick: () => download(drive, state.knobs) }, "Download as TOML");
+  const file = h("label", { class: "file" }, "Open or drop a profile (.toml), or a curve (.csv) to compare with", h("input", {
+    type: "file", accept: ".toml,.csv",
+    onchange: (event) => {
+      const input = event.target as HTMLInputElement;
+      // The same file, changed meanwhile, can be opened again.
+      void opened(input.files?.[0]).then(() => { input.value = ""; });
+    },
+  }));
   fillPanel();
   go();
   const element = h(
-    "div", { class: "lab" },
-    h("form", { class: "side", "aria-label": "The drive", onsubmit: (event) => event.preventDefault() }, drives, jobs, panel, h("p", { class: "buttons" }, reset, save)),
+    "div", {
+      class: "lab",
+      ondragover: (event) => event.preventDefault(),
+      ondrop: (event) => { event.preventDefault(); void opened((event as DragEvent).dataTransfer?.files[0]); },
+    },
+    h("form", { class: "side", "aria-label": "The drive", onsubmit: (event) => event.preventDefault() }, drives, jobs, panel, file, refusal, h("p", { class: "buttons" }, reset, save)),
     run.element,
   );
-  return { element, destroy: () => { clearTimeout(timer); run.destroy(); } };
+  return { element, destroy: () => run.destroy() };
 }
 
 function groups(drive: DriveData, turned: Record<string, string>, turn: (knob: Knob, stop: string) => void): HTMLElement[] {
@@ -89,7 +128,7 @@ function control(knob: Knob, value: string, turn: (knob: Knob, stop: string) => 
 /** The drive as a profile for `pslc run fill --on sim:./NAME.toml`. */
 function download(drive: DriveData, turned: Record<string, string>): void {
   const lines = overridesOf(drive, turned).map(([key, value]) => `${key} = ${/^[0-9]+$/.test(value) ? value : JSON.stringify(value)}`);
-  const text = `# ${drive.name}, changed on pslc's page. Run it: pslc run fill --on sim:./${drive.slug}-changed.toml\nbase = "${drive.slug}"\n${lines.join("\n")}\n`;
+  const text = !DRIVES.includes(drive) ? drive.profile : `# ${drive.name}, changed on pslc's page. Run it: pslc run fill --on sim:./${drive.slug}-changed.toml\nbase = "${drive.slug}"\n${lines.join("\n")}\n`;
   const link = h("a", { href: URL.createObjectURL(new Blob([text], { type: "application/toml" })), download: `${drive.slug}-changed.toml` });
   link.click();
   URL.revokeObjectURL(link.href);

@@ -1,12 +1,18 @@
 // A drive, its curve, its film and its phases: what a story, the lab and a dropped file show alike.
 import { Chart } from "./chart";
-import { denominatorOf, questionOf } from "./data";
+import { denominatorOf, questionOf, quickerDenominatorOf } from "./data";
 import { h } from "./dom";
 import { FilmStrip } from "./film";
 import { jobOf } from "./jobs";
 import { phaseRow, summary } from "./phases";
 import { Failed, Simulator, Superseded } from "./simulator";
-import type { Answer, DriveData } from "./types";
+import type { Answer, DriveData, Measured } from "./types";
+
+/** A knob's first answer is asked of a copy small enough for it, which leaves time to draw. */
+const FIRST_ANSWER_MS = 70;
+/** The whole drive follows when the reader has not moved for a moment. */
+const SETTLE_MS = 120;
+
 
 export class RunView {
   readonly element: HTMLElement;
@@ -21,6 +27,9 @@ export class RunView {
   private readonly small = new Simulator(false);
   private readonly whole = new Simulator(true);
   private axis: "bytes" | "time" = "bytes";
+  /** What the last first answer was, and what it took. */
+  private first = { drive: "", denominator: 1, spent: 0 };
+  private measured: Measured | null = null;
   private asked = 0;
 
   constructor() {
@@ -40,18 +49,22 @@ export class RunView {
     this.axis = jobOf(job).axis;
     this.progress.hidden = false;
     this.progress.removeAttribute("value");
-    const coarse = denominatorOf(drive);
+    const coarse = this.coarse(drive);
     const smallOnly = jobOf(job).smallOnly === true;
     const denominators = coarse === 1 ? [1] : smallOnly ? [coarse] : [coarse, 1];
     this.whole.cancel();
     for (const denominator of denominators) {
-      const simulator = denominator === denominators.at(-1) ? this.whole : this.small;
+      const last = denominator === denominators.at(-1);
       const question = questionOf(drive, knobs, job, denominator);
       try {
-        const answer = await simulator.ask(question, (permille) => {
-          if (denominator === denominators.at(-1)) this.progress.value = permille;
+        if (last && denominators.length > 1) await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
+        if (turn !== this.asked) return;
+        const began = performance.now();
+        const answer = await (last ? this.whole : this.small).ask(question, (permille) => {
+          if (last) this.progress.value = permille;
         });
         if (turn !== this.asked) return;
+        if (!last) this.first = { drive: drive.slug, denominator, spent: performance.now() - began };
         this.draw(answer);
         answered(answer);
       } catch (error) {
@@ -64,6 +77,17 @@ export class RunView {
     }
     this.progress.hidden = true;
     this.element.dataset["done"] = "true";
+  }
+
+  /** How small the copy is that answers first: as small as this computer needs. */
+  private coarse(drive: DriveData): number {
+    const { first } = this;
+    return first.drive === drive.slug ? quickerDenominatorOf(drive, first.denominator, first.spent, FIRST_ANSWER_MS) : denominatorOf(drive);
+  }
+
+  /** Lays a measured curve over those of the drive; it stays until another comes. */
+  lay(measured: Measured): void {
+    this.measured = measured;
   }
 
   private fail(words: string): void {
@@ -80,7 +104,7 @@ export class RunView {
     this.element.classList.toggle("coarse", answer.denominator > 1);
     this.element.dataset["denominator"] = String(answer.denominator);
     this.chart.mark(Number.NaN);
-    this.chart.show([{ label: answer.drive.name, answer, axis: this.axis }]);
+    this.chart.show([{ label: answer.drive.name, answer, axis: this.axis }], this.axis === "bytes" ? this.measured : null);
     this.sentence.textContent = summary(answer) + answer.notes.map((note) => ` Note: ${note}.`).join("");
     this.table.replaceChildren(
       ...answer.phases.map((phase) => h("tr", {}, ...phaseRow(phase, answer.denominator).map((text) => h("td", {}, text)))),

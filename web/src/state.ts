@@ -3,6 +3,8 @@
 export interface State {
   view: "story" | "lab" | "gallery";
   drive: string;
+  /** TOML of a drive of the reader's own, instead of `drive`. */
+  profile: string | null;
   /** Knobs that were turned: key and stop. */
   knobs: Record<string, string>;
   job: string;
@@ -12,7 +14,7 @@ export interface State {
   compare: string[];
 }
 
-export const START: State = { view: "story", drive: "aldrin-pro-2tb", knobs: {}, job: "fill", story: 0, step: 0, compare: [] };
+export const START: State = { view: "story", drive: "aldrin-pro-2tb", profile: null, knobs: {}, job: "fill", story: 0, step: 0, compare: [] };
 
 export function read(hash: string): State {
   const given = new URLSearchParams(hash.replace(/^#/, ""));
@@ -23,6 +25,7 @@ export function read(hash: string): State {
   return {
     view: view === "lab" || view === "gallery" ? view : "story",
     drive: given.get("drive") ?? START.drive,
+    profile: given.get("profile"),
     knobs,
     job: given.get("job") ?? START.job,
     story: number("story"),
@@ -34,7 +37,10 @@ export function read(hash: string): State {
 export function write(state: State): string {
   const words: [string, string][] = [["view", state.view]];
   if (state.view === "story") words.push(["story", String(state.story + 1)], ["step", String(state.step + 1)]);
-  if (state.view === "lab") words.push(["drive", state.drive], ["job", state.job], ...Object.entries(state.knobs));
+  if (state.view === "lab") {
+    words.push(state.profile === null ? ["drive", state.drive] : ["profile", state.profile]);
+    words.push(["job", state.job], ...Object.entries(state.knobs));
+  }
   if (state.view === "gallery" && state.compare.length > 0) words.push(["compare", state.compare.join(",")]);
   return `#${new URLSearchParams(words)}`;
 }

@@ -29,10 +29,11 @@ export interface DriveData {
   knobs: Knob[];
 }
 
-/** A drive, what is changed on it, and what it is asked to do. */
+/** A drive, what is changed on it, and what it is asked to do; `library` holds profiles by name, for `base =`. */
 export interface Question {
   profile: string;
   name: string;
+  library: Record<string, string>;
   overrides: [string, string][];
   job: string;
   denominator: number;
@@ -95,6 +96,12 @@ export interface Answer {
   interrupted: string | null;
   /** A byte a superblock and picture, one picture behind the other. */
   pictures: Uint8Array;
+}
+
+/** A measured curve: bytes written and bytes per second. */
+export interface Measured {
+  label: string;
+  points: { x: number; y: number }[];
 }
 
 export interface Failure {

@@ -35,7 +35,7 @@ impl Pending {
 pub struct Queue {
     /// In order: each came after all that were here, as nearly all do of writes in sequence.
     line: VecDeque<Pending>,
-    others: BinaryHeap<Reverse<Pending>>,
+    out_of_line: BinaryHeap<Reverse<Pending>>,
     /// The first of the others has been handed out. It goes when another takes its place, as it mostly does: one way
     /// through the heap where there would be two.
     taken: bool,
@@ -47,9 +47,9 @@ impl Queue {
         if self.line.back().is_none_or(|last| *last < pending) {
             self.line.push_back(pending);
         } else if std::mem::take(&mut self.taken) {
-            *self.others.peek_mut().expect("the one that was taken") = Reverse(pending);
+            *self.out_of_line.peek_mut().expect("the one that was taken") = Reverse(pending);
         } else {
-            self.others.push(Reverse(pending));
+            self.out_of_line.push(Reverse(pending));
         }
     }
 
@@ -57,9 +57,9 @@ impl Queue {
     #[inline]
     fn find(&mut self) -> Option<(Pending, bool)> {
         if std::mem::take(&mut self.taken) {
-            PeekMut::pop(self.others.peek_mut().expect("the one that was taken"));
+            PeekMut::pop(self.out_of_line.peek_mut().expect("the one that was taken"));
         }
-        match (self.line.front(), self.others.peek()) {
+        match (self.line.front(), self.out_of_line.peek()) {
             (Some(&first), None) => Some((first, true)),
             (Some(&first), Some(&Reverse(other))) if first < other => Some((first, true)),
             (_, other) => other.map(|&Reverse(other)| (other, false)),

@@ -59,6 +59,8 @@ impl SimTarget {
 }
 
 impl Target for SimTarget {
+    const CAN_CUT_PAUSES: bool = true;
+
     fn begin(&mut self, slots: &[&Job], _largest: u32) -> Result<(), TargetError> {
         self.direct = slots.iter().map(|job| job.direct).collect();
         Ok(())
@@ -137,7 +139,11 @@ impl Target for SimTarget {
     }
 
     fn sample(&mut self, into: &mut [u64]) {
+        self.sample_at(self.now, into);
+    }
+
+    fn sample_at(&mut self, at: Nanos, into: &mut [u64]) {
         self.machine.apply_pending();
-        self.machine.sample(self.now, into);
+        self.machine.sample(at, into);
     }
 }

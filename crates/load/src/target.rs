@@ -66,6 +66,9 @@ pub trait Target {
     /// Completions between two looks at whether to go on. A target that is slow is looked at more often.
     const LOOK_EVERY: u32 = 4096;
 
+    /// Whether a pause may be cut at no cost, so that each bin of time gets what the target says at its own end.
+    const CAN_CUT_PAUSES: bool = false;
+
     /// A run begins: slot `i` will carry requests of `slots[i]`, with at most `largest` bytes of data.
     fn begin(&mut self, _slots: &[&Job], _largest: u32) -> Result<(), TargetError> {
         Ok(())
@@ -151,6 +154,12 @@ pub trait Target {
 
     /// The counters and gauges as they are now, one value a column.
     fn sample(&mut self, into: &mut [u64]);
+
+    /// The counters and gauges as they were at `at`, since when nothing was handed over; as they are now where a target
+    /// does not know.
+    fn sample_at(&mut self, _at: Nanos, into: &mut [u64]) {
+        self.sample(into);
+    }
 }
 
 /// What went wrong below the runner. The run ends there, of a wrong block its job; what was recorded is kept.

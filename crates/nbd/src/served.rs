@@ -114,7 +114,7 @@ impl Served {
         let store = Store::open(settings.data, settings.memory, file.path(), identity, capacity)
             .map_err(|error| error.message)?;
         store
-            .agree(capacity, |at, most| drive.mapped(at, most))
+            .agree(capacity, |at, max_bytes| drive.mapped(at, max_bytes))
             .map_err(|error| format!("the data of {}: {error}", path.display()))?;
         let journal = Journal::begin(file.path(), identity, kept.now)
             .map_err(|error| format!("the journal of {}: {error}", path.display()))?;
@@ -185,23 +185,23 @@ impl Served {
     }
 
     /// Parts of the drive from `offset` on, so many bytes and at most so many parts: whether each holds data, and its length.
-    pub fn extents(&self, offset: u64, bytes: u64, most: usize) -> io::Result<Vec<(bool, u64)>> {
+    pub fn extents(&self, offset: u64, bytes: u64, max_runs: usize) -> io::Result<Vec<(bool, u64)>> {
         let mut drive = self.drive.lock().expect("nobody panics with it");
         let target = drive.as_mut().ok_or_else(over)?.live.target();
         let (mut at, end) = (offset, offset + bytes);
-        let mut found: Vec<(bool, u64)> = Vec::new();
-        for _ in 0..most {
+        let mut runs: Vec<(bool, u64)> = Vec::new();
+        for _ in 0..max_runs {
             if at >= end {
                 break;
             }
             let (mapped, run) = target.drive().mapped(at, end - at);
-            match found.last_mut() {
+            match runs.last_mut() {
                 Some(last) if last.0 == mapped => last.1 += run,
-                _ => found.push((mapped, run)),
+                _ => runs.push((mapped, run)),
             }
             at += run;
         }
-        Ok(found)
+        Ok(runs)
     }
 
     /// Time begins to pass.

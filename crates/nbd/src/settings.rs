@@ -80,8 +80,8 @@ journal=67108864   bytes of DRIVE.journal from which the drive is saved and the 
                 self.speed = (speed * 1e6).round() as u64;
             }
             _ => {
-                let known = "drive, data, memory, speed, recording, tell, end, unix, journal";
-                return Err(format!("{key} is none of {known}"));
+                let names = "drive, data, memory, speed, recording, tell, end, unix, journal";
+                return Err(format!("{key} is none of {names}"));
             }
         }
         Ok(())

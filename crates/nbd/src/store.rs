@@ -40,13 +40,13 @@ impl Store {
         let file = match data {
             Data::None => return Ok(Store(None)),
             Data::Memory => {
-                let made = match memory {
+                let created = match memory {
                     Some(memory) => given::file(memory),
                     None => {
                         memfd_create("pslc", MemfdFlags::CLOEXEC).map_err(io::Error::from).map(File::from)
                     }
                 };
-                made.and_then(|file| file.set_len(capacity).map(|()| file)).map_err(|error| {
+                created.and_then(|file| file.set_len(capacity).map(|()| file)).map_err(|error| {
                     OpenError::new(format!("no memory for its data: {error}"), "--data none keeps none")
                 })?
             }
@@ -128,15 +128,15 @@ fn kept(path: &Path, identity: u64, capacity: u64) -> Result<File, OpenError> {
         return Ok(new.commit()?);
     };
     let there = file.metadata().map_err(failed)?.len().checked_sub(BLOCK);
-    let mut found = vec![0; last.len()];
-    let read = there.map(|at| file.read_exact_at(&mut found, at));
-    if !matches!(read, Some(Ok(()))) || !found.starts_with(MAGIC) {
+    let mut content = vec![0; last.len()];
+    let read = there.map(|at| file.read_exact_at(&mut content, at));
+    if !matches!(read, Some(Ok(()))) || !content.starts_with(MAGIC) {
         return Err(OpenError::new(
             format!("{} was not made by pslc, and would be written over", path.display()),
             "move it to another place, or serve the drive with --data memory; nothing was written",
         ));
     }
-    if found != last {
+    if content != last {
         return Err(OpenError::new(
             format!("{} holds the data of another drive", path.display()),
             "move it to another place, or serve the drive with --data memory; nothing was written",

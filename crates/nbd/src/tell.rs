@@ -40,9 +40,10 @@ impl Busy {
     fn share(&mut self, replies: u64) -> f64 {
         let times: Vec<u64> = std::fs::read_to_string("/proc/stat")
             .ok()
-            .and_then(|said| {
+            .and_then(|reply| {
                 Some(
-                    said.lines()
+                    reply
+                        .lines()
                         .next()?
                         .split_whitespace()
                         .skip(1)
@@ -101,8 +102,8 @@ impl Teller {
     pub fn tell(&mut self, pace: &Pace, clients: &Clients, full: bool, last: bool) {
         let late = pace.late();
         let percentile = |of: f64| {
-            let found = late.by.percentiles(&[]).into_iter().find(|(name, _)| name.parse() == Ok(of));
-            found.map_or(0, |(_, ns)| ns)
+            let percentile = late.by.percentiles(&[]).into_iter().find(|(name, _)| name.parse() == Ok(of));
+            percentile.map_or(0, |(_, ns)| ns)
         };
         let mean = |sum: f64| if late.by.count > 0 { sum / late.by.count as f64 } else { 0.0 };
         let mut line = format!(

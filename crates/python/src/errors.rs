@@ -60,7 +60,7 @@ pub fn thread(error: std::io::Error) -> PyErr {
 }
 
 /// The message and the hint of an error that Python raised, or the error itself where it is none of these.
-pub fn told(error: PyErr) -> Result<(String, String), PyErr> {
+pub fn message_and_hint(error: PyErr) -> Result<(String, String), PyErr> {
     Python::attach(|py| {
         let value = error.value(py);
         if !value.is_instance_of::<PslcError>() {

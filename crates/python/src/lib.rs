@@ -3,9 +3,9 @@
 /// A Python dictionary: `dict! { py; "name" => value, ... }`.
 macro_rules! dict {
     ($py:expr; $($key:expr => $value:expr),+ $(,)?) => {{
-        let made = PyDict::new($py);
-        $(made.set_item($key, $value)?;)+
-        made
+        let dict = PyDict::new($py);
+        $(dict.set_item($key, $value)?;)+
+        dict
     }};
 }
 
@@ -32,8 +32,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 #[pyfunction]
-fn nearest(word: &str, known: Vec<String>) -> Option<String> {
-    pslc_ssd::profile::nearest(word, known.iter().map(String::as_str)).map(str::to_owned)
+fn nearest(word: &str, candidates: Vec<String>) -> Option<String> {
+    pslc_ssd::profile::nearest(word, candidates.iter().map(String::as_str)).map(str::to_owned)
 }
 
 #[pyfunction]
@@ -329,23 +329,23 @@ fn fio_words() -> (Vec<Word>, Vec<Word>) {
     (words(job::table()), words(job::engine_table()))
 }
 
-/// What the options of a job say, as `pslc_load::job::said` has it.
+/// What the options of a job say, as `pslc_load::job::traits` has it.
 #[pyfunction]
-fn said(py: Python<'_>, options: Vec<(String, String)>) -> PyResult<Bound<'_, PyDict>> {
-    let said = job::said(options.iter().map(|(name, value)| (name.as_str(), value.as_str())));
-    let found = dict! { py;
-        "random" => said.rw.map(|rw| rw.random),
-        "writes" => said.rw.map(|rw| rw.writes()),
-        "direct" => said.direct,
-        "iodepth" => said.iodepth,
-        "numjobs" => said.numjobs,
-        "synced" => said.synced,
-        "delayed" => said.delayed,
-        "paced" => said.paced,
-        "write_bytes" => said.write_bytes,
-        "compressible" => said.compressible,
+fn traits(py: Python<'_>, options: Vec<(String, String)>) -> PyResult<Bound<'_, PyDict>> {
+    let traits = job::traits(options.iter().map(|(name, value)| (name.as_str(), value.as_str())));
+    let dict = dict! { py;
+        "random" => traits.rw.map(|rw| rw.random),
+        "writes" => traits.rw.map(|rw| rw.writes()),
+        "direct" => traits.direct,
+        "iodepth" => traits.iodepth,
+        "numjobs" => traits.numjobs,
+        "synced" => traits.synced,
+        "delayed" => traits.delayed,
+        "paced" => traits.paced,
+        "write_bytes" => traits.write_bytes,
+        "compressible" => traits.compressible,
     };
-    Ok(found)
+    Ok(dict)
 }
 
 type Word = (Vec<&'static str>, &'static str, &'static str);
@@ -361,7 +361,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(serve::served_recording, module)?)?;
     module.add_function(wrap_pyfunction!(fault::last_panic, module)?)?;
     module.add_function(wrap_pyfunction!(fio_words, module)?)?;
-    module.add_function(wrap_pyfunction!(said, module)?)?;
+    module.add_function(wrap_pyfunction!(traits, module)?)?;
     module.add_class::<SimDrive>()?;
     files::add(module)?;
     trace::add(module)?;

@@ -37,8 +37,8 @@ impl RealDrive {
     }
 
     fn watch(&mut self, stat: PathBuf) -> bool {
-        let found = DeviceStat::open(&stat).map(|stat| self.target.watch(stat));
-        found.is_ok()
+        let stat = DeviceStat::open(&stat).map(|stat| self.target.watch(stat));
+        stat.is_ok()
     }
 
     #[getter]

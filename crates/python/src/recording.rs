@@ -45,8 +45,8 @@ pub fn dict<'py>(
     if let Some(dump) = recording.error.as_ref().map(|error| dump_dict(py, error)).transpose()?.flatten() {
         out.set_item("dump", dump)?;
     }
-    if let Some(found) = &recording.survey {
-        out.set_item("survey", survey::dict(py, found)?)?;
+    if let Some(seen_blocks) = &recording.survey {
+        out.set_item("survey", survey::dict(py, seen_blocks)?)?;
     }
     for (word, values) in [("before", &recording.before), ("totals", &recording.totals)] {
         let columns = PyDict::new(py);

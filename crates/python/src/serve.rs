@@ -21,12 +21,12 @@ pub fn served_recording(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, PyD
     let mut bytes = Vec::new();
     let read = file.ok_or_else(|| refused("there is no such file".into()))?.read_to_end(&mut bytes);
     read.map_err(|error| refused(error.to_string()))?;
-    let found: Recording = postcard::from_bytes(&bytes).map_err(|error| refused(error.to_string()))?;
-    let depths = &found.stats[0].depths;
+    let recording: Recording = postcard::from_bytes(&bytes).map_err(|error| refused(error.to_string()))?;
+    let depths = &recording.stats[0].depths;
     let deepest = 1u64 << depths.iter().rposition(|&count| count > 0).unwrap_or(0);
     let text = format!("[serve]\nrw=randrw\nbs=4k\niodepth={deepest}\nioengine=libaio\ndirect=1\n");
     let mut jobs = parse("serve", &text, &[], Ground::Simulated, 1 << 30)?;
     jobs[0].options.clear();
     jobs[0].notes.clear();
-    recording::dict(py, &found, &jobs, Machine::COLUMNS)
+    recording::dict(py, &recording, &jobs, Machine::COLUMNS)
 }

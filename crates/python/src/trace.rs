@@ -126,10 +126,10 @@ impl Batches {
             next.map(|batch| batch.and_then(|batch| batch.extract::<Columns>())).transpose()
         });
         let wrong = |error: PyErr| {
-            let (said, hint) = errors::told(error).unwrap_or_else(|error| {
+            let (message, hint) = errors::message_and_hint(error).unwrap_or_else(|error| {
                 (error.to_string(), "the file may be damaged; write it again".to_string())
             });
-            TraceError::new("", said, hint)
+            TraceError::new("", message, hint)
         };
         self.rows = got.map_err(wrong)?;
         if let Some((.., names)) = &self.rows {
@@ -234,16 +234,19 @@ fn trace_formats() -> Vec<(&'static str, &'static str)> {
 }
 
 #[pyfunction]
-fn trace_columns(names: Vec<String>, said: Vec<(String, String)>) -> PyResult<Vec<(String, String, u64)>> {
+fn trace_columns(
+    names: Vec<String>,
+    assigned: Vec<(String, String)>,
+) -> PyResult<Vec<(String, String, u64)>> {
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let found = traces::columns(&names, &said).map_err(|why| {
+    let columns = traces::columns(&names, &assigned).map_err(|why| {
         errors::trace(TraceError::new(
             "table",
             why,
             "--columns time=ts:us,op=kind,offset=lba:sectors,size=len",
         ))
     })?;
-    Ok(found.into_iter().map(|(what, name, unit)| (what.to_string(), name.to_string(), unit)).collect())
+    Ok(columns.into_iter().map(|(what, name, unit)| (what.to_string(), name.to_string(), unit)).collect())
 }
 
 #[pyfunction]
@@ -321,7 +324,7 @@ pub fn replay<'py, T: Target + Send>(
             }
         }
     })?;
-    let found = outcome.map_err(errors::trace)?;
+    let replayed = outcome.map_err(errors::trace)?;
     let out = out.expect("a replay without an error has a recording");
     let of = dict! { py;
         "format" => trace.format(),
@@ -330,18 +333,18 @@ pub fn replay<'py, T: Target + Send>(
         "skipped" => trace.skipped(),
         "empty" => trace.empty,
         "backwards_ns" => trace.backwards.0,
-        "requests" => found.requests,
-        "late" => found.late,
-        "late_most_ns" => found.late_most.0,
-        "late_sum_ns" => found.late_sum.0,
-        "moved" => found.moved,
-        "widened" => found.widened,
-        "unwritten_bytes" => found.unwritten_bytes,
-        "cache_most_bytes" => found.cache_most_bytes,
-        "cache_most_at_ns" => found.cache_most_at.0,
-        "prefilled_bytes" => found.prefilled_bytes,
+        "requests" => replayed.requests,
+        "late" => replayed.late,
+        "late_most_ns" => replayed.late_most.0,
+        "late_sum_ns" => replayed.late_sum.0,
+        "moved" => replayed.moved,
+        "widened" => replayed.widened,
+        "unwritten_bytes" => replayed.unwritten_bytes,
+        "cache_most_bytes" => replayed.cache_most_bytes,
+        "cache_most_at_ns" => replayed.cache_most_at.0,
+        "prefilled_bytes" => replayed.prefilled_bytes,
     };
-    let slow = found.slow.iter().map(|slow| {
+    let slow = replayed.slow.iter().map(|slow| {
         let by = PyDict::new(py);
         for (cause, ns) in Cause::ALL.iter().zip(slow.by) {
             by.set_item(cause.word(), ns)?;

@@ -160,10 +160,10 @@ mod tests {
 
     #[test]
     fn many_steps_at_once_are_the_same_as_one_after_the_other() {
-        let (mut one, mut many) = (drive(vec![]), drive(vec![]));
-        heated(&mut one, 0, 60);
+        let (mut single, mut many) = (drive(vec![]), drive(vec![]));
+        heated(&mut single, 0, 60);
         many.step(Nanos::from_secs(60), 300_000_000_000);
-        assert_eq!(one.temperature_mc(), many.temperature_mc());
+        assert_eq!(single.temperature_mc(), many.temperature_mc());
     }
 
     #[test]

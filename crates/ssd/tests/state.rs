@@ -123,7 +123,7 @@ fn a_file_that_is_cut_or_longer_is_refused() {
     for length in (0..bytes.len()).step_by(97).chain([bytes.len() - 1]) {
         match read(&config, &bytes[..length]).unwrap_err() {
             StateError::Foreign => assert!(length < 8),
-            StateError::Cut { found, .. } => assert_eq!(found, length as u64),
+            StateError::Cut { bytes_found, .. } => assert_eq!(bytes_found, length as u64),
             other => panic!("{length} of {whole}: {other}"),
         }
     }

@@ -12,6 +12,9 @@ The uncertainty comes from a stationary bootstrap (Politis and Romano 1994) of e
 together: new curves are made with the boundary where it was located, and it is located again.
 """
 
+# An annotation of a generator would import numpy.random, for which short runs have no use.
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np

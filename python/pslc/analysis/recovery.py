@@ -218,7 +218,8 @@ def _line(
     low, high = max(start - error, earliest), min(start + error, latest)
     if low > high:
         low, high = earliest, latest
-    start = min(max(start, low), high)
+    # Where nothing tells it from none, only the upper end is measured: no pause is as likely as the longest.
+    start = min(max(start, low), high) if low else 0.5 * high
     return replace(
         estimate,
         step_bytes=step,

@@ -4,8 +4,8 @@ Names, cells and messages come from files that others made. A terminal obeys con
 writes the clipboard, hides or reorders what is shown. Here such codes become escapes that can be read, `\\u001b`.
 
 Everything leaves through one of three: `Screen`, which is stdout and stderr of the command line, for `print` and
-`typer.echo`; `Console`, for what rich lays out, with its own colours; `as_is`, for code that moves the cursor itself
-and calls `line` on every text. Legends of plotext go through `line` too.
+`typer.echo`; `Console` of rich_console.py, for what rich lays out, with its own colours; `as_is`, for code that moves
+the cursor itself and calls `line` on every text. Legends of plotext go through `line` too.
 """
 
 from __future__ import annotations
@@ -13,15 +13,8 @@ from __future__ import annotations
 import io
 import re
 import sys
-from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any, Final
-
-import rich.console
-import rich.progress
-import rich.text
-from rich.file_proxy import FileProxy
-from rich.segment import Segment
 
 _CONTROLS: Final = re.compile("(?!\r\n)[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 """C0 but for tab and new line, DEL, C1, separators of lines and paragraphs, and what turns the direction of text."""
@@ -38,8 +31,8 @@ def line(text: str) -> str:
     return _BREAKS.sub(_escape, escaped(text))
 
 
-def _escape(found: re.Match[str]) -> str:
-    return f"\\u{ord(found[0]):04x}"
+def _escape(match: re.Match[str]) -> str:
+    return f"\\u{ord(match[0]):04x}"
 
 
 def say(text: str, *, err: bool = False) -> None:
@@ -102,49 +95,3 @@ class _AsIs:
 def as_is(stream: Any) -> Any:
     """A stream for text whose control characters are ours."""
     return getattr(stream, "rich_proxied_file", stream)
-
-
-class Text(rich.text.Text):
-    """rich's text of one line, escaped before it is measured, so that tables stay straight."""
-
-    def __init__(self, text: str = "", style: Any = "", **how: Any) -> None:
-        super().__init__(line(text), style, **how)
-
-    def append(self, text: Any, style: Any = None) -> Any:
-        """Append text, a string's control characters escaped."""
-        return super().append(line(text) if isinstance(text, str) else text, style)
-
-
-class Console(rich.console.Console):
-    """rich's console without markup and emoji codes, which names may hold by chance or on purpose."""
-
-    def __init__(self, *, stderr: bool = False, soft_wrap: bool = False) -> None:
-        stream = as_is(sys.stderr if stderr else sys.stdout)
-        super().__init__(file=stream, soft_wrap=soft_wrap, markup=False, emoji=False, highlight=False)
-
-    def render_str(self, text: str, **how: Any) -> rich.text.Text:
-        """Render a string, escaped, whatever markup it seems to hold."""
-        return super().render_str(escaped(text), **how | {"markup": False, "emoji": False})
-
-    def render(self, renderable: Any, options: Any = None) -> Iterable[Segment]:
-        """Render anything; only rich's own control segments stay as they are."""
-        for segment in super().render(renderable, options):
-            yield segment if segment.control else segment._replace(text=escaped(segment.text))
-
-
-class Progress(rich.progress.Progress):
-    """rich's progress bars. What is printed meanwhile appears above them, escaped."""
-
-    def start(self) -> None:
-        """Start to draw, and escape what is printed above the bars."""
-        super().start()
-        for name in ("stdout", "stderr"):
-            if type(stream := getattr(sys, name)) is FileProxy:
-                setattr(sys, name, _Above(self.console, as_is(as_is(stream))))
-
-
-class _Above(FileProxy):
-    """rich's stream above a bar, which would obey colours in what is written."""
-
-    def write(self, text: str) -> int:
-        return super().write(escaped(text))

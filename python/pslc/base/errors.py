@@ -98,8 +98,8 @@ class Faults:
             )
 
 
-def closest_match(word: str, known: Iterable[str]) -> str | None:
+def closest_match(word: str, candidates: Iterable[str]) -> str | None:
     """The word that was probably meant; None where none is alike."""
     from pslc._native import nearest  # It raises what is above, so it is not there yet while this module is read.
 
-    return nearest(word, list(known))
+    return nearest(word, list(candidates))

@@ -44,7 +44,8 @@ class _BugError(PslcError):
 
 
 def _say(error: PslcError) -> None:
-    from pslc.base.console import Console, line
+    from pslc.base.console import line
+    from pslc.base.rich_console import Console
 
     console = Console(stderr=True, soft_wrap=True)
     console.print("error: ", style="bold red", end="")

@@ -28,7 +28,7 @@ def toml(text: str) -> dict[str, object]:
 
 def dotted(table: Mapping[str, object], before: str = "") -> list[tuple[str, Any]]:
     """Keys with dots, however their tables were written, and their values, whatever these are."""
-    found: list[tuple[str, Any]] = []
+    pairs: list[tuple[str, Any]] = []
     for key, value in table.items():
-        found += dotted(value, f"{before}{key}.") if isinstance(value, Mapping) else [(f"{before}{key}", value)]
-    return found
+        pairs += dotted(value, f"{before}{key}.") if isinstance(value, Mapping) else [(f"{before}{key}", value)]
+    return pairs

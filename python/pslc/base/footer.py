@@ -67,31 +67,31 @@ def read(file: BinaryIO) -> Footer:
         raise FooterError(f"its footer is damaged ({error})") from None
 
 
-def _footer(said: dict[int, Any]) -> Footer:
-    root, *elements = said[2]
-    groups = said.get(4, [])
+def _footer(fields: dict[int, Any]) -> Footer:
+    root, *elements = fields[2]
+    groups = fields.get(4, [])
     chunks = [chunk[3] for group in groups for chunk in group[1]]
-    counts = [said[3], *(group[3] for group in groups), *(chunk[6] for chunk in chunks)]
+    counts = [fields[3], *(group[3] for group in groups), *(chunk[6] for chunk in chunks)]
     if any(not isinstance(count, int) or count < 0 for count in counts):
         raise FooterError("its footer has a size below 0")
-    if sum(group[3] for group in groups) != said[3]:
+    if sum(group[3] for group in groups) != fields[3]:
         raise FooterError("its parts do not add up to its rows")
-    metadata = {_text(pair[1]): _text(pair.get(2, b"")) for pair in said.get(5, [])}
-    return Footer(_columns(root, elements), said[3], sum(chunk[6] for chunk in chunks), metadata)
+    metadata = {_text(pair[1]): _text(pair.get(2, b"")) for pair in fields.get(5, [])}
+    return Footer(_columns(root, elements), fields[3], sum(chunk[6] for chunk in chunks), metadata)
 
 
 def _columns(root: dict[int, Any], elements: list[dict[int, Any]]) -> dict[str, str | None]:
     """The columns, which are the children of the root."""
-    found: dict[str, str | None] = {}
+    types: dict[str, str | None] = {}
     at = 0
     for _ in range(root[5]):
-        one, name = elements[at], _text(elements[at][4])
-        if name in found:
+        element, name = elements[at], _text(elements[at][4])
+        if name in types:
             raise FooterError(f"it has two columns {name[:60]!r}")
         if "\0" in name:
             raise FooterError(f"the name of a column has a NUL: {name[:60]!r}")
-        flat = not one.get(5) and one.get(3) != REPEATED
-        found[name] = PHYSICAL[one[1]] if flat else None
+        flat = not element.get(5) and element.get(3) != REPEATED
+        types[name] = PHYSICAL[element[1]] if flat else None
         # What is nested follows, in depth first.
         left = 1
         while left:
@@ -99,7 +99,7 @@ def _columns(root: dict[int, Any], elements: list[dict[int, Any]]) -> dict[str, 
             at += 1
     if at != len(elements):
         raise FooterError("its columns are not those that it counts")
-    return found
+    return types
 
 
 def _text(raw: bytes) -> str:
@@ -113,16 +113,16 @@ class _Thrift:
         self._raw, self._at, self._depth = raw, 0, 0
 
     def structure(self) -> dict[int, Any]:
-        found: dict[int, Any] = {}
+        fields: dict[int, Any] = {}
         number, self._depth = 0, self._depth + 1
         if self._depth > MAX_DEPTH:
             raise FooterError(f"it is nested in more than {MAX_DEPTH} levels")
         while head := self._byte():
             number = number + (head >> 4) if head >> 4 else self._signed()
             kind = head & 15
-            found[number] = kind == 1 if kind in (1, 2) else self._value(kind)
+            fields[number] = kind == 1 if kind in (1, 2) else self._value(kind)
         self._depth -= 1
-        return found
+        return fields
 
     def _value(self, kind: int) -> Any:
         if kind in (1, 2):
@@ -149,16 +149,16 @@ class _Thrift:
         return [self._value(head & 15) for _ in range(count)]
 
     def _signed(self) -> int:
-        found = self._unsigned()
-        return (found >> 1) ^ -(found & 1)
+        number = self._unsigned()
+        return (number >> 1) ^ -(number & 1)
 
     def _unsigned(self) -> int:
-        found = 0
+        number = 0
         for shift in range(0, 70, 7):
             byte = self._byte()
-            found |= (byte & 127) << shift
+            number |= (byte & 127) << shift
             if byte < 128:
-                return found
+                return number
         raise FooterError("a number has more than 64 bits")
 
     def _byte(self) -> int:

@@ -104,13 +104,13 @@ def opened(path: Path, expected: Expected) -> Iterator[BinaryIO]:
         raise expected.refused(f"{str(path)!r} is no name of a file: it has a NUL")
     try:
         number = os.open(path, locks.READ)
-        found = os.fstat(number)
-        if not stat.S_ISREG(found.st_mode):
+        status = os.fstat(number)
+        if not stat.S_ISREG(status.st_mode):
             os.close(number)
-            raise expected.refused(f"{path} is {kind(found.st_mode)}, not a regular file")
+            raise expected.refused(f"{path} is {kind(status.st_mode)}, not a regular file")
         with open(number, "rb") as file:
-            if found.st_size > expected.max_bytes:
-                raise expected.refused(f"{path} has {found.st_size:,} bytes; the limit is {expected.max_bytes:,}")
+            if status.st_size > expected.max_bytes:
+                raise expected.refused(f"{path} has {status.st_size:,} bytes; the limit is {expected.max_bytes:,}")
             yield file
     except FileNotFoundError:
         raise expected.refused(f"{path}: there is no such file") from None
@@ -133,10 +133,10 @@ def data(path: Path, expected: Expected) -> bytes:
     """
     with opened(path, expected) as file:
         # Files of the kernel's say that they have 0 bytes, and others may grow meanwhile.
-        found = file.read(expected.max_bytes + 1)
-    if len(found) > expected.max_bytes:
+        content = file.read(expected.max_bytes + 1)
+    if len(content) > expected.max_bytes:
         raise expected.refused(f"{path} has more than {expected.max_bytes:,} bytes, which is the limit") from None
-    return found
+    return content
 
 
 def head(path: Path, expected: Expected, count: int) -> bytes:
@@ -199,19 +199,19 @@ def document(text: str, place: str, expected: Expected, schema: TypeAdapter[Any]
             all faults are in one message.
     """
     try:
-        found = _json.loads(text, parse_constant=_refuse_number, parse_float=_number, parse_int=_whole)
+        document = _json.loads(text, parse_constant=_refuse_number, parse_float=_number, parse_int=_whole)
     except RecursionError:
         raise expected.refused(f"{place} is no JSON: it is nested in more than {MAX_DEPTH} levels") from None
     except ValueError as error:
         raise expected.refused(f"{place} is no JSON: {error}") from None
-    if _deeper(found, MAX_DEPTH):
+    if _deeper(document, MAX_DEPTH):
         raise expected.refused(f"{place} is nested in more than {MAX_DEPTH} levels") from None
     if schema is not None:
-        fits(found, place, expected, schema)
-    return found
+        fits(document, place, expected, schema)
+    return document
 
 
-def fits(found: Any, place: str, expected: Expected, schema: TypeAdapter[Any]) -> None:
+def fits(document: Any, place: str, expected: Expected, schema: TypeAdapter[Any]) -> None:
     """Hold what JSON said against a schema.
 
     Raises:
@@ -221,24 +221,24 @@ def fits(found: Any, place: str, expected: Expected, schema: TypeAdapter[Any]) -
 
     try:
         # From JSON, where a list may be a tuple; surrogates are text that no UTF-8 has.
-        schema.validate_json(_json.dumps(found), strict=True)
+        schema.validate_json(_json.dumps(document), strict=True)
     except (ValidationError, ValueError) as error:
         faults = error.errors() if isinstance(error, ValidationError) else [{"loc": (), "msg": str(error)}]
         # A union has a fault for each of its members, at one place.
-        places = {".".join(map(str, filter(_said, fault["loc"]))): str(fault["msg"]) for fault in faults}
+        places = {".".join(map(str, filter(_is_place, fault["loc"]))): str(fault["msg"]) for fault in faults}
         spelt = [f"{at}: {why}" if at else why for at, why in places.items()]
         raise expected.refused(f"{place} does not fit: {listed(spelt, '; ')}") from None
 
 
-def _said(part: Any) -> bool:
+def _is_place(part: Any) -> bool:
     """Whether a part of a fault's place is a key or a number, not one of pydantic's names of types."""
     return isinstance(part, int) or (bool(part) and not set("[](),") & set(part))
 
 
-def _deeper(found: Any, levels: int) -> bool:
+def _deeper(value: Any, levels: int) -> bool:
     """Whether lists and objects are nested in more than `levels` levels."""
-    inside = found.values() if isinstance(found, dict) else found if isinstance(found, list) else ()
-    return levels < 0 or any(_deeper(one, levels - 1) for one in inside if isinstance(one, dict | list))
+    inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return levels < 0 or any(_deeper(member, levels - 1) for member in inside if isinstance(member, dict | list))
 
 
 def _refuse_number(word: str) -> NoReturn:
@@ -246,10 +246,10 @@ def _refuse_number(word: str) -> NoReturn:
 
 
 def _number(word: str) -> float:
-    found = float(word)
-    if not math.isfinite(found) or abs(found) > MAX_NUMBER:
+    number = float(word)
+    if not math.isfinite(number) or abs(number) > MAX_NUMBER:
         raise ValueError(f"{word[:40]} is beyond {MAX_NUMBER:.2g}, the limit of a number")
-    return found
+    return number
 
 
 def _whole(word: str) -> int:
@@ -266,18 +266,18 @@ def footer(path: Path, expected: Expected) -> Footer:
     """
     with opened(path, expected) as file:
         try:
-            found = footers.read(file)
+            summary = footers.read(file)
         except footers.FooterError as error:
             raise expected.refused(f"{path} is no table of Parquet: {error}") from None
         limit = FREE_BYTES + MAX_RATIO * file.seek(0, os.SEEK_END)
-    if len(found.types) > MAX_COLUMNS:
-        raise expected.refused(f"{path} has {len(found.types):,} columns; the limit is {MAX_COLUMNS:,}") from None
-    size = _unpacked_bytes(found)
+    if len(summary.types) > MAX_COLUMNS:
+        raise expected.refused(f"{path} has {len(summary.types):,} columns; the limit is {MAX_COLUMNS:,}") from None
+    size = _unpacked_bytes(summary)
     if size > limit:
         raise expected.refused(
             f"{path} has {size:,} bytes unpacked; the limit is {limit:,}, {MAX_RATIO} times its size"
         ) from None
-    return found
+    return summary
 
 
 def _unpacked_bytes(of: Footer) -> int:
@@ -294,13 +294,13 @@ def batches(path: Path, expected: Expected, columns: Sequence[str] | None = None
     Raises:
         PslcError: see `footer`; or the file is damaged.
     """
-    found = footer(path, expected)
-    wide = CELL_BYTES * max(1, len(found.types))
+    summary = footer(path, expected)
+    wide = CELL_BYTES * max(1, len(summary.types))
     asked = {
         "columns": columns,
         "batch": max(1, min(MAX_BATCH_ROWS, BATCH_BYTES // wide)),
         "memory_bytes": MAX_UNPACKER_BYTES,
-        "seconds": 10 + (path.stat().st_size + _unpacked_bytes(found)) // 10_000_000,
+        "seconds": 10 + (path.stat().st_size + _unpacked_bytes(summary)) // 10_000_000,
     }
     command = [sys.executable, "-I", str(UNPACKER), _json.dumps(asked)]
     quiet = {name: value for name, value in os.environ.items() if name != "RUST_BACKTRACE"}
@@ -309,7 +309,7 @@ def batches(path: Path, expected: Expected, columns: Sequence[str] | None = None
         subprocess.Popen(command, stdin=file, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=quiet) as child,
     ):
         try:
-            yield from _received(path, expected, child, found.rows)
+            yield from _received(path, expected, child, summary.rows)
         finally:
             child.kill()
 
@@ -342,8 +342,8 @@ def table(path: Path, expected: Expected) -> Table:
     """
     from arro3.core import Table
 
-    found = footer(path, expected)
-    size = _unpacked_bytes(found)
+    summary = footer(path, expected)
+    size = _unpacked_bytes(summary)
     if size > MAX_TABLE_BYTES:
         raise expected.refused(f"{path} has {size:,} bytes unpacked; the limit is {MAX_TABLE_BYTES:,}") from None
     parts, total = [], 0

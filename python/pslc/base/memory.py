@@ -7,8 +7,8 @@ from pathlib import Path
 
 def free_bytes() -> int | None:
     """What the system has, within the limits of the control group and of `ulimit -v`; None where nobody says."""
-    found = [free for free in (_system(), _windows(), _group(), _limit()) if free is not None]
-    return max(min(found), 0) if found else None
+    limits = [free for free in (_system(), _windows(), _group(), _limit()) if free is not None]
+    return max(min(limits), 0) if limits else None
 
 
 def _system() -> int | None:
@@ -28,7 +28,7 @@ def _windows() -> int | None:
 
 def _group() -> int | None:
     """Of the control group and those around it. What the page cache holds can be had."""
-    least = None
+    smallest = None
     for line in _lines("/proc/self/cgroup"):
         if not line.startswith("0::"):
             continue
@@ -36,12 +36,12 @@ def _group() -> int | None:
         for group in (folder, *folder.parents):
             if not group.is_relative_to("/sys/fs/cgroup"):
                 break
-            most, used = _number(group / "memory.max"), _number(group / "memory.current")
-            if most is not None and used is not None:
+            limit, used = _number(group / "memory.max"), _number(group / "memory.current")
+            if limit is not None and used is not None:
                 cached = _field(str(group / "memory.stat"), "inactive_file", 1) or 0
-                free = most - used + cached
-                least = free if least is None else min(least, free)
-    return least
+                free = limit - used + cached
+                smallest = free if smallest is None else min(smallest, free)
+    return smallest
 
 
 def _limit() -> int | None:
@@ -49,11 +49,11 @@ def _limit() -> int | None:
         import resource
     except ImportError:
         return None
-    most, _ = resource.getrlimit(resource.RLIMIT_AS)
-    if most == resource.RLIM_INFINITY:
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit == resource.RLIM_INFINITY:
         return None
     pages = next(iter(_lines("/proc/self/statm")), "0").split()[0]
-    return int(most - int(pages) * os.sysconf("SC_PAGE_SIZE"))
+    return int(limit - int(pages) * os.sysconf("SC_PAGE_SIZE"))
 
 
 def _field(path: str, name: str, unit: int = 1024) -> int | None:

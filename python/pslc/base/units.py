@@ -11,7 +11,7 @@ UNITS: Final = {
     "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40,
 }  # fmt: skip
 
-MOST: Final = 2**63 - 1
+MAX_AMOUNT: Final = 2**63 - 1
 """Bytes: the largest offset that a file can have."""
 
 
@@ -27,10 +27,10 @@ def size(text: str, option: str) -> int:
             f'{option} is "{text}", which is no size',
             f"a number with a unit, such as 20GB or 20GiB ({', '.join(UNITS)})",
         )
-    found = int(Fraction(match[1]) * UNITS[match[2]])
-    if found > MOST:
+    amount = int(Fraction(match[1]) * UNITS[match[2]])
+    if amount > MAX_AMOUNT:
         raise user_error(f'{option} is "{text}", more than any file can hold', "9223372 TB at most")
-    return found
+    return amount
 
 
 LANE: Final = {1: 250e6, 2: 500e6, 3: 985e6, 4: 1969e6, 5: 3938e6}
@@ -45,8 +45,8 @@ def link(text: str, option: str) -> float:
     Raises:
         PslcError: it is none of these.
     """
-    if found := re.fullmatch(r"pcie([1-5])x(1|2|4|8|16)", text):
-        return PAYLOAD * LANE[int(found[1])] * int(found[2])
+    if match := re.fullmatch(r"pcie([1-5])x(1|2|4|8|16)", text):
+        return PAYLOAD * LANE[int(match[1])] * int(match[2])
     if text in ("sata150", "sata300", "sata600"):
         return PAYLOAD * 1e6 * int(text[4:])
     if text.endswith("/s"):
@@ -90,7 +90,24 @@ def region(text: str, option: str) -> tuple[int, int]:
         PslcError: it is neither.
     """
     first, dash, last = text.partition("-")
-    found = (size(first, option), size(last, option)) if dash else (0, size(first, option))
-    if found[0] >= found[1]:
+    ends = (size(first, option), size(last, option)) if dash else (0, size(first, option))
+    if ends[0] >= ends[1]:
         raise user_error(f'{option} is "{text}", which ends before it begins', "the smaller one first: 10GB-50GB")
-    return found
+    return ends
+
+
+POWERS: Final = {"mW": 1e-3, "W": 1.0}
+
+
+def watts(text: str, option: str) -> float:
+    """Watts of `60mW` or `2.5W`.
+
+    Raises:
+        PslcError: there is no unit, or no such number.
+    """
+    match = re.fullmatch(r"([0-9]{1,99}(?:\.[0-9]{1,99})?)\s*([A-Za-z]+)", text.strip())
+    if match is None or match[2] not in POWERS:
+        raise user_error(
+            f'{option} is "{text}", which is no power', f"a number with a unit, such as 60mW ({', '.join(POWERS)})"
+        )
+    return float(match[1]) * POWERS[match[2]]

@@ -32,9 +32,9 @@ def _options(
     version: bool = typer.Option(False, "--version", help="Print the version and exit"),
 ) -> None:
     if version:
-        from pslc._native import version as of
+        from pslc.cli import _build
 
-        typer.echo(f"pslc {of()}")
+        typer.echo(_build.described())
         raise typer.Exit
     if context.invoked_subcommand is None:
         typer.echo(context.get_help(), nl=False)

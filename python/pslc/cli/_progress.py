@@ -1,12 +1,17 @@
 """The progress bar of a run, on stderr."""
 
-from types import TracebackType
+from __future__ import annotations
 
-from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
+import sys
+from types import TracebackType
+from typing import TYPE_CHECKING
 
 from pslc.base import words
-from pslc.base.console import Console, Progress, line
+from pslc.base.console import line
 from pslc.schema.results import StepProgress, done_of
+
+if TYPE_CHECKING:
+    from pslc.cli._drawn_bar import DrawnBar
 
 
 class Bar:
@@ -17,35 +22,26 @@ class Bar:
     """
 
     def __init__(self, title: str) -> None:
-        console = Console(stderr=True)
-        self._bar = Progress(
-            TextColumn("{task.description}", markup=False),
-            BarColumn(),
-            TaskProgressColumn(),
-            TextColumn("{task.fields[done]}  {task.fields[speed]}  ETA", markup=False),
-            TimeRemainingColumn(),
-            console=console,
-            transient=True,
-            disable=not console.is_terminal,
-        )
-        self._task = self._bar.add_task(line(title), total=None, done="", speed="")
+        self._drawn = _drawn_bar(title)
         self._name = title
         self._begun = self._interrupted = False
 
-    def __enter__(self) -> "Bar":
-        self._bar.start()
+    def __enter__(self) -> Bar:
+        self.resume()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._bar.stop()
+        self.pause()
 
     def pause(self) -> None:
         """Make room for a question."""
-        self._bar.stop()
+        if self._drawn:
+            self._drawn.stop()
 
     def resume(self) -> None:
         """Show it again."""
-        self._bar.start()
+        if self._drawn:
+            self._drawn.start()
 
     def interrupt(self) -> None:
         """End the run.
@@ -59,7 +55,10 @@ class Bar:
 
     def log(self, text: str) -> None:
         """A line above the bar."""
-        self._bar.console.print(text, style="dim")
+        from pslc.base.rich_console import Console
+
+        console = self._drawn.console if self._drawn else Console(stderr=True)
+        console.print(text, style="dim")
 
     def _title(self, state: StepProgress) -> str:
         return f"{self._name} {state['step']}"
@@ -67,13 +66,20 @@ class Bar:
     def __call__(self, state: StepProgress) -> bool:
         """Draw what a run tells about its progress; False, which ends it, after an interrupt."""
         self._begun = True
-        done, total = done_of(state)
-        self._bar.update(
-            self._task,
-            description=line(self._title(state)),
-            total=total or None,
-            completed=done,
-            done=words.size(state["done_bytes"]),
-            speed=words.speed(state["bytes_per_s"]),
-        )
+        if self._drawn:
+            done, total = done_of(state)
+            self._drawn.draw(
+                line(self._title(state)),
+                (done, total),
+                (words.size(state["done_bytes"]), words.speed(state["bytes_per_s"])),
+            )
         return not self._interrupted
+
+
+def _drawn_bar(title: str) -> DrawnBar | None:
+    """The bar, where stderr is a terminal: only then is rich imported, which takes longer than a short run."""
+    if not sys.stderr.isatty():
+        return None
+    from pslc.cli._drawn_bar import DrawnBar
+
+    return DrawnBar(title)

@@ -10,6 +10,15 @@ import typer
 from pslc.cli._chart_options import Frame, Overlay, Series, X, Y, import_options, write_overlays
 
 
+class TableFormat(StrEnum):
+    """How a table is printed that goes into an article, a forum or a spreadsheet."""
+
+    MARKDOWN = "markdown"
+    BBCODE = "bbcode"
+    CSV = "csv"
+    HTML = "html"
+
+
 class Align(StrEnum):
     """Axis along which curves are compared."""
 
@@ -46,6 +55,9 @@ def command(
     overlay: Overlay = None,
     capacity: Annotated[str | None, typer.Option(help="Capacity of the drive, for a chart's --x 0:100%")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document")] = False,
+    table: Annotated[
+        TableFormat | None, typer.Option(help="Print the figures as a table to paste", show_choices=True)
+    ] = None,
 ) -> None:
     """Compare recordings: numbers, ratios, and differences beyond the noise.
 
@@ -88,6 +100,10 @@ def command(
         summary = change_summary.verdicts(sides, rows)
         document = {"runs": [str(run) for run in runs], "sides": names, "verdicts": summary, "figures": figures}
         print(json.dumps(document, indent=1))
+    elif table is not None:
+        from pslc.figures import table_text, tables
+
+        typer.echo(table_text.render(tables.of_comparison([side.name for side in sides], rows), table), nl=False)
     else:
         terminal.show_comparison(sides, rows, suites)
     if any(row.out_of_tolerance for row in rows):

@@ -118,8 +118,8 @@ def _plan(points: "list[Point]", workers: int | None) -> None:
 def _complete(points: "list[Point]", save: Path, workers: int | None, scheduler: str | None) -> "Found":
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 
-    from pslc.base.console import Console, Progress
     from pslc.base.ends import ENDS
+    from pslc.base.rich_console import Console, Progress
     from pslc.studies.study import complete
 
     console = Console(stderr=True)
@@ -148,7 +148,7 @@ def _show(study: "Study", results: "Found", planned: int) -> None:
     """The axes that vary and the first findings that differ, for people."""
     from rich.table import Table
 
-    from pslc.report.study import said
+    from pslc.report.study import value_text
     from pslc.report.terminal import console
     from pslc.studies.analysis import findings
     from pslc.studies.points import varied
@@ -162,7 +162,7 @@ def _show(study: "Study", results: "Found", planned: int) -> None:
     for name in names:
         table.add_column(name, overflow="fold")
     for row in results.rows[:MAX_ROWS]:
-        cells = [said(name, row.get(name)) for name in names]
+        cells = [value_text(name, row.get(name)) for name in names]
         if row["error"]:
             cells = [str(row["error"]), *[""] * len(names)][: max(len(names), 1)]
         table.add_row(*(str(row[axis]) for axis in axes), *cells)
@@ -187,12 +187,13 @@ def _answer(study: "Study", results: "Found", save: Path, requested: list[str]) 
     analysis = answers(study, results.rows, requested)
     out = console()
     out.print()
-    for sentence in page.verdicts(analysis):
+    for sentence in [*page.scaling_notes(analysis), *page.verdicts(analysis)]:
         out.print(sentence)
     for table in page.tables(analysis):
         out.print()
         out.print(table.title, style="bold")
         out.print(grid(table))
-    path = save / "study.html"
+    # The folder holds Parquet files alone, so that pandas and polars read it as it is.
+    path = save.with_name(f"{save.name}.html")
     page.write(analysis, save.name, path, page.profiles(analysis, save))
     say(f"page: {path}", err=True)

@@ -228,7 +228,7 @@ def _simulated(spec: str, host: Sequence[tuple[str, str]] = ()) -> Target:
         stated = written_keys(text) + stated
     target = _of(drive, spec, slug)
     idle = [f"{key} has no effect: {why}" for key, why in without_effect(stated, profile).items()]
-    target.facts["notes"].extend([*idle, *([hosts.SAID] if added else [])])
+    target.facts["notes"].extend([*idle, *([hosts.NOTE] if added else [])])
     if by != 1:
         target.facts["scale"], target.facts["scale_unlike"] = str(by), scaling.unlike(profile)
         target.facts["notes"].append(scaling.note(by))

@@ -1,6 +1,7 @@
 """Tables of reads and writes in MB/s, as the classic benchmarks show them."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from typing_extensions import TypedDict
 
@@ -24,7 +25,14 @@ def table(title: str, rows: Sequence[Mapping[str, object]], more: list[Column] |
         ("read", "read_bytes_per_s", words.speed),
         ("write", "write_bytes_per_s", words.speed),
     ]
-    return of_rows(title, rows, [*columns, *(more or [])])
+    speeds = {name: [_number(row.get(key)) for row in rows] for name, key, _ in columns[1:]}
+    fastest = max((speed for column in speeds.values() for speed in column), default=0.0)
+    shares = {name: [speed / fastest for speed in column] for name, column in speeds.items()} if fastest else {}
+    return replace(of_rows(title, rows, [*columns, *(more or [])]), bars=shares)
+
+
+def _number(value: object) -> float:
+    return float(value) if isinstance(value, int | float) else 0.0
 
 
 def bars(name: str, title: str, rows: Sequence[Speeds]) -> Picture:
@@ -34,4 +42,4 @@ def bars(name: str, title: str, rows: Sequence[Speeds]) -> Picture:
         some = [(index, speed / 1e6) for index, row in enumerate(rows) if (speed := row[key])]
         if some:
             lines.append(Line(key.partition("_")[0], [index for index, _ in some], [speed for _, speed in some]))
-    return Picture(name, title, "", "MB/s", lines, log_y=True, rows=[row["test"] for row in rows])
+    return Picture(name, title, "", "MB/s", lines, rows=[row["test"] for row in rows])

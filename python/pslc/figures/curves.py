@@ -7,7 +7,9 @@ from numpy.typing import NDArray
 
 from pslc.analysis import PhaseRow
 from pslc.figures.picture import Band, Line, Picture
+from pslc.recording import rates
 from pslc.recording.comparison import Side
+from pslc.recording.executed import executed
 from pslc.recording.store import Columns, Recording
 from pslc.recording.writes import write_curve
 from pslc.schema.jobs import MOVED, Job, Kind
@@ -29,6 +31,8 @@ def of_writes(recording: Recording, phases: list[PhaseRow]) -> list[Picture]:
 def of_any(recording: Recording) -> list[Picture]:
     """Everything but the speed against bytes; those against bytes only where something was written."""
     drawn = [speed_by_time(recording)]
+    if recording.time["trim_bytes"].any():
+        drawn.append(_trims(recording))
     if recording.written_bytes and recording.is_simulated:
         drawn += [_occupancy(recording), _free(recording), _amplification(recording)]
     drawn += [_latency(recording), _histogram(recording), _slowest(recording)]
@@ -56,13 +60,18 @@ def speed_by_bytes(recording: Recording, phases: list[PhaseRow]) -> Picture:
 
 
 def speed_by_time(recording: Recording) -> Picture:
-    """MB/s against minutes, a line for each kind of request."""
+    """MB/s against minutes, of reads and of writes: a trim moves no data."""
     lines = [
-        Line(kind, minutes(recording), speeds(recording, recording.time, kind)[1])
-        for kind in ("read", "write", "trim")
+        Line(kind, *rates.speed_by_time(recording, kind))
+        for kind in ("read", "write")
         if recording.time[f"{kind}_bytes"].any()
     ]
     return Picture("speed-time", "Speed against time", "minutes", "MB/s", lines)
+
+
+def _trims(recording: Recording) -> Picture:
+    trimmed = np.cumsum(recording.time["trim_bytes"], dtype=np.float64) / 1e9
+    return Picture("trims", "Data trimmed", "minutes", "GB", [Line("trimmed", minutes(recording), trimmed, "filled")])
 
 
 def of_sides(sides: Sequence[Side]) -> list[Picture]:
@@ -162,12 +171,12 @@ def _histogram(recording: Recording) -> Picture:
         if rows:
             begin, end, count = np.array(rows, dtype=np.float64).T
             begin = np.maximum(begin, 0.5)
-            # A jump down to nothing where neighbours are empty.
+            # Down to nothing where neighbours are empty, and at the end.
             gaps = np.flatnonzero(begin[1:] > end[:-1])
-            x = np.concatenate([begin[:1], np.sqrt(begin * end), end[-1:], end[gaps], begin[gaps + 1]]) / 1e6
-            y = np.concatenate([[0.0], 100 * count / count.sum(), [0.0], np.zeros(2 * len(gaps))])
+            x = np.concatenate([begin, end[gaps], end[-1:]]) / 1e6
+            y = np.concatenate([100 * count / count.sum(), np.zeros(len(gaps) + 1)])
             order = np.argsort(x, kind="stable")
-            lines.append(Line(f"{job['name']} {kind}", x[order], y[order]))
+            lines.append(Line(f"{job['name']} {kind}", x[order], y[order], "steps"))
     return Picture("histogram", "How latencies are spread", "ms", "% of requests", lines, log_x=True)
 
 
@@ -191,8 +200,7 @@ def _heat(recording: Recording) -> Picture:
 
 
 def _power(recording: Recording) -> Picture:
-    series = recording.time
-    joules = np.concatenate([[recording.before["energy_nj_total"]], series["energy_nj_total"]]).astype(np.float64) / 1e9
-    ends = np.concatenate([[recording.start_ns], series["end_ns"]]).astype(np.float64) / 1e9
-    watts = np.diff(joules) / np.maximum(np.diff(ends), 1e-9)
+    ends_s = np.concatenate([[recording.start_ns], recording.time["end_ns"]]).astype(np.float64) / 1e9
+    joules = executed(recording, "energy_nj_total") / 1e9
+    watts = np.diff(joules, prepend=0.0) / np.maximum(np.diff(ends_s), 1e-9)
     return Picture("power", "Power", "minutes", "W", [Line("drive", minutes(recording), watts)])

@@ -1,7 +1,7 @@
 """Pictures and tables as plain data, which the terminal and the page draw, each in its way."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,8 +18,9 @@ class Line:
     """One line of a picture.
 
     Attributes:
-        x, y: finite numbers, shapes (n,), in the units of the axes.
-        style: `line`, `dotted`, `filled` (down to 0), `points` (a line with its points marked), `dots` (only points).
+        x, y: shapes (n,), in the units of the axes; where y is not a number, the line has a gap.
+        style: `line`, `steps` (each value up to the next x, down to 0), `dotted`, `filled` (down to 0), `points` (a
+            line with its points marked), `dots` (only points).
     """
 
     name: str
@@ -42,6 +43,20 @@ class Line:
             count = np.diff(begin, append=len(x))
             x, y = (np.add.reduceat(column, begin) / count for column in (x, y))
         return x, y
+
+    def broken(self, max_points: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """`thinned`, with a point that is not a number between parts of the line that are apart."""
+        x, y = self.points
+        some = np.isfinite(x) & np.isfinite(y)
+        if some.all() or not some.any():
+            return self.thinned(max_points)
+        edges = np.flatnonzero(np.diff(some.astype(np.int8), prepend=0, append=0))
+        parts = list(zip(edges[::2], edges[1::2], strict=True))
+        share = max(max_points // len(parts), 2)
+        pieces = [replace(self, x=x[start:end], y=y[start:end]).thinned(share) for start, end in parts]
+        gap = np.array([np.nan])
+        joined = [np.concatenate([part for piece in pieces for part in (piece[axis], gap)])[:-1] for axis in (0, 1)]
+        return joined[0], joined[1]
 
 
 @dataclass(frozen=True)
@@ -97,9 +112,11 @@ class Picture:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of text under names of columns; `words` are the columns set to the left, all others are numbers."""
+    """Rows of text under names of columns; `words` are the columns set to the left, all others are numbers. `bars`: of
+    columns whose cells have a bar, its length in each row, from 0 to 1."""
 
     title: str
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
     words: Sequence[str] = ()
+    bars: Mapping[str, Sequence[float]] = field(default_factory=dict)

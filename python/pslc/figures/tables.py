@@ -8,6 +8,7 @@ from pslc.analysis.thresholds import MIN_SURE_CONFIDENCE
 from pslc.base import words
 from pslc.figures.picture import Table
 from pslc.formats import Measured
+from pslc.recording.comparison import Compared
 from pslc.schema.jobs import KINDS, Job
 from pslc.schema.results import Repeats
 
@@ -91,3 +92,16 @@ def of_results(rows: list[Measured]) -> Table:
     }
     shown = {name: cells for name, cells in columns.items() if any(cells)}
     return Table("Results", tuple(shown), list(zip(*shown.values(), strict=True)), words=("test", "kind"))
+
+
+def of_comparison(names: Sequence[str], rows: Sequence[Compared]) -> Table:
+    """Figures of recordings side by side, with their units, the ratio to the first where there are two, and a star
+    where a figure differs from the first beyond the noise."""
+    ratio = ["ratio"] if len(names) == 2 else []
+    lines = []
+    for row in rows:
+        cells = [words.quantity(figure.value, row.unit) if figure else "" for figure in row.figures]
+        cells = [f"{cell} *" if differs and cell else cell for cell, differs in zip(cells, row.differs, strict=True)]
+        last = row.ratios[-1] if ratio else None
+        lines.append([row.called, *cells, *([words.times(last) if last is not None else ""] if ratio else [])])
+    return Table("* differs from the first beyond the noise", ["figure", *names, *ratio], lines, words=["figure"])

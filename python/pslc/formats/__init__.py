@@ -19,7 +19,7 @@ from pslc.analysis.series import Floats
 from pslc.base import gate
 from pslc.base.errors import RecordingError
 from pslc.schema.facts import HealthJson
-from pslc.schema.job_options import said
+from pslc.schema.job_options import traits
 from pslc.schema.jobs import Job
 
 FILE = gate.Expected("give a log or results that a program wrote", RecordingError, gate.MAX_LOG_BYTES)
@@ -187,21 +187,21 @@ class ImportedData:
     @property
     def random(self) -> bool | None:
         """Whether its jobs wrote at random places; None where the data do not tell."""
-        kinds = [said(job)["random"] for job in self.jobs if said(job)["writes"]]
+        kinds = [traits(job)["random"] for job in self.jobs if traits(job)["writes"]]
         return any(kinds) if kinds else None
 
     @property
     def buffered(self) -> bool:
         """Whether its jobs went through the page cache."""
-        return self.tells_options and not all(said(job)["direct"] for job in self.jobs)
+        return self.tells_options and not all(traits(job)["direct"] for job in self.jobs)
 
     @property
     def synced_bytes(self) -> float | None:
         """Bytes of a request, where each is flushed before the next is made; None where it is not so, or not known."""
-        writing = [job for job in self.jobs if said(job)["writes"]]
+        writing = [job for job in self.jobs if traits(job)["writes"]]
         if len(writing) != 1:
             return None
-        options, done = said(writing[0]), writing[0]["write"]
+        options, done = traits(writing[0]), writing[0]["write"]
         if not options["synced"] or options["numjobs"] > 1 or options["iodepth"] > 1:
             return None
         # As it was counted, or by `bs`.

@@ -56,12 +56,12 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
 
 
 def _row(line: str, title: str) -> Measured | None:
-    found = VALUE.match(line)
-    if found is None or found[3] is None:
+    match = VALUE.match(line)
+    if match is None or match[3] is None:
         return None
-    figure, kind = float(found[2].replace(",", ".")), found[1].lower()
-    if found[3] == "MB/s":
+    figure, kind = float(match[2].replace(",", ".")), match[1].lower()
+    if match[3] == "MB/s":
         return Measured(title, kind, bytes_per_s=1e6 * figure)
-    if found[3] == "iops":
+    if match[3] == "iops":
         return Measured(title, kind, iops=figure)
     return Measured(title, kind, latency_s=figure / 1e3)

@@ -44,8 +44,8 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
     rows: list[Measured] = []
     section = ""
     for number, line in enumerate(content.splitlines(), 1):
-        if found := SECTION.match(line):
-            section = KINDS[found[1]]
+        if header := SECTION.match(line):
+            section = KINDS[header[1]]
         elif "MB/s" in line and not line.startswith("*"):
             if row := _row(line, section, scale):
                 rows.append(row)
@@ -60,10 +60,10 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
 
 
 def _row(line: str, section: str, scale: float) -> Measured | None:
-    found = TEST.match(line)
-    if found is None:
+    match = TEST.match(line)
+    if match is None:
         return None
-    words = found["test"].split()
+    words = match["test"].split()
     # Old versions have one section, and name the kind in the line.
     kind = section or next((word.lower() for word in words if word in ("Read", "Write")), "")
     if not kind:
@@ -72,7 +72,7 @@ def _row(line: str, section: str, scale: float) -> Measured | None:
     return Measured(
         test,
         kind,
-        scale * 1e6 * float(found["speed"]),
-        float(found["iops"]) if found["iops"] else None,
-        float(found["us"]) / 1e6 if found["us"] else None,
+        scale * 1e6 * float(match["speed"]),
+        float(match["iops"]) if match["iops"] else None,
+        float(match["us"]) / 1e6 if match["us"] else None,
     )

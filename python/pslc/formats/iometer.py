@@ -53,18 +53,18 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
     )
 
 
-def _rows(told: dict[str, str]) -> Iterator[Measured]:
-    test = told["Access Specification Name"].strip() or "several specifications"
-    if told.get("Queue Depth", "").strip():
-        test += f", queue {told['Queue Depth'].strip()}"
+def _rows(row: dict[str, str]) -> Iterator[Measured]:
+    test = row["Access Specification Name"].strip() or "several specifications"
+    if row.get("Queue Depth", "").strip():
+        test += f", queue {row['Queue Depth'].strip()}"
     for kind, word in KINDS.items():
-        iops = float(told[f"{word}IOps"])
+        iops = float(row[f"{word}IOps"])
         if iops > 0:
-            latency = float(told[f"Average {word}Response Time"]) / 1e3
-            yield Measured(test, kind, _speed(told, word), iops, latency)
+            latency = float(row[f"Average {word}Response Time"]) / 1e3
+            yield Measured(test, kind, _speed(row, word), iops, latency)
 
 
-def _speed(told: dict[str, str], word: str) -> float:
+def _speed(row: dict[str, str], word: str) -> float:
     """Old versions have one column, which is in MiB/s."""
-    decimal = told.get(f"{word}MBps (Decimal)")
-    return 1e6 * float(decimal) if decimal is not None else MIB * float(told[f"{word}MBps"])
+    decimal = row.get(f"{word}MBps (Decimal)")
+    return 1e6 * float(decimal) if decimal is not None else MIB * float(row[f"{word}MBps"])

@@ -126,13 +126,13 @@ def _row(names: Sequence[str], cells: Sequence[str]) -> tuple[str, dict[str, flo
 
 def _amount(name: str, cell: str) -> float:
     """A cell; with a suffix it is in bytes or requests, whatever the unit of the column."""
-    found = amount(cell)
+    number = amount(cell)
     if cell[-1:] not in ("k", "M", "G", "T"):
-        return found
+        return number
     for unit, scale in (("kB", 1024.0), ("MB", 1024.0**2)):
         if unit in name:
-            return found / scale
-    return found / 1.024 if cell[-1:] == "k" else found
+            return number / scale
+    return number / 1.024 if cell[-1:] == "k" else number
 
 
 def _json(path: Path, whole: str, reports: Reports) -> int:

@@ -48,7 +48,7 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
         elif inside and line.strip() and set(line.strip()) != {"-"}:
             if line.strip().startswith("Median"):
                 break
-            figures = [float(found[0].replace(",", ".")) for found in FIGURE.finditer(line)]
+            figures = [float(match[0].replace(",", ".")) for match in FIGURE.finditer(line)]
             if len(figures) == len(KINDS) and (legacy or re.match(r"\s*\d+\s", line)):
                 samples.append(figures)
             else:
@@ -71,8 +71,8 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
 
 def _options(lines: list[str]) -> list[tuple[str, str]]:
     """`File   1024 MB` of the legacy table, `File             : 100 MB` of the newer one."""
-    found = (re.match(r" ?([A-Z][\w/]*(?: [\w/]+)*)(?: *: *| {2,})(\S.*)", line.rstrip()) for line in lines)
-    return [(match[1], match[2]) for match in found if match]
+    matches = (re.match(r" ?([A-Z][\w/]*(?: [\w/]+)*)(?: *: *| {2,})(\S.*)", line.rstrip()) for line in lines)
+    return [(match[1], match[2]) for match in matches if match]
 
 
 def _row(test: str, kind: str, samples: list[float]) -> Measured:

@@ -55,8 +55,8 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
 def _log(path: Path) -> HealthJson:
     whole = text(path)
     try:
-        found = gate.document(whole, str(path), FILE) if whole.lstrip().startswith("{") else _lines(whole)
-        log = in_our_names(found.get(SMARTCTL, found), kelvin=SMARTCTL not in found)
+        document = gate.document(whole, str(path), FILE) if whole.lstrip().startswith("{") else _lines(whole)
+        log = in_our_names(document.get(SMARTCTL, document), kelvin=SMARTCTL not in document)
     except (ValueError, AttributeError, TypeError, RecursionError) as error:
         raise RecordingError(f"{path} is damaged: {error}", "nvme smart-log -o json prints it") from None
     long = next((name for name, value in log.items() if isinstance(value, int) and value >> BITS), None)
@@ -69,29 +69,29 @@ def _log(path: Path) -> HealthJson:
 
 def _lines(whole: str) -> HealthJson:
     """`name : number unit (the same in other units)`; degrees are Celsius, given in kelvin like the JSON's."""
-    found: HealthJson = {}
+    health: HealthJson = {}
     for line in whole.splitlines()[1:]:
         match = LINE.match(line)
         if match is not None and not line.startswith(" "):
             name = match[1].strip().lower().replace(" ", "_")
             value = int(match[2].replace(",", ""), 0)
-            found[name] = value + KELVIN if name == "temperature" else value
-    return found
+            health[name] = value + KELVIN if name == "temperature" else value
+    return health
 
 
 def health(log: HealthJson | None) -> HealthLog:
     """What is taken of a log, smartctl's or nvme-cli's; of a drive that has no such log nothing."""
-    found = in_our_names((log or {}).get(SMARTCTL, log or {}), kelvin=False)
-    known = {name: found[name] for name in HealthLog.__annotations__ if isinstance(found.get(name), int)}
-    return cast(HealthLog, known)
+    values = in_our_names((log or {}).get(SMARTCTL, log or {}), kelvin=False)
+    fields = {name: values[name] for name in HealthLog.__annotations__ if isinstance(values.get(name), int)}
+    return cast(HealthLog, fields)
 
 
 def in_our_names(log: HealthJson, kelvin: bool) -> HealthJson:
     """nvme-cli's log in smartctl's names, numbers as numbers; `kelvin`: its temperature is in kelvin."""
-    found = {NAMES.get(name, name): _number(value) for name, value in log.items()}
-    if kelvin and isinstance(found.get("temperature"), int):
-        found["temperature"] -= KELVIN
-    return found
+    values = {NAMES.get(name, name): _number(value) for name, value in log.items()}
+    if kelvin and isinstance(values.get("temperature"), int):
+        values["temperature"] -= KELVIN
+    return values
 
 
 def _number(value: Any) -> Any:

@@ -21,7 +21,7 @@ from pslc.report.page import About, Figure
 
 POINTS: Final = 700
 """Of a line; a screen has not many more."""
-TOLD: Final = ("cache", "mean", "WAF", "life")
+SHOWN_ROWS: Final = ("cache", "mean", "WAF", "life")
 """Figures that a change is told by, where they differ; of others only those of a suite that has none of these."""
 MOST_TOLD: Final = 5
 MOST_GIVEN: Final = 3
@@ -144,7 +144,7 @@ def _wear(recording: Recording) -> dict[str, metrics.Figure | None]:
 def difference(before: Recording, now: Recording) -> str:
     """`cache 691 -> 320 GB, mean 1335 -> 1120 MB/s`; empty where nothing differs by more than noise."""
     every = rows([Side("before", (before,)), Side("now", (now,))])
-    shown = [row for row in every if row.name in TOLD] or every
+    shown = [row for row in every if row.name in SHOWN_ROWS] or every
     changes = [f"{row.name} {_change(row)}" for row in shown if any(row.differs)]
     return ", ".join(changes[:MOST_TOLD])
 

@@ -223,10 +223,10 @@ def _first_look(app: Dash, held: Runs) -> None:
             text for name, text in notes.items() if text and not isinstance(text, str)
         )
         lines = None
-        if fine and any(held.known(bench.suite, drive) is None for drive in bench.drives):
+        if fine and any(held.cached(bench.suite, drive) is None for drive in bench.drives):
             names = [drive.spec for drive in bench.drives]
             small = [
-                None if held.known(bench.suite, drive) else held.coarse(bench.suite, drive, tab, number)
+                None if held.cached(bench.suite, drive) else held.coarse(bench.suite, drive, tab, number)
                 for drive in bench.drives
             ]
             lines = answer.coarse(small, names)
@@ -305,7 +305,7 @@ def _answers(app: Dash, held: Runs) -> None:
         if not drawn or not wanted:
             raise PreventUpdate
         bench = Bench.of_address(drawn["address"])
-        recordings = [held.known(bench.suite, drive) for drive in bench.drives]
+        recordings = [held.cached(bench.suite, drive) for drive in bench.drives]
         shown = answer.named([recording for recording in recordings if recording is not None])
         if len(shown) < len(bench.drives):
             raise PreventUpdate
@@ -317,7 +317,7 @@ def _answers(app: Dash, held: Runs) -> None:
     )
     def save(_: Any, address: str) -> Any:
         bench = Bench.of_address(address)
-        recording = held.known(bench.suite, bench.drives[bench.at])
+        recording = held.cached(bench.suite, bench.drives[bench.at])
         if recording is None:
             raise PreventUpdate
         return {

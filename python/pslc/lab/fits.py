@@ -25,14 +25,14 @@ class Fit:
     Attributes:
         over: what it is fitted to, as a bench lays it over its curves.
         output: the profile, once it is done.
-        said: its last line.
+        status: its last line.
         code: its exit code; None while it runs.
     """
 
     over: str
     output: Path
     process: subprocess.Popen[str]
-    said: str = "beginning"
+    status: str = "beginning"
     code: int | None = None
     lines: list[str] = field(default_factory=list)
 
@@ -87,8 +87,8 @@ def _listen(fit: Fit) -> None:
     assert fit.process.stderr is not None
     for line in fit.process.stderr:
         if line.strip():
-            fit.said = line.strip()
-            fit.lines.append(fit.said)
+            fit.status = line.strip()
+            fit.lines.append(fit.status)
     fit.code = fit.process.wait()
 
 

@@ -22,7 +22,7 @@ from pslc.lab import answer, knobs
 from pslc.lab.answer import Shown
 from pslc.lab.knobs import KNOBS, NUMBERS, Position, number
 from pslc.lab.runs import LIVE_S, Job
-from pslc.lab.workspace import MOST, Bench, Drive
+from pslc.lab.workspace import MAX_DRIVES, Bench, Drive
 from pslc.recording.comparison import Side
 from pslc.recording.store import Recording
 from pslc.report.page import Figure
@@ -189,7 +189,7 @@ def cards(bench: Bench) -> list[Component]:
 
 def can_add(bench: Bench) -> bool:
     """Whether there is room for another drive."""
-    return len(bench.drives) < MOST
+    return len(bench.drives) < MAX_DRIVES
 
 
 def _card(number: int, drive: Drive, count: int) -> Component:
@@ -340,7 +340,7 @@ def offer(bench: Bench) -> list[Component]:
 def progress(job: Job) -> list[Component]:
     """A run that takes its time."""
     done = "" if job.part is None else f"{100 * job.part:.0f} %"
-    return under_way("job", "Progress of the run", f"{job.said} {done}", "Stop", job.part)
+    return under_way("job", "Progress of the run", f"{job.status} {done}", "Stop", job.part)
 
 
 def under_way(kind: str, name: str, state: str, stop: str, part: float | None = None) -> list[Component]:

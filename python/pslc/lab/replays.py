@@ -15,11 +15,11 @@ from pslc.traces import Part, Replay
 
 def is_trace(suite: str) -> bool:
     """Whether what a bench runs is a trace that was dropped."""
-    return is_dropped(Path(suite)) and _known(suite, stamp(Path(suite)))
+    return is_dropped(Path(suite)) and _cached_result(suite, stamp(Path(suite)))
 
 
 @lru_cache(maxsize=64)
-def _known(path: str, changed_ns: int) -> bool:
+def _cached_result(path: str, changed_ns: int) -> bool:
     try:
         return traces.is_trace(Path(path), Part())
     except PslcError:

@@ -63,14 +63,14 @@ class Job:
         tab: whose they are.
         address: of the bench that they are for.
         part: from 0 to 1 where it is known.
-        said: where it stands, in words.
+        status: where it stands, in words.
         error: what ended it, if so.
     """
 
     tab: str
     address: str
     part: float | None = None
-    said: str = ""
+    status: str = ""
     error: PslcError | None = None
     done: bool = False
     stopped: bool = False
@@ -102,7 +102,7 @@ class Runs:
             number = self._asked[tab] = next(self._numbers)
             return number
 
-    def known(self, suite: str, drive: Drive) -> Recording | None:
+    def cached(self, suite: str, drive: Drive) -> Recording | None:
         """The recording, if it is there."""
         with self._lock:
             key = _key(suite, drive)
@@ -118,7 +118,7 @@ class Runs:
             SupersededError: the tab has asked for something else.
             LongError: it takes too long.
         """
-        recording = self.known(suite, drive)
+        recording = self.cached(suite, drive)
         if recording is not None:
             return recording
         if (suite, drive.source) in self._long:
@@ -189,7 +189,7 @@ class Runs:
         writer.remove_folder(self.folder)
 
     def _work(self, job: Job, bench: Bench) -> None:
-        missing = [drive for drive in dict.fromkeys(bench.drives) if self.known(bench.suite, drive) is None]
+        missing = [drive for drive in dict.fromkeys(bench.drives) if self.cached(bench.suite, drive) is None]
         try:
             for number, drive in enumerate(missing):
                 name = f"{drive.spec}: " if len(missing) > 1 else ""
@@ -200,7 +200,7 @@ class Runs:
                         raise SupersededError
                     done, total = done_of(state)
                     job.part = min((number + done / total) / len(missing), 1.0) if total else None
-                    job.said = f"{name}{state['step']}"
+                    job.status = f"{name}{state['step']}"
                     return True
 
                 self._keep(bench.suite, drive, self._run(bench.suite, drive, progress))

@@ -106,7 +106,7 @@ def dropped(upload: Dropped, view: View, name: str, figures: Sequence[Figure]) -
 
 def fitting(fit: Fit) -> list[Component]:
     """A fit under way."""
-    parts = under_way("fit", "Progress of the fit", f"Fitting: {fit.said}", "Stop the fit")
+    parts = under_way("fit", "Progress of the fit", f"Fitting: {fit.status}", "Stop the fit")
     return [html.Div(parts, className="row")]
 
 

@@ -218,7 +218,7 @@ def _recordings(app: Dash, held: Runs) -> None:
     )
     def keep(clicks: int | None, address: str, changed: int) -> Any:
         bench = Bench.of_address(address)
-        recording = held.known(bench.suite, bench.drives[bench.at])
+        recording = held.cached(bench.suite, bench.drives[bench.at])
         if not clicks or recording is None:
             raise PreventUpdate
         return f"kept as {RUNS / recordings.save(recording)}", changed + 1

@@ -18,7 +18,7 @@ from pslc.lab import replays
 from pslc.lab.files import is_dropped, is_here, stamp
 from pslc.lab.knobs import EVERY, Knob, positions
 
-MOST: Final = 4
+MAX_DRIVES: Final = 4
 """Drives at once."""
 FIRST: Final = "sim:aldrin-pro-2tb"
 
@@ -191,8 +191,8 @@ class Bench:
         pairs = parse_qsl(search.removeprefix("?"))
         query = dict(pairs)
         drives = tuple(Drive.of(value) for name, value in pairs if name == "on") or (Drive(FIRST),)
-        if len(drives) > MOST:
-            raise TargetError(f"the bench has {len(drives)} drives", f"at most {MOST} are possible")
+        if len(drives) > MAX_DRIVES:
+            raise TargetError(f"the bench has {len(drives)} drives", f"at most {MAX_DRIVES} are possible")
         suite = query.get("suite", "fill")
         if "/" in suite and not replays.is_trace(suite):
             raise JobError(f"no trace is named {suite}", "drop it again: dropped files stay until pslc lab ends")
@@ -234,7 +234,7 @@ class Bench:
         """The same with another drive at a place, or after the last one."""
         drives = [*self.drives]
         drives[number : number + 1] = [drive]
-        return replace(self, drives=tuple(drives[:MOST]), at=min(number, MOST - 1), before=None, knob="")
+        return replace(self, drives=tuple(drives[:MAX_DRIVES]), at=min(number, MAX_DRIVES - 1), before=None, knob="")
 
     def without(self, number: int) -> Bench:
         """The same without a drive; the last one stays."""

@@ -16,7 +16,7 @@ from pslc.recording.metrics import Figure, Origin
 
 BY_CHANCE: Final = 0.02
 """How often two 90 % intervals of the same value, equally wide, do not touch: |z| > 2 x 1.645 / sqrt(2)."""
-MOST: Final = 3
+MAX_NAMED: Final = 3
 """Figures that are named."""
 NEAR: Final = 2.0
 """Ratio up to which it is said; of more both figures are."""
@@ -45,7 +45,7 @@ def headlines(rows: Sequence[Compared]) -> dict[str, Compared]:
 
 
 def _rank(row: Compared) -> tuple[bool, bool, float]:
-    return row.origin is Origin.FINDING, row.unit not in ("s", ""), _most(row)
+    return row.origin is Origin.FINDING, row.unit not in ("s", ""), _change_size(row)
 
 
 def _headline(rows: Sequence[Compared]) -> list[Compared]:
@@ -53,7 +53,7 @@ def _headline(rows: Sequence[Compared]) -> list[Compared]:
     return [row for row in rows if not (row.suite and row.origin is Origin.JOB)]
 
 
-def _most(row: Compared) -> float:
+def _change_size(row: Compared) -> float:
     sizes = [_size(row, index) for index in range(1, len(row.figures))]
     # What is nothing on one side is no number of times as much.
     return max((size for size in sizes if math.isfinite(size)), default=0.0)
@@ -74,7 +74,7 @@ def _lines_of(sides: Sequence[Side], rows: Sequence[Compared], index: int) -> li
         once: dict[tuple[str, ...], Compared] = {}
         for row in named:
             once.setdefault(tuple(words.quantity(figure.value, row.unit) for figure in _pair(row, index)), row)
-        largest = "; ".join(_change(row, index) for row in [*once.values()][:MOST])
+        largest = "; ".join(_change(row, index) for row in [*once.values()][:MAX_NAMED])
         lines.append(f"{name} differs from {first} in {len(changed)} of {len(both)} figures: {largest}.")
         if len(changed) <= BY_CHANCE * len(both):
             chance = f"{BY_CHANCE * len(both):.0f} of {len(both)}"
@@ -110,8 +110,8 @@ def _change(row: Compared, index: int) -> str:
 
 
 def _listed(names: Sequence[str]) -> str:
-    more = len(names) - MOST
-    return ", ".join(names[:MOST]) + (f" and {more} more" if more > 0 else "")
+    more = len(names) - MAX_NAMED
+    return ", ".join(names[:MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _pair(row: Compared, index: int) -> tuple[Figure, Figure]:

@@ -11,7 +11,7 @@ from pslc.base import units
 from pslc.recording.store import HeatTable, HostTable, Recording
 from pslc.recording.warnings import link_bytes_per_s, throttled_s
 from pslc.schema.facts import Device
-from pslc.schema.job_options import Said, said
+from pslc.schema.job_options import Traits, traits
 from pslc.schema.jobs import Job
 
 MAPPED = 1024
@@ -58,7 +58,7 @@ def measurement_context(recording: Recording, phases: Sequence[Phase]) -> Measur
 def began(recording: Recording) -> int:
     """When the first request was made: after the start delay of the jobs, where all have one."""
     start = recording.start_ns
-    starts = [job.get("start_ns", start) if said(job)["delayed"] else start for job in recording.jobs]
+    starts = [job.get("start_ns", start) if traits(job)["delayed"] else start for job in recording.jobs]
     return max(start, min(starts, default=start))
 
 
@@ -170,7 +170,7 @@ def _buffered(recording: Recording) -> bool:
     """Whether a page cache took part."""
     if recording.is_simulated and "page_cache" not in host(recording):
         return False
-    return not all(said(job)["direct"] for job in recording.jobs)
+    return not all(traits(job)["direct"] for job in recording.jobs)
 
 
 def _written(recording: Recording) -> NDArray[np.float64]:
@@ -178,8 +178,8 @@ def _written(recording: Recording) -> NDArray[np.float64]:
     return np.concatenate([[0.0], np.cumsum(recording.bytes["write_bytes"], dtype=np.float64)])
 
 
-def _writing(recording: Recording) -> list[tuple[Job, Said]]:
-    return [(job, said(job)) for job in recording.jobs if job["write"]["total_ios"]]
+def _writing(recording: Recording) -> list[tuple[Job, Traits]]:
+    return [(job, traits(job)) for job in recording.jobs if job["write"]["total_ios"]]
 
 
 def _link(recording: Recording) -> float | None:

@@ -162,6 +162,16 @@ def of_recording(recording: Recording) -> Figures:
     return figures_by_name
 
 
+def key_figures(recording: Recording, count: int = 3) -> list[tuple[str, str]]:
+    """Labels and values of the first figures of a run, with units: findings, or else rows of them, or else of jobs."""
+    figures = of_recording(recording)
+    for origin in Origin:
+        named = [(name, figure) for name, figure in figures.items() if name.origin is origin]
+        if named:
+            return [(name.label, words.quantity(figure.value, unit)) for name, (unit, figure) in named[:count]]
+    return []
+
+
 def of_results(rows: Sequence[formats.Measured]) -> Figures:
     """What another program told instead of a series."""
     figures_by_name: dict[str, tuple[str, Figure]] = {}

@@ -8,7 +8,6 @@ report.html      pictures, self-contained
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import os
 import tomllib
@@ -17,6 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cache, lru_cache
+from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, Final, NotRequired, TypeVar, cast
@@ -26,7 +26,7 @@ from annotated_types import Ge, Lt
 from numpy.typing import NDArray
 from typing_extensions import TypedDict
 
-from pslc.base import files, gate, writer
+from pslc.base import files, gate, tabular, writer
 from pslc.base.errors import GuardError, RecordingError
 from pslc.base.files import Json
 from pslc.schema import warnings
@@ -35,10 +35,15 @@ from pslc.schema.jobs import Job
 from pslc.schema.warnings import MeasurementWarning
 
 if TYPE_CHECKING:
+    import pandas
+    import polars
     from arro3.core import Table
     from pydantic import TypeAdapter
 
     from pslc.analysis import CacheEnd, ExplainedPhase, WriteAnalysis
+    from pslc.charts.chart import Chart
+    from pslc.charts.drawing import Drawing
+    from pslc.charts.style import Style
 
 Columns = dict[str, NDArray[np.uint64]]
 
@@ -374,6 +379,67 @@ class Recording:
         ]
         return Table.from_arrays(columns, names=["axis", *self.time])
 
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """The series as Arrow's C stream: `polars.DataFrame(recording)`, `pandas.DataFrame.from_arrow(recording)` and
+        DuckDB's `FROM recording` take a recording as it is."""
+        return self.series.__arrow_c_stream__(requested_schema)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The series as a DataFrame of pandas: `axis`, then a column for each of `series.parquet`.
+
+        Raises:
+            PslcError: pandas is not installed.
+        """
+        return tabular.to_pandas(self.series)
+
+    def to_polars(self) -> polars.DataFrame:
+        """The series as a DataFrame of polars.
+
+        Raises:
+            PslcError: polars is not installed.
+        """
+        return tabular.to_polars(self.series)
+
+    def to_csv(self, path: str | Path | None = None) -> str:
+        """The series as CSV, written to `path` where one is given; a file of that name is replaced.
+
+        Raises:
+            GuardError: what has the name is no regular file.
+            OSError: it cannot be written.
+        """
+        text = tabular.to_csv(self.series)
+        if path is not None:
+            writer.write(Path(path), text, writer.Replace.ANY)
+        return text
+
+    def chart(self, axis: str | None = None, label: str = "") -> Chart:
+        """What `plot` draws, as data.
+
+        Args:
+            axis: `bytes`, `percent` (of the drive) or `time`; None: what suits the suite.
+            label: what to call the drive.
+        """
+        # By its name: charts are made of recordings, and charting knows this module.
+        return cast("Chart", import_module("pslc.recording.charting").of_recording(self, axis, label))
+
+    def plot(self, axis: str | None = None, *, style: Style | None = None) -> Drawing:
+        """The chart of the run, which a notebook shows: `recording.plot().save("fill.png")`.
+
+        Args:
+            axis: as of `chart`.
+            style: theme, language, logo and size.
+
+        Raises:
+            PslcError: Matplotlib is not installed (`pip install 'pslc[pictures]'`), or nothing was written.
+        """
+        from pslc.charts.drawing import Drawing
+
+        return Drawing(self.chart(axis), style)
+
+    def _repr_html_(self) -> str:
+        """A small table and the picture, for notebooks."""
+        return cast(str, import_module("pslc.recording.notebook").to_html(self))
+
     def document(self) -> dict[str, object]:
         """What run.json holds and `--json` prints; sizes in bytes, times in seconds unless named otherwise."""
         return {
@@ -416,13 +482,9 @@ class Recording:
             GuardError: what has one of the names is not pslc's.
             OSError: they cannot be written; what was there before is left as it was.
         """
-        from arro3.io import write_parquet
-
         writer.folder(folder)
         # Into memory: the writer does not survive a full disk.
-        memory = io.BytesIO()
-        write_parquet(self.series, memory, compression="zstd(1)")
-        series = memory.getvalue()
+        series = tabular.to_parquet(self.series)
         saved = self.document() | {"series_sha256": hashlib.sha256(series).hexdigest()}
         document = json.dumps(saved, indent=1) + "\n"
         # Once the new series is in place, the document that belongs to it is this one.

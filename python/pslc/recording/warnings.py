@@ -11,7 +11,7 @@ from pslc.formats import ImportedData
 from pslc.formats.nvme_smart_log import health
 from pslc.recording.store import Recording
 from pslc.schema.facts import Device, Facts, FileSystem, Moment
-from pslc.schema.job_options import said
+from pslc.schema.job_options import traits
 from pslc.schema.jobs import Job
 from pslc.schema.warnings import MeasurementWarning, WarningCode
 
@@ -60,7 +60,7 @@ COW = ("btrfs", "zfs", "bcachefs", "overlay", "aufs", "ecryptfs", "fuse")
 NETWORK = ("nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "virtiofs", "ceph", "afs", "lustre", "gfs2", "ocfs2", "vboxsf")
 MEMORY = ("tmpfs", "ramfs")
 HOT = 70.0
-OTHERS = 0.1
+OTHERS_RATIO = 0.1
 """Share of what a drive moved from which others matter; a file system's own records are less."""
 NO_LINK_BYTES_PER_S = 15.76e9
 """PCIe 5.0 x4, its line code taken off."""
@@ -117,7 +117,7 @@ def _of_the_run(recording: Recording) -> Iterator[MeasurementWarning]:
     if ceiling is not None and fastest > ceiling:
         yield RecordingWarning.IMPOSSIBLE.of(speed=words.speed(fastest), most=words.speed(ceiling))
     other_bytes = _other_bytes(recording)
-    if other_bytes >= OTHERS:
+    if other_bytes >= OTHERS_RATIO:
         yield RecordingWarning.OTHERS.of(share=100 * other_bytes)
     if recording.drive_time_s > 0.5:
         yield from _of_the_cpu(recording)
@@ -127,7 +127,7 @@ def _of_the_run(recording: Recording) -> Iterator[MeasurementWarning]:
 def _other_bytes(recording: Recording) -> float:
     """Share of what the drive moved that was for others; 0 where it does not count, or a page cache took part."""
     names = ("device_read_bytes_total", "device_write_bytes_total")
-    if not all(name in recording.totals for name in names) or not all(said(job)["direct"] for job in recording.jobs):
+    if not all(name in recording.totals for name in names) or not all(traits(job)["direct"] for job in recording.jobs):
         return 0.0
     moved = sum(recording.totals[name] - recording.before[name] for name in names)
     ours = recording.read_bytes + recording.written_bytes
@@ -137,7 +137,7 @@ def _other_bytes(recording: Recording) -> float:
 def of_jobs(jobs: Sequence[Job]) -> Iterator[MeasurementWarning]:
     """The doubts that options and figures of jobs raise, as in `Recording.jobs`."""
     for job in jobs:
-        options = said(job)
+        options = traits(job)
         if not options["direct"]:
             yield RecordingWarning.PAGE_CACHE.of(job=job["name"])
         if options["compressible"]:

@@ -40,7 +40,7 @@ from pslc.recording.context import (
     usual_within,
 )
 from pslc.recording.store import Recording
-from pslc.schema.job_options import said
+from pslc.schema.job_options import traits
 
 SHORTEST_NS = 10e6
 HANDED_OUT = 4
@@ -213,7 +213,7 @@ def write_curve(recording: Recording) -> Curve | None:
 def _paced(recording: Recording) -> bool:
     """Whether the host paused within the curve; a silence before the first request is not in it."""
     start = began(recording)
-    return any(said(job)["paced"] or (said(job)["delayed"] and job["start_ns"] > start) for job in recording.jobs)
+    return any(traits(job)["paced"] or (traits(job)["delayed"] and job["start_ns"] > start) for job in recording.jobs)
 
 
 def _handed_out(recording: Recording) -> int:

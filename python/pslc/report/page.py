@@ -17,6 +17,7 @@ from pslc.base.writer import Replace
 from pslc.figures import curves, tables
 from pslc.figures.picture import Band, Line, Picture
 from pslc.figures.view import View
+from pslc.recording import metrics
 from pslc.recording.change_summary import headlines, verdicts
 from pslc.recording.comparison import Compared, Side
 from pslc.recording.metrics import Origin
@@ -69,6 +70,7 @@ STYLES: dict[str, Plotly] = {
     "line": {"mode": "lines"},
     "dotted": {"mode": "lines", "line": {"dash": "dot"}},
     "filled": {"mode": "lines", "fill": "tozeroy"},
+    "steps": {"mode": "lines", "line": {"shape": "hv"}, "fill": "tozeroy"},
     "points": {"mode": "lines+markers", "cliponaxis": False},
     "dots": {"mode": "markers"},
 }
@@ -78,7 +80,7 @@ PATTERNS = ("", "/", ".", "x")
 """So that lines, points and bars differ by more than their colour."""
 LEGEND = 10
 """Entries of a legend; other lines tell their names when pointed at."""
-MOST = 2500
+MAX_POINTS = 2500
 """Points of a line."""
 LARGEST = 1_500_000
 """Bytes of a page, most of which are Plotly's script; lines get as many points as there is room for."""
@@ -107,6 +109,7 @@ def render(view: View) -> str:
         title=view.title,
         recording=recording,
         view=view,
+        key_figures=metrics.key_figures(recording),
         jobs=tables.of_jobs(recording.jobs[:MOST_JOBS]),
         more_jobs=max(len(recording.jobs) - MOST_JOBS, 0),
         job_file=recording.job_file[:MOST_LETTERS],
@@ -137,7 +140,7 @@ def with_pictures(template: str, pictures: Sequence[tuple[Picture, About]], **sh
 
 def _share(lengths: Sequence[int], points: int) -> int:
     """The most points of a line with which all of them together have no more than `points`."""
-    max_points = MOST
+    max_points = MAX_POINTS
     while max_points > 2 and sum(min(length, max_points) for length in lengths) > points:
         max_points = int(max_points / 1.1)
     return max_points
@@ -287,7 +290,7 @@ def write_fit(report: "FitReport", path: Path, replaces: Replace = Replace.OURS)
     writer.write(path, text, replaces)
 
 
-def figure(picture: Picture, about: About, max_points: int = MOST) -> Figure:
+def figure(picture: Picture, about: About, max_points: int = MAX_POINTS) -> Figure:
     """A picture as Plotly draws it, with at most so many points a line."""
     many = len(picture.lines) > 1
     drawn = [
@@ -350,12 +353,15 @@ def _axis(title: str, log: bool, values: Sequence[curves.Floats]) -> Plotly:
 
 
 def _line(line: Line, number: int, many: bool, max_points: int) -> Plotly:
-    x, y = line.thinned(max_points)
+    x, y = line.broken(max_points)
     style = {name: dict(value) if isinstance(value, dict) else value for name, value in STYLES[line.style].items()}
     if many and line.style == "points":
         style["marker"] = {"symbol": SYMBOLS[number % len(SYMBOLS)]}
     elif many and line.style == "line":
         style["line"] = {"dash": DASHES[number % len(DASHES)]}
+    elif many and line.style == "steps":
+        # Areas that lie over each other hide one another.
+        style = {"mode": "lines", "line": {"shape": "hv", "dash": DASHES[number % len(DASHES)]}}
     return {"type": "scatter", "name": line.name, "x": _short(x), "y": _short(y), **style}
 
 
@@ -369,9 +375,14 @@ def _bars(line: Line, picture: Picture, number: int) -> Plotly:
     return {"type": "bar", "marker": {"pattern": {"shape": PATTERNS[number % len(PATTERNS)]}}, **drawn}
 
 
-def _short(values: curves.Floats) -> list[float]:
-    """Five digits: what a screen shows, in a third of the bytes."""
-    return [int(short) if short.is_integer() else short for short in (float(f"{value:.5g}") for value in values)]
+def _short(values: curves.Floats) -> list[float | None]:
+    """Five digits: what a screen shows, in a third of the bytes; None in a gap."""
+    return [_five_digits(value) if np.isfinite(value) else None for value in values.tolist()]
+
+
+def _five_digits(value: float) -> float:
+    short = float(f"{value:.5g}")
+    return int(short) if short.is_integer() else short
 
 
 def _shade(band: Band) -> Plotly:

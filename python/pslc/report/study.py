@@ -22,6 +22,10 @@ MOST_ROWS: Final = 2000
 """Heat maps of a finding, lines of a picture, and points in the table of a page; the Parquet files have all of them."""
 MOST_NAMED: Final = 3
 """Drives, and suites, that a saved picture names."""
+SCALED: Final = (
+    "The drives are scaled to {scale}: sizes, lives and the time to write them are as much smaller than those of the "
+    "whole drive, and so are the sizes that are varied, which are given of the whole one."
+)
 LITTLE: Final = 1.02
 """Ratio of the best mean to the worst below which an axis hardly matters."""
 
@@ -57,14 +61,14 @@ def write(answers: Answers, name: str, path: Path, best: dict[str, str]) -> None
         "study.html.jinja",
         [(picture, about) for picture in pictures(answers)],
         title=f"Study {name}",
-        found=answers,
-        verdicts=verdicts(answers),
+        answers=answers,
+        verdicts=[*scaling_notes(answers), *verdicts(answers)],
         tables=tables(answers),
         maps=[drawn for finding in answers.findings for drawn in maps(answers, finding)],
         best=best,
         points=answers.rows[:MOST_ROWS],
         more=max(len(answers.rows) - MOST_ROWS, 0),
-        said=said,
+        value_text=value_text,
     )
     writer.write(path, text)
 
@@ -81,7 +85,7 @@ def _conditions(rows: Sequence[Row]) -> str:
     return ", ".join(part for part in about if part)
 
 
-def said(name: str, value: object) -> str:
+def value_text(name: str, value: object) -> str:
     """A finding as people read it."""
     if value is None or isinstance(value, bool | str):
         return "" if value is None else str(value)
@@ -93,19 +97,26 @@ def said(name: str, value: object) -> str:
     return words.span(value) if name.endswith("_s") else words.count(value)
 
 
+def scaling_notes(answers: Answers) -> list[str]:
+    """Which figures are of smaller drives, in a sentence; none where all drives are whole."""
+    return [SCALED.format(scale=answers.scale)] if answers.scale else []
+
+
 def verdicts(answers: Answers) -> list[str]:
     """What the study says, a sentence a finding and axis: what is best, by how much, or that it hardly matters."""
     sentences = []
     for name in answers.findings:
         values = {row[name] for row in answers.rows if row.get(name) is not None}
         if len(values) == 1:
-            sentences.append(f"{name} is {said(name, values.pop())} at every point.")
+            sentences.append(f"{name} is {value_text(name, values.pop())} at every point.")
     for effect in answers.effects:
         sign = of_answers.better(effect.finding)
-        if not sign:
+        if not sign and not effect.finding.endswith("_bytes"):
             continue
-        good, bad = (effect.high, effect.low) if sign > 0 else (effect.low, effect.high)
-        at_good, at_bad = (effect.at_high, effect.at_low) if sign > 0 else (effect.at_low, effect.at_high)
+        good, bad = (effect.high, effect.low) if sign >= 0 else (effect.low, effect.high)
+        at_good, at_bad = (effect.at_high, effect.at_low) if sign >= 0 else (effect.at_low, effect.at_high)
+        # A size is no result: none is best.
+        judgement, at_end = ("best", "at best") if sign else ("greatest", "at most")
         ratio = max(good, bad) / min(good, bad) if min(good, bad) > 0 else float("inf")
         if effect.total is None and effect.first < effect.first_error:
             sentences.append(
@@ -113,12 +124,12 @@ def verdicts(answers: Answers) -> list[str]:
             )
         elif ratio < LITTLE:
             sentences.append(
-                f"{effect.axis} hardly matters for {effect.finding}: {said(effect.finding, good)} at best."
+                f"{effect.axis} hardly matters for {effect.finding}: {value_text(effect.finding, good)} {at_end}."
             )
         else:
             sentences.append(
-                f"{effect.finding} is best with {effect.axis}={at_good}: {said(effect.finding, good)} against "
-                f"{said(effect.finding, bad)} with {at_bad}, {ratio:.2f} times."
+                f"{effect.finding} is {judgement} with {effect.axis}={at_good}: {value_text(effect.finding, good)} "
+                f"against {value_text(effect.finding, bad)} with {at_bad}, {ratio:.2f} times."
             )
     return sentences
 
@@ -134,14 +145,16 @@ def tables(answers: Answers) -> list[Table]:
     if answers.best:
         columns = ["finding", "best", *answers.axes]
         rows = [
-            [name, said(name, row[name]), *(str(row[axis]) for axis in answers.axes)]
+            [name, value_text(name, row[name]), *(str(row[axis]) for axis in answers.axes)]
             for name, row in answers.best.items()
         ]
         shown.append(Table("Best points", columns, rows, words=["finding", *answers.axes]))
     for (first, second), rows_of in answers.fronts.items():
         if len(rows_of) > 1:
-            rows = [[said(first, row[first]), said(second, row[second]), *(str(row[axis]) for axis in answers.axes)]
-                    for row in rows_of]  # fmt: skip
+            rows = [
+                [*(value_text(name, row[name]) for name in (first, second)), *(str(row[axis]) for axis in answers.axes)]
+                for row in rows_of
+            ]
             title = f"Nothing beats these in both {first} and {second}"
             shown.append(Table(title, [first, second, *answers.axes], rows, words=answers.axes))
     return shown
@@ -149,14 +162,16 @@ def tables(answers: Answers) -> list[Table]:
 
 def _effect(effect: Effect) -> list[str]:
     def index(value: float | None, error: float | None) -> str:
-        if value is None or value != value:
-            return ""
+        if value is None:
+            return "needs saltelli"
+        if value != value:
+            return "too few points"
         # An estimate of next to nothing may be below it.
         share = f"{100 * max(value, 0.0):.0f} %"
         return f"{share} +- {100 * error:.0f}" if error else share
 
     return [
-        effect.axis, said(effect.finding, effect.low), effect.at_low, said(effect.finding, effect.high),
+        effect.axis, value_text(effect.finding, effect.low), effect.at_low, value_text(effect.finding, effect.high),
         effect.at_high, index(effect.first, effect.first_error), index(effect.total, effect.total_error),
     ]  # fmt: skip
 
@@ -177,7 +192,7 @@ def maps(answers: Answers, name: str) -> list[Map]:
                 (
                     line,
                     [
-                        Cell(said(name, point[0]), share, [index + 1 for index in point[1]])
+                        Cell(value_text(name, point[0]), share, [index + 1 for index in point[1]])
                         for point, share in zip(row, shares, strict=True)
                     ],
                 )
@@ -240,14 +255,14 @@ def _place(axis: str, row: Row) -> float:
 
 
 def profiles(answers: Answers, folder: Path) -> dict[str, str]:
-    """Write the best point of each finding as a profile, and give the command that runs it."""
+    """Write the best point of each finding as a profile beside the folder of the study; return the command of each."""
     from pslc.device.target import find_target
 
     commands = {}
     for name, row in answers.best.items():
         command = shlex.split(str(row["command"]))
         spec = command[command.index("--on") + 1]
-        path = folder / f"best-{name}.toml"
+        path = folder.with_name(f"{folder.name}-best-{name}.toml")
         writer.write(path, find_target(spec).profile)
         commands[name] = f"pslc run {row['run']} --on sim:{path} --seed {row['seed']}"
         commands[name] += f" --fill-first {row['fill_first']}" if "fill_first" in row else ""

@@ -16,7 +16,7 @@ from rich.text import Text as Drawn
 
 from pslc.base import console as consoles
 from pslc.base import words
-from pslc.base.console import Console, Text
+from pslc.base.rich_console import Console, Text
 from pslc.figures import curves
 from pslc.figures.picture import Line, Picture, Table
 from pslc.figures.view import View
@@ -31,7 +31,7 @@ Floats = NDArray[np.float64]
 WIDEST = 100
 PLOT_LINES = 16
 MOST_LINES = 40
-MOST = 200
+MAX_POINTS = 200
 """Points of a plot: a few for each column."""
 MARKERS = ("braille", "+", "x", "o")
 COLOURS = {
@@ -121,6 +121,16 @@ def grid(table: Table, count: int | None = None) -> Grid:
     for row in table.rows[:count]:
         grid.add_row(*(Text(cell, style=COLOURS.get(cell, "")) for cell in row))
     return grid
+
+
+def show_table(rows: Sequence[Sequence[str]], columns: Sequence[str]) -> None:
+    """Print rows of text under names of columns."""
+    table = Grid(box=None, pad_edge=False, header_style="bold")
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    console().print(table)
 
 
 def show_comparison(
@@ -218,7 +228,7 @@ def _axis(values: Floats, log: bool) -> tuple[float, float, dict[float, str]]:
 
 def _thinned(line: Line, picture: Picture) -> tuple[Floats, Floats]:
     """Few points; on a logarithmic axis the logarithms of those above 0."""
-    x, y = line.thinned(MOST)
+    x, y = line.thinned(MAX_POINTS)
     some = ((x > 0) | (not picture.log_x)) & ((y > 0) | (not picture.log_y))
     x, y = x[some], y[some]
     return (np.log10(x) if picture.log_x else x), (np.log10(y) if picture.log_y else y)

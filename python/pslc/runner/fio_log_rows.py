@@ -29,6 +29,7 @@ class Requests:
 
     Attributes:
         end_ns: when the job ended.
+        epoch_ms: what is added to the times of rows, as fio adds it: the ms from 1970 until the job began to count.
     """
 
     issued_ns: Integers
@@ -38,6 +39,7 @@ class Requests:
     bytes: Integers
     offset: Integers
     end_ns: int
+    epoch_ms: int = 0
 
     @classmethod
     def of(cls, columns: Mapping[str, Integers], counts_from_ns: int, end_ns: int) -> "Requests":
@@ -48,7 +50,7 @@ class Requests:
         last_ns = int(done_ns[kept].max(initial=counts_from_ns))
         values = {name: columns[name][kept] for name in COLUMNS}
         values["issued_ns"] = values["issued_ns"] - counts_from_ns
-        return cls(**values, end_ns=max(end_ns, last_ns) - counts_from_ns)
+        return cls(**values, end_ns=max(end_ns, last_ns) - counts_from_ns, epoch_ms=0)
 
     @property
     def done_ns(self) -> Integers:
@@ -79,7 +81,7 @@ def _number(options: Mapping[str, str], name: str, default: int = 0) -> int:
     return int(digits) << {"k": 10, "m": 20, "g": 30}.get(text[len(digits) :][:1], 0) if digits else default
 
 
-def _is_on(options: Mapping[str, str], name: str) -> bool:
+def is_on(options: Mapping[str, str], name: str) -> bool:
     """Whether a flag is set; without a value it is."""
     return options.get(name, "0") not in ("0", "false")
 
@@ -92,12 +94,19 @@ def _each(requests: Requests, kind: str, options: Mapping[str, str]) -> Iterator
         values = np.ones_like(latency) if kind == "iops" else requests.times_ns(kind)
     both = _window_value(options) == "both"
     with_offset, priority, with_issue = (
-        _is_on(options, "log_offset"),
+        is_on(options, "log_offset"),
         _priority(options),
-        _is_on(options, "log_issue_time"),
+        is_on(options, "log_issue_time"),
     )
     has_issue = kind in ("slat", "clat")
-    columns = (requests.done_ns // MS, values, requests.op, requests.bytes, requests.offset, requests.issued_ns)
+    columns = (
+        requests.epoch_ms + requests.done_ns // MS,
+        values,
+        requests.op,
+        requests.bytes,
+        requests.offset,
+        requests.issued_ns,
+    )
     for first in range(0, len(values), ROWS_AT_ONCE):
         part = slice(first, first + ROWS_AT_ONCE)
         for at, value, op, size, offset, issued in zip(*(of[part].tolist() for of in columns), strict=True):
@@ -117,14 +126,14 @@ def _window_value(options: Mapping[str, str]) -> str:
 
 def _priority(options: Mapping[str, str]) -> str:
     """As fio prints that of a request without one: pslc gives none."""
-    return "0x0000" if _is_on(options, "log_prio") else "0"
+    return "0x0000" if is_on(options, "log_prio") else "0"
 
 
 def _windows(requests: Requests, kind: str, window_ms: int, options: Mapping[str, str]) -> Iterator[str]:
     """A row for each window and direction, at the end of the window. The last one is as long as the job was in it."""
     value = _window_value(options)
-    tail = [0, *([0] if _is_on(options, "log_offset") else []), _priority(options)]
-    tail += [0] if _is_on(options, "log_issue_time") else []
+    tail = [0, *([0] if is_on(options, "log_offset") else []), _priority(options)]
+    tail += [0] if is_on(options, "log_issue_time") else []
     window_rows: list[tuple[int, int, int, int]] = []
     for op in (READ, WRITE, TRIM):
         of = requests.op == op
@@ -148,7 +157,7 @@ def _windows(requests: Requests, kind: str, window_ms: int, options: Mapping[str
         window_rows += [(end, mean, peak, op) for end, mean, peak in zip(*columns, strict=True)]
     for end, mean, peak, op in sorted(window_rows, key=lambda row: (row[0], row[3])):
         values = {"avg": [mean], "max": [peak], "both": [mean, peak]}[value]
-        yield ", ".join(map(str, [end, *values, op, *tail])) + "\n"
+        yield ", ".join(map(str, [requests.epoch_ms + end, *values, op, *tail])) + "\n"
 
 
 def _sample_ms(options: Mapping[str, str], kind: str) -> int:
@@ -169,7 +178,7 @@ def _histograms(requests: Requests, options: Mapping[str, str]) -> Iterator[str]
             of = np.flatnonzero((number == window) & (requests.op == op))
             if len(of):
                 counts = np.bincount(bins[of], minlength=BINS_PER_OCTAVE * OCTAVES // step)
-                head = [end_ms, op, int(requests.bytes[of[-1]])]
+                head = [requests.epoch_ms + end_ms, op, int(requests.bytes[of[-1]])]
                 yield ", ".join(map(str, [*head, *counts.tolist()])) + "\n"
 
 

@@ -3,6 +3,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
@@ -10,12 +11,26 @@ import numpy as np
 
 from pslc.base import writer
 from pslc.recording.store import Recording
-from pslc.runner.fio_log_rows import COLUMNS, FLUSH, READ, ROWS_AT_ONCE, TRIM, WRITE, Integers, Requests, rows
+from pslc.runner.fio_log_rows import (
+    COLUMNS,
+    FLUSH,
+    MS,
+    READ,
+    ROWS_AT_ONCE,
+    TRIM,
+    WRITE,
+    Integers,
+    Requests,
+    is_on,
+    rows,
+)
 from pslc.schema.results import Log
 
 ACTIONS = {READ: "read", WRITE: "write", TRIM: "trim", FLUSH: "sync"}
 AGGREGATE_NS = 500_000_000
 """How often fio looks at the rate of all jobs."""
+UNIX_TIMES = ("log_unix_epoch", "log_alternate_epoch")
+"""Options by which times count from 1970."""
 KINDS = {
     "write_bw_log": ("bw",),
     "write_lat_log": ("slat", "clat", "lat"),
@@ -26,7 +41,7 @@ KINDS = {
 
 
 def contents(
-    logs: Sequence[Log], place: Callable[[str, str], Path], file: str
+    logs: Sequence[Log], place: Callable[[str, str], Path], file: str, clock_zero_unix_ns: int
 ) -> dict[tuple[Path, str], Iterator[str]]:
     """The lines of each file that jobs asked for, with the option that did.
 
@@ -34,6 +49,7 @@ def contents(
         logs: as the native part gives them.
         place: where a file lies, by the option and the name that fio has for it.
         file: what an iolog calls the target.
+        clock_zero_unix_ns: when the clock of the logs was 0, in ns since 1970: for `log_unix_epoch`.
     """
     files: dict[tuple[Path, str], list[Iterable[str]]] = {}
     iologs: dict[tuple[Path, str], list[Mapping[str, Integers]]] = {}
@@ -44,6 +60,8 @@ def contents(
             path = place("write_iolog", options["write_iolog"])
             iologs.setdefault((path, "write_iolog"), []).append(dict(columns))
         requests = Requests.of(columns, log["counts_from_ns"], log["end_ns"])
+        if any(is_on(options, name) for name in UNIX_TIMES):
+            requests = replace(requests, epoch_ms=(clock_zero_unix_ns + log["counts_from_ns"]) // MS)
         for option, kinds in KINDS.items():
             if option not in options:
                 continue

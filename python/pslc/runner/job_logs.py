@@ -38,7 +38,7 @@ class JobLogs:
         self.named = set(named)
         self._blocks: dict[Path, bytes] = {}
         self._target = ""
-        self._logs: list[list[Log]] = []
+        self._logs: list[tuple[list[Log], int]] = []
         self.written: list[Path] = []
 
     def begin(self, texts: Sequence[str], options: Options, target: str) -> list[str]:
@@ -75,10 +75,14 @@ class JobLogs:
         self._logs += other._logs
         self._blocks |= other._blocks
 
-    def add(self, logs: Sequence[Log]) -> None:
-        """The logs of a step; what a later one calls the same takes its place."""
+    def add(self, logs: Sequence[Log], clock_zero_unix_ns: int) -> None:
+        """The logs of a step; what a later one calls the same takes its place.
+
+        Args:
+            clock_zero_unix_ns: when the drive's clock was 0, in ns since 1970.
+        """
         if logs:
-            self._logs.append(list(logs))
+            self._logs.append((list(logs), clock_zero_unix_ns))
 
     def add_wrong_block(self, dump: Dump, name: str) -> None:
         """A block as it was read and as it was written, in files called as fio calls them (`verify_dump`)."""
@@ -96,8 +100,8 @@ class JobLogs:
         """Write them. Returns what could not be written, a sentence each."""
         failed = []
         files: dict[tuple[Path, str], Iterator[str]] = {}
-        for logs in self._logs:
-            files |= fio_logs.contents(logs, self._place, self._target)
+        for logs, clock_zero_unix_ns in self._logs:
+            files |= fio_logs.contents(logs, self._place, self._target, clock_zero_unix_ns)
         self._logs.clear()
         pieces = [(path, self._replaces(option), _pieces(lines)) for (path, option), lines in files.items()]
         pieces += [(path, Replace.OURS, iter([block])) for path, block in self._blocks.items()]

@@ -43,6 +43,15 @@ def opened(folder: Path) -> Recording:
     return finding
 
 
+def load(folder: str | Path) -> Recording:
+    """The recording in the folder of a run, with its findings: `pslc.load("runs/20260504-101500-fill")`.
+
+    Raises:
+        PslcError: there is no recording in `folder`, or it is damaged.
+    """
+    return opened(Path(folder))
+
+
 def _schema(suite: suites.Suite | None) -> TypeAdapter[Any]:
     """What the findings of a suite are; of a job file: those of its writes."""
     return _adapter(get_type_hints(suite.findings)["return"] if suite else Writes)

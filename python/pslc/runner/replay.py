@@ -6,13 +6,14 @@ import shlex
 import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import partial
 from time import time_ns
 from typing import Final
 
 from pslc import traces
 from pslc._native import RealDrive, SimDrive, TraceFile, engine_ceiling
-from pslc.base import words
+from pslc.base import units, words
 from pslc.base.errors import JobError, PslcError
 from pslc.device import probe
 from pslc.device.target import Target, find_target
@@ -206,34 +207,51 @@ def plan_of_replay(target: Target, trace: Trace, survey: Survey) -> Plan:
     return Plan(sentences, fio, moved["write"], target.foreign)
 
 
-def _smallest_cache(target: Target, as_is: WhatIf, run: Callable[[str], WhatIf]) -> WhatIf | None:
-    """The smallest cache that suffices if the drive's own does, by bisection; None if the drive has no cache.
+def _smallest_cache(target: Target, as_is: WhatIf, run: Callable[..., WhatIf]) -> WhatIf | None:
+    """Return the row of the smallest cache that suffices, by bisection; None if the drive has no cache.
+
+    The row says `refused`, and no size, where the drive's own cache does not suffice or no other can be tried.
 
     Args:
         as_is: the row of the drive's own cache.
-        run: gives the row for a key of the profile.
+        run: gives the row for keys of the profile.
     """
-    mode = tomllib.loads(target.profile)["cache"]["mode"]
-    if mode not in SIZE_KEYS:
+    cache = tomllib.loads(target.profile)["cache"]
+    if cache["mode"] not in SIZE_KEYS:
         return None
     if not as_is["enough"]:
         return {"name": SMALLEST, "refused": "larger than the drive's own"}
-    key, min_bytes = SIZE_KEYS[mode], int(target.facts["slc_superblock_bytes"])
-    smallest, enough_bytes, short_bytes = as_is, int(target.facts["cache_bytes"]), 0
-    # The first guess is what the cache held at most.
-    guess = min(max(as_is["cache_most_bytes"] or 0, min_bytes), enough_bytes)
+    min_bytes, smallest, refusal = int(target.facts["slc_superblock_bytes"]), as_is, None
+    enough_bytes, short_bytes = int(target.facts["cache_bytes"]), 0
+    # The first guess is what the cache held at most, in whole superblocks.
+    guess = -(-(as_is["cache_most_bytes"] or 0) // min_bytes) * min_bytes
+    size = min(max(guess, min_bytes), enough_bytes - min_bytes)
     while enough_bytes > max(short_bytes * CACHE_SIZE_RATIO, short_bytes + min_bytes):
-        size = guess or (enough_bytes + short_bytes) // 2
-        guess = 0
         try:
-            candidate = run(f"{key}={size}B")
-        except PslcError:
-            short_bytes = size
-            continue
-        if not candidate["enough"]:
-            short_bytes = size
-        elif size < enough_bytes:
-            smallest, enough_bytes = candidate, size
+            candidate = run(*_size_keys(target, size))
+        except PslcError as error:
+            refusal, short_bytes = error.message.lstrip(": "), size
         else:
-            break
-    return {**smallest, "name": SMALLEST, "cache_bytes": enough_bytes}
+            refusal = None
+            if candidate["enough"]:
+                smallest, enough_bytes = candidate, size
+            else:
+                short_bytes = size
+        size = (enough_bytes + short_bytes) // 2
+    if refusal is not None and smallest is as_is:
+        return {"name": SMALLEST, "refused": refusal}
+    return {**smallest, "name": SMALLEST}
+
+
+def _size_keys(target: Target, size: int) -> list[str]:
+    """Return the keys of the profile that give a drive a cache of `size` bytes, its static part first.
+
+    Keys are those of the whole drive, of which the target may be a scaled one.
+    """
+    cache = tomllib.loads(target.profile)["cache"]
+    whole = Fraction(target.facts.get("scale") or 1)
+    static = units.size(str(cache.get("static", "0B")), "cache.static") if cache["mode"] == "hybrid-slc" else 0
+    parts = {SIZE_KEYS[cache["mode"]]: size - min(size, static)}
+    if static:
+        parts["cache.static"] = min(size, static)
+    return [f"{key}={round(part / whole)}B" for key, part in parts.items()]

@@ -131,7 +131,7 @@ class StepRunner:
         keep = checkpoint if on_checkpoint else None
         deterministic = self._history is not None and leaves_nothing_to_chance(text)
         result = self._step(text, deterministic, lambda: drive.run(text, source, list(overrides), seed, progress, keep))
-        self.logs.add(result["logs"])
+        self.logs.add(result["logs"], common["began_unix_ns"] - result["start_ns"])
         if "dump" in result:
             self.logs.add_wrong_block(result["dump"], Path(self.target.spec).name)
         recording = recorded(result)

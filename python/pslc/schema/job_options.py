@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pslc.schema.jobs import Job
 
 
-class Said(TypedDict):
+class Traits(TypedDict):
     """What the options of a job say, fio's defaults where they say nothing: `random` and `writes` are None without an
     `rw`, `write_bytes` where there are several sizes. `iodepth`: 1 by an engine that waits. `synced`: each write is in
     the cells before the next. `delayed`: by `startdelay` or `pause`. `paced`: by `thinktime` or a rate.
@@ -31,16 +31,16 @@ class Said(TypedDict):
     compressible: bool
 
 
-def said(job: Job) -> Said:
+def traits(job: Job) -> Traits:
     """Of a job as in `Recording.jobs`."""
     return of_options(job["options"])
 
 
-def of_options(options: dict[str, str]) -> Said:
+def of_options(options: dict[str, str]) -> Traits:
     """Of options as text, in their order."""
-    return _said(tuple(options.items()))
+    return _traits(tuple(options.items()))
 
 
 @lru_cache(maxsize=1024)
-def _said(options: tuple[tuple[str, str], ...]) -> Said:
-    return _native.said(list(options))
+def _traits(options: tuple[tuple[str, str], ...]) -> Traits:
+    return _native.traits(list(options))

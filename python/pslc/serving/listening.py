@@ -58,7 +58,7 @@ class Listener:
         self._path = at.unix.absolute() if at.unix is not None else None
         self._socket = _unix(at.unix) if at.unix is not None else _tcp(at)
         self._socket.listen(WAITING)
-        self._made = self._number()
+        self._inode = self._number()
 
     def fileno(self) -> int:
         """Its descriptor."""
@@ -73,7 +73,7 @@ class Listener:
         """Nobody can connect any more, and the path of a unix socket is free."""
         self.refuse()
         self._socket.close()
-        if self._path is not None and self._made is not None and self._number() == self._made:
+        if self._path is not None and self._inode is not None and self._number() == self._inode:
             with suppress(OSError):
                 self._path.unlink()
 

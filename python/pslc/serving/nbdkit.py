@@ -57,7 +57,7 @@ class Nbdkit:
                  descriptors: Mapping[str, int], wanted: Callable[[], bool]) -> None:  # fmt: skip
         """`settings` are the plugin's, `descriptors` those of its settings that are open files; `options` are the
         user's. It is given up where it is not `wanted` any more before it is ready."""
-        self._said: deque[str] = deque(maxlen=20)
+        self._messages: deque[str] = deque(maxlen=20)
         self._kept = ExitStack()
         self._tells, tell = os.pipe()
         end, self._end = os.pipe()
@@ -83,7 +83,7 @@ class Nbdkit:
         assert self._process.stderr is not None
         self._reader = Thread(target=self._listen, args=(self._process.stderr,), daemon=True)
         self._reader.start()
-        self._lines = self._told()
+        self._lines = self._tail()
         self.first = next((line for line in self._lines if line is not None or not wanted()), None)
         if self.first is None:
             self.end()
@@ -136,7 +136,7 @@ class Nbdkit:
         code = self._process.returncode
         if code < 0:
             return f"it was killed ({signal.Signals(-code).name})"
-        errors = [line for line in self._said if line.startswith(("nbdkit:", "pslc:"))]
+        errors = [line for line in self._messages if line.startswith(("nbdkit:", "pslc:"))]
         if not errors:
             return f"exit code {code}"
         return errors[-1].removeprefix("nbdkit: ").removeprefix("pslc: ").removeprefix("error: ")
@@ -144,14 +144,14 @@ class Nbdkit:
     @property
     def last_lines(self) -> list[str]:
         """The last that it said, for people."""
-        return list(self._said)[-LAST_LINES:]
+        return list(self._messages)[-LAST_LINES:]
 
     @property
     def warnings(self) -> list[str]:
         """What the plugin said of its own."""
-        return [line.removeprefix("pslc: ") for line in self._said if line.startswith("pslc: ")]
+        return [line.removeprefix("pslc: ") for line in self._messages if line.startswith("pslc: ")]
 
-    def _told(self) -> Iterator[str | None]:
+    def _tail(self) -> Iterator[str | None]:
         rest = b""
         while True:
             if not select.select([self._tells], [], [], 0.25)[0]:
@@ -166,7 +166,7 @@ class Nbdkit:
     def _listen(self, errors: IO[str]) -> None:
         for line in errors:
             if line.strip() and CONSEQUENCE not in line:
-                self._said.append(line.rstrip())
+                self._messages.append(line.rstrip())
 
 
 def _command(program: str, settings: Mapping[str, str], options: Sequence[str]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
@@ -17,10 +18,10 @@ from pslc.studies.results import OWN
 from pslc.studies.rows import Row, number
 from pslc.studies.samples import EXTRA, problem
 
-MORE: Final = ("bytes_per_s", "iops", "cache_bytes", "life_bytes", "fills")
+MORE: Final = ("bytes_per_s", "iops", "life_bytes", "fills")
 """Endings of findings of which more is better."""
 LESS: Final = ("_s", "write_amplification", "per_host", "per_host_bytes")
-"""And of which less is. Of others nothing is best."""
+"""And of which less is. Of others, such as the size of a cache, nothing is best."""
 LEFT_OUT: Final = ("_low", "_high", "_count", "_spread", "_drift", "_confidence", "_from_bytes", "_to_bytes")
 """Endings of findings that say how sure another is, or where it is."""
 FEWEST: Final = 8
@@ -63,6 +64,7 @@ class Answers:
         axes: those that vary.
         findings: those asked of, the first ones that differ unless they were named.
         rows: the points.
+        scale: of the drives, where it is another than 1: `1/16`; several are separated by commas.
         effects: by finding, the axis that makes most first.
         best: of each finding that can be better, the best point.
         fronts: of each two findings that can be better, the points that no other beats in both, by the first.
@@ -74,6 +76,16 @@ class Answers:
     effects: list[Effect]
     best: dict[str, Row]
     fronts: dict[tuple[str, str], list[Row]]
+    scale: str = ""
+
+
+SCALE: Final = re.compile(r"[,:]scale=([0-9/.]+)")
+
+
+def scale_of(rows: Sequence[Row]) -> str:
+    """The scales of the drives that the commands of points name, separated by commas; empty where all are whole."""
+    scales = [match[1] for row in rows if (match := SCALE.search(str(row["command"])))]
+    return ", ".join(sorted({scale for scale in scales if scale not in ("1", "1/1")}))
 
 
 def answers(study: Study, rows: Sequence[Row], requested: Sequence[str] = (), max_findings: int = 4) -> Answers:
@@ -96,7 +108,7 @@ def answers(study: Study, rows: Sequence[Row], requested: Sequence[str] = (), ma
     best = {name: _best(good, name) for name in names if better(name) and _numbers(good, name)}
     pairs = [(a, b) for at, a in enumerate(names) for b in names[at + 1 :] if better(a) and better(b)]
     fronts = {(a, b): front(good, a, b) for a, b in pairs}
-    return Answers(axes, names, good, effects, best, fronts)
+    return Answers(axes, names, good, effects, best, fronts, scale_of(good))
 
 
 def findings(rows: Sequence[Row]) -> list[str]:

@@ -7,13 +7,14 @@ import math
 import shlex
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, cast
 
 from pslc import suites
 from pslc.base import files, gate, units
-from pslc.base.errors import Faults, JobError, closest_match
+from pslc.base.errors import Faults, JobError, ProfileError, PslcError, closest_match
 from pslc.device.target import find_target, name_in
 from pslc.runner import job_file
 from pslc.studies.axes import MOST_VALUES, Axis, Condition, Span, axis, span
@@ -63,18 +64,18 @@ class Point:
         return shlex.join([*words, *(["--quick"] if self.quick else [])])
 
 
-def _axes_of_runs(said: Mapping[str, object], faults: Faults) -> list[Axis | Span]:
+def _axes_of_runs(declared: Mapping[str, object], faults: Faults) -> list[Axis | Span]:
     """Drives, runs, seeds and shares filled before. What is wrong with them is noted as a fault."""
-    drives = said.get("on") or []
+    drives = declared.get("on") or []
     on = Axis("on", tuple(str(spec) for spec in (drives if isinstance(drives, list | tuple) else [drives])))
     for spec in on.values:
         if not spec.startswith("sim:"):
             faults.add(f"{spec} is not a simulated drive", "a study runs on simulated drives, such as sim:sn850-1tb")
     axes: list[Axis | Span] = [on]
     for key, values in (
-        ("run", said.get("run")),
-        ("seed", said.get("seed", [0])),
-        ("fill_first", said.get("fill_first")),
+        ("run", declared.get("run")),
+        ("seed", declared.get("seed", [0])),
+        ("fill_first", declared.get("fill_first")),
     ):
         if values or key == "seed":
             with faults.noted():
@@ -167,6 +168,7 @@ class Study:
             files_of = (values["on"], values["run"])
             if files_of not in digests:
                 digests[files_of] = _digest(*files_of)
+                _check_keys(values)
             if self.quick and values["run"] not in suites.names():
                 raise JobError(f"{values['run']} is a job file", "quick works on suites only")
             points.append(Point(tuple(values.items()), self.quick, digests[files_of]))
@@ -196,6 +198,27 @@ def read(path: Path) -> dict[str, object]:
         return files.toml(text)
     except tomllib.TOMLDecodeError as error:
         raise JobError(f"{path}: {error}", 'text needs quotes: "cache.dynamic" = "50GB:700GB:50GB"') from None
+
+
+def _check_keys(values: Mapping[str, str]) -> None:
+    """Refuse keys that no profile has: a point may be refused for its value, but of such a key all would be.
+
+    Raises:
+        PslcError: no profile has such a key.
+    """
+    faults = Faults(JobError, "the study")
+    for key, value in values.items():
+        if key in RESERVED or key == "scale":
+            continue
+        with suppress(PslcError):
+            find_target(values["on"])
+            try:
+                find_target(f"{values['on']},{key}={value}")
+            except ProfileError as error:
+                # Other errors are of this point alone, and are in its row.
+                if f"unknown key {key}" in error.message:
+                    faults.add(error.message, error.hint)
+    faults.raise_if_any()
 
 
 def _digest(on: str, run: str) -> str:

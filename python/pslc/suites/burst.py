@@ -85,8 +85,8 @@ def findings(recording: Recording) -> Findings:
     """- `ack_s`, `ack_p99_s`: a 4 KiB write, one at a time
     - `flushed_s`: the same with a flush after it, both together
     - `link_bytes_per_s`: of 128 KiB writes, one at a time, while the buffer takes them; `cells_bytes_per_s`: after
-    - `buffer_bytes`, `_low`, `_high`: of the write buffer, with the range of the bursts; null when the cells are never
-      slow enough to fill it
+    - `buffer_bytes`, `_low`, `_high`: of the write buffer, with its 90 % interval: the range of the bursts, widened by
+      what all dies program at a time; null when the cells are never slow enough to fill it
     - `bursts`: of each the bytes that the buffer took
     """
     result: Findings = {
@@ -140,7 +140,10 @@ def _buffer(recording: Recording, result: Findings) -> None:
             "bursts-differ", f"{reason}: the cells did something else meanwhile, so this is rough"
         )
         result["doubts"] = [rough]
-    result |= {"buffer_bytes": float(np.median(result["bursts"])), "buffer_bytes_low": low, "buffer_bytes_high": high}
+    # The cells give room back a program of all dies at a time, and a request is taken as a whole.
+    grain = round(cells * program + REQUEST / 2)
+    result["buffer_bytes"] = float(np.median(result["bursts"]))
+    result |= {"buffer_bytes_low": max(low - grain, 0), "buffer_bytes_high": high + grain}
 
 
 def _flush(job: Job) -> float:
@@ -194,7 +197,7 @@ def sentences(findings: Findings) -> list[str]:
     size, low, high = findings["buffer_bytes"], findings["buffer_bytes_low"], findings["buffer_bytes_high"]
     if size is not None and low is not None and high is not None:
         ends = words.size(low), words.size(high)
-        between = f" ({ends[0]} to {ends[1]} in single bursts)" if ends[0] != ends[1] else ""
+        between = f" ({ends[0]} to {ends[1]})" if ends[0] != ends[1] else ""
         lines.append(f"Write buffer: about {words.size(size)}{between}.")
     return lines
 

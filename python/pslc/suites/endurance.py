@@ -65,14 +65,14 @@ def findings(recording: Recording) -> Findings:
     """
     if not recording.is_simulated:
         why = "a real drive tells its wear in whole percents: compare its SMART data over months"
-        return _found(recording, UNKNOWN, MeasurementWarning("wear-untold", why))
+        return _with_wear(recording, UNKNOWN, MeasurementWarning("wear-untold", why))
     if "native_cycles" not in recording.facts:
         why = "the profile has no [wear]: add slc_cycles and native_cycles"
-        return _found(recording, UNKNOWN, MeasurementWarning("wear-unknown", why))
-    return _found(recording, of_wear(recording.parts[-1]))
+        return _with_wear(recording, UNKNOWN, MeasurementWarning("wear-unknown", why))
+    return _with_wear(recording, of_wear(recording.parts[-1]))
 
 
-def _found(recording: Recording, wear: Wear, *doubts: MeasurementWarning) -> Findings:
+def _with_wear(recording: Recording, wear: Wear, *doubts: MeasurementWarning) -> Findings:
     life = wear["life_bytes"]
     return {
         **wear,

@@ -223,7 +223,7 @@ def findings(recording: Recording) -> Findings:
     - `filled_bytes`: how much of it was filled before each pause; null where no pause was tried
     - `recovery`: `idle_s`, `regained_bytes` of each pause, in order of length
     - `idle_threshold_s`, `_low`, `_high`: the pause from which on something comes back; null when none gave anything,
-      and then `_low` is the longest that was tried
+      and then `_low` is the longest that was tried. Where `_low` is 0 only `_high` was measured
     - `migration_bytes_per_s`, `_low`, `_high`: how fast it comes back beyond the threshold; null when all of it came
       back at once, and then `_low` is what it is at least
     - `residue_bytes`, `_low`, `_high`: what no pause gives back; null when the longest pause was too short to tell
@@ -391,10 +391,8 @@ def sentences(findings: Findings) -> list[str]:
     if cache is None or threshold is None:
         return [f"Does not free its cache within {words.span(low_s)} idle."]
     high_s = findings["idle_threshold_s_high"] or threshold
-    if not low_s and rate is None:
-        first = f"Frees its cache after {words.span(high_s)} idle or sooner"
-    elif not low_s:
-        first = f"Frees its cache after {words.span(threshold)} idle (at most {words.span(high_s)})"
+    if not low_s:
+        first = f"Frees its cache after at most {words.span(high_s)} idle, perhaps at once"
     else:
         first = f"Frees its cache after {words.span(threshold)} idle ({words.span(low_s)} to {words.span(high_s)})"
     lines = [f"{first}."]

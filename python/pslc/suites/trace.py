@@ -349,8 +349,14 @@ def sentences(findings: Findings) -> list[str]:  # noqa: C901 one sentence for e
         if "refused" in other:
             lines.append(f"What if {other['name']}: {other['refused']}.")
         elif other["name"] == SMALLEST:
-            lines.append(f"A cache of {words.size(other.get('cache_bytes') or 0)} would have been enough.")
+            lines.append(_smallest_cache(other.get("cache_bytes") or 0, findings["cache_bytes"] or 0))
     return lines
+
+
+def _smallest_cache(size: int, own: int) -> str:
+    if size == own:
+        return f"No smaller cache than the drive's own, {words.size(own)}, would have been enough."
+    return f"A cache of {words.size(size)} would have been enough."
 
 
 LATENCY: list[common.Column] = [

@@ -47,12 +47,12 @@ class Asked:
         if self.name is None:
             return
         power = probe.power_state(self._disk)
-        self._told(at_s, "power", power)
+        self._note_change(at_s, "power", power)
         if not worked or at_s < self._temperature_at + TEMPERATURE_EVERY_S:
             return
         self._temperature_at = at_s
         # Reading the link's state wakes a port that sleeps: not asked of one.
-        self._told(at_s, "link", link_words(probe.link(self._disk)))
+        self._note_change(at_s, "link", link_words(probe.link(self._disk)))
         self.celsius = probe.temperature(self.name)
         if at_s >= self._smart_at + SMART_EVERY_S:
             self._smart_at = at_s
@@ -60,7 +60,7 @@ class Asked:
             if log is not None:
                 self.smart[1:] = [(at_s, log)]
 
-    def _told(self, at_s: float, what: Literal["link", "power"], now: str | None) -> None:
+    def _note_change(self, at_s: float, what: Literal["link", "power"], now: str | None) -> None:
         before = self.state.get(what)
         if now is not None and before is not None and now != before:
             self.changes.append({"at_s": at_s, "what": what, "from": before, "to": now})

@@ -46,8 +46,6 @@ const FORMS: &[(&[&str], Form)] = &[
             "per_job_logs",
             "log_prio",
             "log_store_compressed",
-            "log_unix_epoch",
-            "log_alternate_epoch",
             "block_error_percentiles",
             "stats",
             "disk_util",

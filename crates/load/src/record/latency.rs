@@ -26,7 +26,7 @@ pub struct Latency {
 
 /// A histogram as what it holds: value and count.
 mod steps {
-    use super::{made, Histogram};
+    use super::{new_histogram, Histogram};
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
     pub fn serialize<S: Serializer>(of: &Option<Histogram<u64>>, out: S) -> Result<S::Ok, S::Error> {
@@ -40,7 +40,7 @@ mod steps {
     pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Histogram<u64>>, D::Error> {
         let steps = Option::<Vec<(u64, u64)>>::deserialize(from)?;
         Ok(steps.map(|steps| {
-            let mut histogram = made();
+            let mut histogram = new_histogram();
             steps.iter().for_each(|&(value, count)| histogram.saturating_record_n(value, count));
             histogram
         }))
@@ -49,7 +49,7 @@ mod steps {
 
 const HIGHEST: u64 = 1 << 40;
 
-fn made() -> Histogram<u64> {
+fn new_histogram() -> Histogram<u64> {
     Histogram::new_with_bounds(1, HIGHEST, 3).expect("bounds of a histogram")
 }
 
@@ -64,7 +64,7 @@ impl Latency {
     #[inline]
     pub fn record(&mut self, ns: u64, bytes: u64) {
         self.count(ns, bytes);
-        self.histogram.get_or_insert_with(made).saturating_record(ns);
+        self.histogram.get_or_insert_with(new_histogram).saturating_record(ns);
     }
 
     /// What needs no histogram.
@@ -85,7 +85,10 @@ impl Latency {
         self.max_ns = self.max_ns.max(other.max_ns);
         self.sum_ns += other.sum_ns;
         if let Some(histogram) = &other.histogram {
-            self.histogram.get_or_insert_with(made).add(histogram).expect("all have the same bounds");
+            self.histogram
+                .get_or_insert_with(new_histogram)
+                .add(histogram)
+                .expect("all have the same bounds");
         }
     }
 
@@ -114,31 +117,31 @@ impl Latency {
 
     /// How many there are in each of fio's buckets, 64 to an octave, by the bucket's name in fio's JSON, in nanoseconds.
     pub fn bins(&self) -> Vec<[u64; 2]> {
-        let mut found: Vec<[u64; 2]> = Vec::new();
+        let mut steps: Vec<[u64; 2]> = Vec::new();
         for step in self.histogram.iter().flat_map(|histogram| histogram.iter_recorded()) {
             let histogram = self.histogram.as_ref().expect("it has steps");
             let value = bin(histogram.lowest_equivalent(step.value_iterated_to()));
-            match found.last_mut() {
+            match steps.last_mut() {
                 Some(last) if last[0] == value => last[1] += step.count_at_value(),
-                _ => found.push([value, step.count_at_value()]),
+                _ => steps.push([value, step.count_at_value()]),
             }
         }
-        found
+        steps
     }
 
     /// How the latencies are spread, in eighths of an octave: where each bucket that holds some begins and ends, in
     /// nanoseconds, and how many it holds.
     pub fn spread(&self) -> Vec<[u64; 3]> {
-        let mut found: Vec<[u64; 3]> = Vec::new();
+        let mut buckets: Vec<[u64; 3]> = Vec::new();
         for step in self.histogram.iter().flat_map(|histogram| histogram.iter_recorded()) {
             let bucket = spectrum::bucket(step.value_iterated_to());
             let begin = spectrum::begin(bucket);
-            match found.last_mut() {
+            match buckets.last_mut() {
                 Some(last) if last[0] == begin => last[2] += step.count_at_value(),
-                _ => found.push([begin, spectrum::begin(bucket + 1), step.count_at_value()]),
+                _ => buckets.push([begin, spectrum::begin(bucket + 1), step.count_at_value()]),
             }
         }
-        found
+        buckets
     }
 }
 

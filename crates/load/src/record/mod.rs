@@ -310,8 +310,26 @@ impl Recorder {
         }
     }
 
+    /// How far a pause up to `until` goes at once: to the end of the present bin, so that what the target does in a pause
+    /// is not told of the first of its bins.
+    pub fn pause<T: Target>(&self, until: Nanos) -> Nanos {
+        match T::CAN_CUT_PAUSES && !self.moved_only {
+            true => until.min(Nanos(self.time.edge())),
+            false => until,
+        }
+    }
+
     /// Nothing more completes before `now`: bins of time that have ended are closed with what the target says now.
     pub fn pass<T: Target>(&mut self, target: &mut T, now: Nanos) {
+        if !self.time.is_due(now.0) {
+            return;
+        }
+        // A request that takes long is paid for in each of the bins that it lasts.
+        while T::CAN_CUT_PAUSES && !self.moved_only && self.time.is_due(now.0) {
+            let edge = self.time.edge();
+            target.sample_at(Nanos(edge), &mut self.row);
+            self.time.close(edge, self.sums, &self.row, Nanos);
+        }
         if self.time.is_due(now.0) {
             self.sample(target);
             self.time.close(now.0, self.sums, &self.row, Nanos);

@@ -57,14 +57,14 @@ pub struct Sampler {
     every: Nanos,
     last: Nanos,
     due: Nanos,
-    seen: [u64; 3],
+    counted: [u64; 3],
     /// A second: reads, writes, trims.
     pub rates: [Spread; 3],
 }
 
 impl Sampler {
     pub fn new(every: Nanos) -> Sampler {
-        Sampler { every, last: Nanos::ZERO, due: Nanos::MAX, seen: [0; 3], rates: [Spread::default(); 3] }
+        Sampler { every, last: Nanos::ZERO, due: Nanos::MAX, counted: [0; 3], rates: [Spread::default(); 3] }
     }
 
     /// One that has taken nothing, of the same span.
@@ -94,7 +94,7 @@ impl Sampler {
     pub fn take(&mut self, now: Nanos, totals: [u64; 3]) {
         let span = (now - self.last).0 as f64 / 1e9;
         for (kind, total) in totals.into_iter().enumerate() {
-            let moved = total - std::mem::replace(&mut self.seen[kind], total);
+            let moved = total - std::mem::replace(&mut self.counted[kind], total);
             if moved > 0 {
                 self.rates[kind].add(moved as f64 / span);
             }

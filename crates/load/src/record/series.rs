@@ -33,7 +33,7 @@ pub struct Series {
     /// Where the present bin ends.
     edge: u64,
     /// Bins beyond which two become one.
-    most: usize,
+    max_rows: usize,
     rows: Vec<Snapshot>,
     /// Latencies of the present bin.
     latency_max: u64,
@@ -57,7 +57,7 @@ impl Series {
             width,
             edge: start + width,
             // An odd number of bins is halved, so the most is even.
-            most: (MOST / times as usize).max(2) / 2 * 2,
+            max_rows: (MOST / times as usize).max(2) / 2 * 2,
             rows: Vec::new(),
             latency_max: 0,
             latencies: Tally::new(),
@@ -89,12 +89,17 @@ impl Series {
         at >= self.edge
     }
 
+    /// Where the present bin ends.
+    pub(super) fn edge(&self) -> u64 {
+        self.edge
+    }
+
     /// Close every bin that ends at or before `at`; `end` gives the time of the end of a bin from its edge.
     pub fn close(&mut self, at: u64, sums: Sums, columns: &[u64], end: impl Fn(u64) -> Nanos) {
         while self.edge <= at {
             self.push(end(self.edge), sums, columns);
             self.edge += self.width;
-            if self.rows.len() > self.most {
+            if self.rows.len() > self.max_rows {
                 self.halve();
             }
         }

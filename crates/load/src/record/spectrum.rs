@@ -123,13 +123,13 @@ mod tests {
             for (i, &ns) in values.iter().enumerate() {
                 parts[i % 2].note(bucket(ns));
             }
-            let [mut one, mut other] = parts;
-            one.add(&other.take());
-            let got = one.take().percentile(permille);
+            let [mut first, mut second] = parts;
+            first.add(&second.take());
+            let got = first.take().percentile(permille);
             values.sort_unstable();
             let exact = values[(values.len() as u64 * permille).div_ceil(1000) as usize - 1];
             prop_assert!(got > exact - exact / 8 && got <= exact + exact / 8 + 1, "{got} for {exact}");
-            prop_assert_eq!(one.take().percentile(permille), 0);
+            prop_assert_eq!(first.take().percentile(permille), 0);
         }
     }
 }

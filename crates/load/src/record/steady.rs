@@ -23,7 +23,7 @@ pub struct Steadiness {
     /// When the current second is over.
     pub(crate) due: Nanos,
     last: Nanos,
-    seen: [u64; 2],
+    counted: [u64; 2],
 }
 
 impl Steadiness {
@@ -38,7 +38,7 @@ impl Steadiness {
             begin: Nanos::MAX,
             due: Nanos::MAX,
             last: Nanos::MAX,
-            seen: [0; 2],
+            counted: [0; 2],
         }
     }
 
@@ -52,14 +52,14 @@ impl Steadiness {
     /// What is counted begins at 0 once more.
     pub(crate) fn restart(&mut self, at: Nanos) {
         (self.begin, self.last, self.due) = (at, at, at.saturating_add(SECOND));
-        self.seen = [0; 2];
+        self.counted = [0; 2];
     }
 
     /// A second is over, with so many requests and bytes in sum; whether that makes the job steady.
     pub(crate) fn look(&mut self, now: Nanos, totals: [u64; 2]) -> bool {
         let span = now - std::mem::replace(&mut self.last, now);
         self.due = if self.due + SECOND > now { self.due + SECOND } else { now + SECOND };
-        let before = std::mem::replace(&mut self.seen, totals);
+        let before = std::mem::replace(&mut self.counted, totals);
         let passed = now.saturating_sub(self.begin);
         // As fio has it: the first second that is looked at ends a second after the ramp, or later.
         if self.asked.ramp > Nanos::ZERO && passed < self.asked.ramp + SECOND {

@@ -348,7 +348,9 @@ impl Run {
         observer: &mut dyn Observer,
     ) -> Result<(), TargetError> {
         while target.now() < due && !self.stopped {
-            self.step(target, trace, due, observer)?;
+            let is_pause = self.free.len() == self.slots.len();
+            let until = if is_pause { self.recorder.pause::<T>(due) } else { due };
+            self.step(target, trace, until, observer)?;
         }
         Ok(())
     }
@@ -366,6 +368,9 @@ impl Run {
             self.free.push(slot);
             let submitted = target.submitted(slot);
             self.recorder.record(target, 0, &request, Times { issued, submitted, now: at }, true);
+        } else {
+            let now = target.now();
+            self.recorder.pass(target, now);
         }
         // In a pause too: on a real drive it lasts.
         self.until_look -= 1;

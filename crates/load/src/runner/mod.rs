@@ -326,10 +326,11 @@ impl Runner {
                 self.start_workers(target);
                 continue;
             }
+            let until = if under_way == 0 { self.recorder.pause::<T>(wake) } else { wake };
             let slot = if first <= now {
                 let Reverse((_, slot)) = self.wakes.pop().expect("peeked at");
                 slot
-            } else if let Some(completion) = target.next(wake)? {
+            } else if let Some(completion) = target.next(until)? {
                 under_way -= 1;
                 self.complete(target, completion.slot, completion.at)?;
                 // A request of a gigabyte takes as long as many small ones.

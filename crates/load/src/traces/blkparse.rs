@@ -33,7 +33,7 @@ impl Lines for Blkparse {
 
     fn begin(head: &[u8], _: &Reading) -> Result<Blkparse, String> {
         let events = || head.split(|&byte| byte == b'\n').filter_map(|line| words(line).nth(5));
-        let event = EVENTS.into_iter().find(|event| events().any(|found| found == *event));
+        let event = EVENTS.into_iter().find(|event| events().any(|kind| kind == *event));
         Ok(Blkparse { event: event.unwrap_or(EVENTS[0]), ended: false })
     }
 
@@ -112,8 +112,8 @@ impl Kind {
             [] if flush => (None, rest),
             _ => return None,
         };
-        let known = rest.iter().all(|letter| b"FASME".contains(letter));
-        known.then_some(Kind { flush, fua: rest.contains(&b'F'), op })
+        let is_known = rest.iter().all(|letter| b"FASME".contains(letter));
+        is_known.then_some(Kind { flush, fua: rest.contains(&b'F'), op })
     }
 
     /// The requests of an event: a flush that is asked for with data comes before them.

@@ -68,19 +68,19 @@ struct Blktrace {
 pub fn open(path: &Path) -> Result<Box<dyn Source>, TraceError> {
     let mut files = siblings(path).iter().map(|path| File::open(path)).collect::<Result<Vec<_>, _>>()?;
     // Which events there are is known only from looking: the beginning of each file will do.
-    let mut found = [false; 3];
+    let mut is_present = [false; 3];
     for path in siblings(path) {
         let mut file = File::open(&path)?;
         for _ in 0..LOOKED {
             let Some(event) = file.first else { break };
             let at = EVENTS.iter().position(|(code, _)| event.action & EVENT == *code);
             if let Some(at) = at.filter(|_| event.action & NOTIFY == 0) {
-                found[at] = true;
+                is_present[at] = true;
             }
             file.advance()?;
         }
     }
-    let event = EVENTS[found.iter().position(|&some| some).unwrap_or(0)];
+    let event = EVENTS[is_present.iter().position(|&some| some).unwrap_or(0)];
     files.retain(|file| file.first.is_some());
     Ok(Box::new(Blktrace { files, event, devices: Devices::default() }))
 }
@@ -96,7 +96,7 @@ fn siblings(path: &Path) -> Vec<PathBuf> {
         return vec![path.into()];
     }
     let others = (0..4096).map(|cpu| path.with_file_name(format!("{stem}.blktrace.{cpu}")));
-    others.filter(|path| path.metadata().is_ok_and(|found| found.len() > 0)).collect()
+    others.filter(|path| path.metadata().is_ok_and(|metadata| metadata.len() > 0)).collect()
 }
 
 impl File {

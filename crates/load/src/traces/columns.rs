@@ -39,17 +39,17 @@ struct Columns {
 }
 
 /// The unit of a column: said after a colon, or by the end of its name; else seconds and bytes.
-fn unit(what: &str, name: &str, said: Option<&str>) -> Result<u64, String> {
+fn unit(what: &str, name: &str, wanted: Option<&str>) -> Result<u64, String> {
     let timed = matches!(what, "time" | "took");
     let table: &[(&str, u64)] = match timed {
         true => &[("ns", 1), ("us", 1000), ("ms", 1_000_000), ("s", 1_000_000_000)],
         false => &[("bytes", 1), ("sectors", 512), ("sector", 512), ("lba", 512), ("kib", 1024)],
     };
-    if let Some(said) = said {
-        let found = table.iter().find(|(word, _)| *word == said);
-        return found.map(|(_, unit)| *unit).ok_or_else(|| {
-            let known: Vec<&str> = table.iter().map(|(word, _)| *word).collect();
-            format!("\"{said}\" is no unit of column {name}: {}", known.join(", "))
+    if let Some(wanted) = wanted {
+        let row = table.iter().find(|(word, _)| *word == wanted);
+        return row.map(|(_, unit)| *unit).ok_or_else(|| {
+            let words: Vec<&str> = table.iter().map(|(word, _)| *word).collect();
+            format!("\"{wanted}\" is no unit of column {name}: {}", words.join(", "))
         });
     }
     let end = name.rsplit(['_', ' ']).next().unwrap_or(name).to_ascii_lowercase();
@@ -57,30 +57,30 @@ fn unit(what: &str, name: &str, said: Option<&str>) -> Result<u64, String> {
     Ok(table.iter().find(|(word, _)| *word == end).map_or(default, |(_, unit)| *unit))
 }
 
-/// What each of a table's columns is, by its place in `KNOWN`, with its unit. `said` is what users say: what, and the
+/// What each of a table's columns is, by its place in `KNOWN`, with its unit. `wanted` is what users say: what, and the
 /// column's name, perhaps with its unit after a colon.
-fn assign(names: &[&str], said: &[(String, String)]) -> Result<Vec<Option<(usize, u64)>>, String> {
+fn assign(names: &[&str], assigned: &[(String, String)]) -> Result<Vec<Option<(usize, u64)>>, String> {
     let mut fields = vec![None; names.len()];
-    if let Some((what, _)) = said.iter().find(|(what, _)| !KNOWN.iter().any(|(known, _)| known == what)) {
-        let known: Vec<&str> = KNOWN.iter().map(|(known, _)| *known).collect();
-        return Err(format!("no column can be \"{what}\", but {}", known.join(", ")));
+    if let Some((what, _)) = assigned.iter().find(|(what, _)| !KNOWN.iter().any(|(kind, _)| kind == what)) {
+        let kinds: Vec<&str> = KNOWN.iter().map(|(kind, _)| *kind).collect();
+        return Err(format!("no column can be \"{what}\", but {}", kinds.join(", ")));
     }
     for (at, (what, usual)) in KNOWN.iter().enumerate() {
-        let said = said.iter().find(|(of, _)| of == what).map(|(_, name)| name.as_str());
-        let (field, unit_said) = match said {
-            Some(said) => {
-                let (name, unit) = match said.rsplit_once(':') {
+        let assigned = assigned.iter().find(|(of, _)| of == what).map(|(_, name)| name.as_str());
+        let (field, unit_said) = match assigned {
+            Some(assigned) => {
+                let (name, unit) = match assigned.rsplit_once(':') {
                     Some((name, unit)) => (name, Some(unit)),
-                    None => (said, None),
+                    None => (assigned, None),
                 };
-                let field = names.iter().position(|known| *known == name);
+                let field = names.iter().position(|each| *each == name);
                 let field =
                     field.ok_or_else(|| format!("there is no column {name}, but {}", names.join(", ")))?;
                 (Some(field), unit)
             }
             None => {
-                let known = |name: &str| usual.contains(&name.to_ascii_lowercase().as_str());
-                (names.iter().position(|name| known(name)), None)
+                let is_usual = |name: &str| usual.contains(&name.to_ascii_lowercase().as_str());
+                (names.iter().position(|name| is_usual(name)), None)
             }
         };
         match field {
@@ -162,10 +162,12 @@ impl Lines for Columns {
 pub type Assigned<'a> = (&'static str, &'a str, u64);
 
 /// The columns of a table that is no text.
-pub fn columns<'a>(names: &[&'a str], said: &[(String, String)]) -> Result<Vec<Assigned<'a>>, String> {
-    let fields = assign(names, said)?;
-    let known = names.iter().zip(fields);
-    Ok(known.filter_map(|(name, field)| field.map(|(at, unit)| (KNOWN[at].0, *name, unit))).collect())
+pub fn columns<'a>(names: &[&'a str], assigned: &[(String, String)]) -> Result<Vec<Assigned<'a>>, String> {
+    let fields = assign(names, assigned)?;
+    let fields_of_names = names.iter().zip(fields);
+    Ok(fields_of_names
+        .filter_map(|(name, field)| field.map(|(at, unit)| (KNOWN[at].0, *name, unit)))
+        .collect())
 }
 
 /// A word for what was asked for. Numbers are none: which is which differs from trace to trace.

@@ -85,16 +85,16 @@ impl Lines for Ftrace {
     }
 
     fn notes(&self) -> Vec<String> {
-        let mut said = Vec::new();
+        let mut notes = Vec::new();
         if self.event == QUEUED {
-            said.push(
+            notes.push(
                 "the trace has no issues: times are those at which requests were queued, before merging"
                     .into(),
             );
         }
         if self.lost > 0 {
-            said.push(format!("the kernel lost {} events: those requests are missing", self.lost));
+            notes.push(format!("the kernel lost {} events: those requests are missing", self.lost));
         }
-        said
+        notes
     }
 }

@@ -43,7 +43,7 @@ const TRIED: usize = 200;
 
 fn tries<L: Lines>(head: &[u8], reading: &Reading) -> (usize, usize) {
     let Ok(mut format) = L::begin(head, reading) else { return (0, 1) };
-    let (mut devices, mut found, mut broken) = (Devices::default(), Vec::new(), 0);
+    let (mut devices, mut requests, mut broken) = (Devices::default(), Vec::new(), 0);
     let mut lines: Vec<&[u8]> = head.split(|&byte| byte == b'\n').collect();
     // The last is cut off where the file goes on.
     if lines.len() > 1 {
@@ -51,11 +51,11 @@ fn tries<L: Lines>(head: &[u8], reading: &Reading) -> (usize, usize) {
     }
     for line in lines.into_iter().take(TRIED) {
         let line = line.trim_ascii();
-        if !line.is_empty() && format.line(line, &mut devices, &mut found).is_err() {
+        if !line.is_empty() && format.line(line, &mut devices, &mut requests).is_err() {
             broken += 1;
         }
     }
-    (found.len(), broken)
+    (requests.len(), broken)
 }
 
 fn open<L: Lines>(opening: Opening) -> Result<Box<dyn Source>, TraceError> {

@@ -99,11 +99,11 @@ impl Devices {
 
     #[cold]
     fn find(&mut self, name: &str) -> u32 {
-        let found = self.names.iter().position(|known| known == name).unwrap_or_else(|| {
+        let number = self.names.iter().position(|device| device == name).unwrap_or_else(|| {
             self.names.push(name.to_string());
             self.names.len() - 1
         });
-        self.last = found as u32;
+        self.last = number as u32;
         self.last
     }
 
@@ -205,8 +205,8 @@ fn source(path: &Path, reading: &Reading) -> Result<(&'static str, Box<dyn Sourc
     }
     let format = match wanted {
         Some(name) => FORMATS.iter().find(|format| format.name == name).ok_or_else(|| {
-            let known: Vec<&str> = formats().into_iter().map(|(name, _)| name).collect();
-            TraceError::new(path.display(), format!("unknown format {name}"), known.join(", "))
+            let names: Vec<&str> = formats().into_iter().map(|(name, _)| name).collect();
+            TraceError::new(path.display(), format!("unknown format {name}"), names.join(", "))
         })?,
         None => best(&head, reading).ok_or_else(|| {
             let first = String::from_utf8_lossy(head.split(|&byte| byte == b'\n').next().unwrap_or(&[]));
@@ -361,12 +361,12 @@ impl Trace {
             self.select(kept);
         }
         if self.ended && self.cut.device.is_some() && self.wanted.is_none() && self.batch.is_empty() {
-            let known = self.source.devices().join(", ");
+            let device = self.source.devices().join(", ");
             let name = self.cut.device.as_deref().unwrap_or_default();
             return Err(TraceError::new(
                 &self.place,
                 format!("there is no device {name} in it"),
-                format!("it has {known}"),
+                format!("it has {device}"),
             ));
         }
         Ok(())
@@ -378,7 +378,7 @@ impl Trace {
         if let (Some(name), None) = (&self.cut.device, self.wanted) {
             if devices.len() > self.met {
                 self.met = devices.len();
-                self.wanted = devices.iter().position(|known| known == name).map(|at| at as u32);
+                self.wanted = devices.iter().position(|device| device == name).map(|at| at as u32);
             }
         }
         let mut into = kept;

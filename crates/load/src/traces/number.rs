@@ -96,11 +96,11 @@ pub fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 #[inline]
 fn exactly<'a, const N: usize>(mut parts: impl Iterator<Item = &'a [u8]>) -> Option<[&'a [u8]; N]> {
-    let mut found = [&[] as &[u8]; N];
-    for place in &mut found {
+    let mut fields = [&[] as &[u8]; N];
+    for place in &mut fields {
         *place = parts.next()?;
     }
-    parts.next().is_none().then_some(found)
+    parts.next().is_none().then_some(fields)
 }
 
 #[cfg(test)]

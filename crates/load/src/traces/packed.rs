@@ -74,9 +74,9 @@ impl Read for Limited {
 }
 
 /// The first bytes of a file, unpacked; fewer where it has fewer.
-pub fn head(path: &Path, most: usize) -> Result<Vec<u8>, TraceError> {
+pub fn head(path: &Path, max_bytes: usize) -> Result<Vec<u8>, TraceError> {
     let mut head = Vec::new();
-    open(path)?.take(most as u64).read_to_end(&mut head).map_err(|error| unreadable(path, &error))?;
+    open(path)?.take(max_bytes as u64).read_to_end(&mut head).map_err(|error| unreadable(path, &error))?;
     Ok(head)
 }
 

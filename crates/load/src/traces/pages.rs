@@ -80,11 +80,11 @@ impl Pages {
     pub fn add(&mut self, offset: u64, len: u32) -> u64 {
         let before = self.count;
         for (piece, pages) in pieces(Self::of(offset, len)) {
-            let found = match self.pieces.get_mut(&piece) {
-                Some(found) => found,
+            let piece_bits = match self.pieces.get_mut(&piece) {
+                Some(piece_bits) => piece_bits,
                 None => self.pieces.entry(piece).or_insert_with(|| Piece::Some(Box::default())),
             };
-            let Piece::Some(bits) = found else { continue };
+            let Piece::Some(bits) = piece_bits else { continue };
             let mut full = false;
             for (word, wanted) in words(pages) {
                 self.count += (wanted & !bits[word]).count_ones() as u64;
@@ -92,7 +92,7 @@ impl Pages {
                 full = bits[word] == u64::MAX;
             }
             if full && bits.iter().all(|&word| word == u64::MAX) {
-                *found = Piece::All;
+                *piece_bits = Piece::All;
             }
         }
         self.count - before

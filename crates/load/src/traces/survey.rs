@@ -139,8 +139,8 @@ impl Sizes {
     fn turn(&mut self, place: usize, next: (usize, u32)) {
         let ((kind, size), count) = std::mem::replace(&mut self.late[place], (next, 0));
         if count > 0 {
-            let known = self.all.len() < SIZES || self.all.contains_key(&(kind, size));
-            let size = if known { size } else { size.checked_next_power_of_two().unwrap_or(u32::MAX) };
+            let is_counted = self.all.len() < SIZES || self.all.contains_key(&(kind, size));
+            let size = if is_counted { size } else { size.checked_next_power_of_two().unwrap_or(u32::MAX) };
             *self.all.entry((kind, size)).or_default() += count;
         }
     }
@@ -217,10 +217,10 @@ impl Surveyor {
         let end = request.offset + request.len as u64;
         volume.bytes[kind] += request.len as u64;
         volume.end_bytes = volume.end_bytes.max(end);
-        match volume.ends[kind].iter().position(|&known| known == request.offset) {
-            Some(known) => {
+        match volume.ends[kind].iter().position(|&stream| stream == request.offset) {
+            Some(stream) => {
                 volume.sequential[kind] += 1;
-                volume.ends[kind][known] = end;
+                volume.ends[kind][stream] = end;
             }
             None => {
                 let next = volume.next[kind];
@@ -240,9 +240,9 @@ impl Surveyor {
             survey.rewritten_bytes += (count - new) * pslc_ssd::PAGE_BYTES;
             survey.bursts.iter_mut().for_each(|burst| burst.now_bytes += request.len as u64);
         } else {
-            let known = self.written[device].among(request.offset, request.len);
-            if known < count {
-                survey.unwritten_bytes += (count - known) * pslc_ssd::PAGE_BYTES;
+            let written_pages = self.written[device].among(request.offset, request.len);
+            if written_pages < count {
+                survey.unwritten_bytes += (count - written_pages) * pslc_ssd::PAGE_BYTES;
                 self.read_first[device].add(request.offset, request.len);
             }
         }

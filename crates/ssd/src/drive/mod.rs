@@ -166,11 +166,11 @@ impl Drive {
 
     /// Whether the page at a byte offset holds data, and how many bytes from there on, at most so many, do as it does; there
     /// may be more.
-    pub fn mapped(&self, offset: u64, most: u64) -> (bool, u64) {
+    pub fn mapped(&self, offset: u64, max_bytes: u64) -> (bool, u64) {
         let page = offset / PAGE_BYTES;
-        let end = (offset + most).min(self.capacity_bytes).div_ceil(PAGE_BYTES);
+        let end = (offset + max_bytes).min(self.capacity_bytes).div_ceil(PAGE_BYTES);
         let (at, run) = self.ftl.find(Lpn(page as u32), (end - page) as u32);
-        (at != Ppn::NONE, ((page + run as u64) * PAGE_BYTES - offset).min(most))
+        (at != Ppn::NONE, ((page + run as u64) * PAGE_BYTES - offset).min(max_bytes))
     }
 
     /// The parts of a range that hold no data: offset and length of each, in bytes.

@@ -23,7 +23,7 @@ struct Direction {
     #[serde(skip)]
     last: (u64, Nanos),
     #[serde(skip, default = "nothing_known")]
-    known: [(u64, Nanos); KNOWN],
+    memo: [(u64, Nanos); KNOWN],
 }
 
 fn nothing_known() -> [(u64, Nanos); KNOWN] {
@@ -34,18 +34,18 @@ const KNOWN: usize = 64;
 
 impl Direction {
     fn new(packets: Packets, bytes_per_s: u64) -> Direction {
-        Direction { packets, bytes_per_s, last: (0, Nanos::ZERO), known: nothing_known() }
+        Direction { packets, bytes_per_s, last: (0, Nanos::ZERO), memo: nothing_known() }
     }
 
     #[inline]
     fn time(&mut self, bytes: u64) -> Nanos {
         if self.last.0 != bytes {
             // Numbers of pages that are near each other, with a command or without, have places of their own.
-            let known = &mut self.known[(bytes / 4096 + bytes / 128) as usize % KNOWN];
-            if known.0 != bytes {
-                *known = (bytes, wire_time(bytes, &self.packets, self.bytes_per_s));
+            let memo = &mut self.memo[(bytes / 4096 + bytes / 128) as usize % KNOWN];
+            if memo.0 != bytes {
+                *memo = (bytes, wire_time(bytes, &self.packets, self.bytes_per_s));
             }
-            self.last = *known;
+            self.last = *memo;
         }
         self.last.1
     }

@@ -52,14 +52,14 @@ fn geometry(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
             "a multiple of nand.bits_per_cell: every word line holds one page a bit".into(),
         );
     }
-    let most = u32::MAX as u64;
+    let max_pages = u32::MAX as u64;
     let pages = nand.superblocks() as u64 * nand.superblock_pages(CellMode::Native);
-    if pages >= most || nand.superblock_pages(CellMode::Native) >= most {
-        let raw = units::BYTES.write(most * PAGE_BYTES / 1_000_000_000_000 * 1_000_000_000_000);
+    if pages >= max_pages || nand.superblock_pages(CellMode::Native) >= max_pages {
+        let raw = units::BYTES.write(max_pages * PAGE_BYTES / 1_000_000_000_000 * 1_000_000_000_000);
         return fail(
             "nand.blocks_per_plane",
             format!("the geometry has {pages} pages of 4KiB"),
-            format!("at most {most}, which is {raw} raw"),
+            format!("at most {max_pages}, which is {raw} raw"),
         );
     }
     if nand.bits_per_cell == 1 && c.cache.mode != CacheMode::PureXlc {
@@ -89,9 +89,9 @@ fn times(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
         ("controller.write", c.controller.write),
     ];
     times.extend(c.cache.idle.map(|idle| ("cache.idle.threshold", idle.threshold)));
-    let most = Nanos::from_secs(24 * 3600);
+    let longest = Nanos::from_secs(24 * 3600);
     for (key, time) in times {
-        if time == Nanos::ZERO || time > most {
+        if time == Nanos::ZERO || time > longest {
             return Err(reader.error(
                 key,
                 format!("{key} is {}", units::TIME.write(time.0)),
@@ -307,7 +307,7 @@ fn space(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
     let gb = |bytes: u64| format!("{}GB", units::write_decimal((bytes + 5_000_000) / 10_000_000, 100));
     let usable = total.saturating_sub(kept);
     if c.capacity_bytes == 0 || data > usable {
-        let most = usable * nand.superblock_bytes(main);
+        let max_bytes = usable * nand.superblock_bytes(main);
         return Err(reader.error(
             capacity_key,
             format!(
@@ -315,7 +315,7 @@ fn space(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
                 gb(c.capacity_bytes),
                 units::BYTES.write(nand.superblock_bytes(main)),
             ),
-            format!("at most {} on this geometry, or a larger nand.blocks_per_plane", gb(most)),
+            format!("at most {} on this geometry, or a larger nand.blocks_per_plane", gb(max_bytes)),
         ));
     }
     if data + set_aside > usable {
@@ -331,15 +331,15 @@ fn space(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
     };
     if dynamic + set_aside > usable {
         let bits = nand.bits_per_cell;
-        let most = (usable - set_aside) * slc;
+        let max_bytes = (usable - set_aside) * slc;
         return Err(reader.error(
             "cache.dynamic",
             format!(
                 "cache.dynamic is {} but the drive can hold {} as pSLC",
                 gb(c.cache.dynamic_bytes),
-                gb(most)
+                gb(max_bytes)
             ),
-            format!("at most {} on this geometry with {bits} bits a cell", gb(most)),
+            format!("at most {} on this geometry with {bits} bits a cell", gb(max_bytes)),
         ));
     }
     Ok(())

@@ -71,10 +71,10 @@ pub fn all() -> Vec<&'static str> {
 
 /// Keys that are one of several words, and these.
 pub fn words() -> Vec<(&'static str, Vec<&'static str>)> {
-    let mut known = Vec::new();
-    let listed = visit(&mut Visit::Words(&mut known), &mut Draft::default());
+    let mut words = Vec::new();
+    let listed = visit(&mut Visit::Words(&mut words), &mut Draft::default());
     listed.expect("only reading can go wrong");
-    known
+    words
 }
 
 /// Everything as the keys say, unchecked beyond each key's own form. What is wrong with keys is one error.
@@ -119,10 +119,10 @@ fn visit(v: &mut Visit, draft: &mut Draft) -> Visited {
     v.optional("capacity_pure_slc", &mut draft.capacity_pure_slc, units::BYTES)?;
     v.key("link", &mut c.link, read_link, |link| Some(quoted(&link_word(link))))?;
     let behind_usb = |r: &Reader| {
-        let said = |key| r.value(key).is_some();
+        let is_given = |key| r.value(key).is_some();
         r.value("link").is_some_and(|link| link.text.starts_with("usb"))
-            || said("usb.transport")
-            || said("usb.discard")
+            || is_given("usb.transport")
+            || is_given("usb.discard")
     };
     if let Some(usb) = v.table(&mut c.usb, behind_usb) {
         v.switch("usb.transport", &mut usb.bulk_only, TRANSPORT)?;
@@ -222,12 +222,12 @@ fn cache(v: &mut Visit, c: &mut Cache) -> Visited {
     v.quantity("cache.dynamic", &mut c.dynamic_bytes, units::BYTES, Some(0))?;
     // A cache that is the only way in is used again as it is freed, and gives back what the data in native cells need, from
     // the first byte on, but for a twentieth: there is always a way in.
-    let (least, shrinks_from, reuse) = match c.when_full.overflow() {
+    let (smallest, shrinks_from, reuse) = match c.when_full.overflow() {
         Overflow::Wait => (c.dynamic_bytes / 20, 0, Reuse::AsFreed),
         Overflow::Switch => (0, 1000, Reuse::AsFreed),
         Overflow::Native => (0, 1000, Reuse::AfterIdle),
     };
-    v.quantity("cache.dynamic_least", &mut c.dynamic_least_bytes, units::BYTES, Some(least))?;
+    v.quantity("cache.dynamic_least", &mut c.dynamic_least_bytes, units::BYTES, Some(smallest))?;
     v.quantity("cache.shrink_from", &mut c.shrink_from_permille, units::SHARE, Some(shrinks_from))?;
     v.quantity("cache.shrink_to", &mut c.shrink_to_permille, units::SHARE, Some(1000))?;
     v.quantity("cache.host_share", &mut c.host_share_permille, units::SHARE, Some(500))?;
@@ -269,13 +269,15 @@ fn thermal(v: &mut Visit, c: &mut Thermal) -> Visited {
 }
 
 fn host(v: &mut Visit, c: &mut Host) -> Visited {
-    let said = |r: &Reader, keys: &[&str]| keys.iter().any(|key| r.value(key).is_some());
-    if let Some(cpu) = v.table(&mut c.cpu, |r| said(r, &["host.cores", "host.read", "host.write"])) {
+    let is_any_given = |r: &Reader, keys: &[&str]| keys.iter().any(|key| r.value(key).is_some());
+    if let Some(cpu) = v.table(&mut c.cpu, |r| is_any_given(r, &["host.cores", "host.read", "host.write"])) {
         v.count("host.cores", &mut cpu.cores, 1, 256, None)?;
         v.quantity("host.read", &mut cpu.read, units::TIME, None)?;
         v.quantity("host.write", &mut cpu.write, units::TIME, None)?;
     }
-    if let Some(cache) = v.table(&mut c.page_cache, |r| said(r, &["host.page_cache", "host.driver_cache"])) {
+    if let Some(cache) =
+        v.table(&mut c.page_cache, |r| is_any_given(r, &["host.page_cache", "host.driver_cache"]))
+    {
         // One for what is not direct, or one before everything; the other keys are of either.
         let size = |driver: bool| (cache.driver == driver).then_some(cache.bytes);
         let (mut page, mut driver) = (size(false), size(true));

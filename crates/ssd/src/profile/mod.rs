@@ -44,20 +44,20 @@ pub fn load(
     overrides: &[(String, String)],
 ) -> Result<Profile, ProfileError> {
     let flat = source::gather(source, text, library, overrides, true)?;
-    let known = keys();
+    let names = keys();
     let mut faults = Vec::new();
     for (key, value) in &flat.values {
-        if !known.contains(&key.as_str()) {
-            let near = nearest(key, known.iter().copied());
+        if !names.contains(&key.as_str()) {
+            let near = nearest(key, names.iter().copied());
             let message = format!("unknown key {key}");
             faults.push(ProfileError::new(&value.origin, message, meant(near)));
         }
     }
     for (key, value) in &flat.provenance {
         let table = format!("{key}.");
-        let is_known = known.iter().any(|known| known == key || known.starts_with(&table));
+        let is_known = names.iter().any(|name| name == key || name.starts_with(&table));
         if !is_known && !flat.values.contains_key(key) {
-            let near = nearest(key, known.iter().copied());
+            let near = nearest(key, names.iter().copied());
             let message = format!("[provenance] names the unknown key {key}");
             faults.push(ProfileError::new(&value.origin, message, meant(near)));
         }

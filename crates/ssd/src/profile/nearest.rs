@@ -8,12 +8,12 @@ const MAX_LETTERS: usize = 64;
 
 /// The known word that `word` is most like, the first of equals; none where it is like none of them. A far guess is
 /// worse than none.
-pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     if word.chars().nth(MAX_LETTERS).is_some() {
         return None;
     }
     let mut best = (None, MIN_LIKENESS);
-    for candidate in known {
+    for candidate in candidates {
         let likeness = strsim::normalized_damerau_levenshtein(word, candidate);
         if likeness > best.1 || (likeness == best.1 && best.0.is_none()) {
             best = (Some(candidate), likeness);

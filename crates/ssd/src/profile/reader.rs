@@ -72,19 +72,19 @@ impl Reader<'_> {
         }
     }
 
-    pub fn count(&self, key: &str, least: u32, most: u32) -> Result<u32, ProfileError> {
+    pub fn count(&self, key: &str, min: u32, max: u32) -> Result<u32, ProfileError> {
         let value = self.needed(key)?;
         let count = value.text.parse::<u32>().ok().filter(|_| !value.quoted);
-        count.filter(|n| (least..=most).contains(n)).ok_or_else(|| {
-            let hint = format!("a whole number from {least} to {most}, without quotes");
+        count.filter(|n| (min..=max).contains(n)).ok_or_else(|| {
+            let hint = format!("a whole number from {min} to {max}, without quotes");
             self.error(key, format!("{key} is {}", value.text), hint)
         })
     }
 
     /// One of the words of an enum.
     pub fn word<T: Words>(&self, key: &str, default: Option<T>) -> Result<T, ProfileError> {
-        let known: Vec<(&str, T)> = T::ALL.iter().map(|value| (value.word(), *value)).collect();
-        self.one_of(key, default, &known)
+        let words: Vec<(&str, T)> = T::ALL.iter().map(|value| (value.word(), *value)).collect();
+        self.one_of(key, default, &words)
     }
 
     /// One of two words; the first where the key was not written.
@@ -92,14 +92,14 @@ impl Reader<'_> {
         self.one_of(key, Some(words[0].1), &words)
     }
 
-    fn one_of<T: Copy>(&self, key: &str, default: Option<T>, known: &[(&str, T)]) -> Result<T, ProfileError> {
+    fn one_of<T: Copy>(&self, key: &str, default: Option<T>, words: &[(&str, T)]) -> Result<T, ProfileError> {
         let text = match (self.value(key), default) {
             (None, Some(default)) => return Ok(default),
             _ => &self.needed(key)?.text,
         };
-        let found = known.iter().find(|(name, _)| *name == text);
-        found.map(|(_, value)| *value).ok_or_else(|| {
-            let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
+        let choice = words.iter().find(|(name, _)| *name == text);
+        choice.map(|(_, value)| *value).ok_or_else(|| {
+            let names: Vec<&str> = words.iter().map(|(name, _)| *name).collect();
             let near = nearest(text, names.iter().copied());
             let meant = near.map_or(String::new(), |near| format!("did you mean \"{near}\"? "));
             let hint = format!("{meant}known: {}", names.join(", "));

@@ -40,7 +40,7 @@ impl Flat {
     /// place of its whole table.
     fn lay(&mut self, over: Flat) {
         self.forget(&over.values);
-        let (parts, others): (Vec<_>, Vec<_>) = over
+        let (parts, keys): (Vec<_>, Vec<_>) = over
             .values
             .into_iter()
             .filter(|(key, _)| key != "base")
@@ -49,7 +49,7 @@ impl Flat {
             self.drop_table(key.trim_end_matches(".part"));
             self.values.insert(key, value);
         }
-        for (key, value) in others {
+        for (key, value) in keys {
             let note = value.note();
             self.set(&key, value);
             self.provenance.insert(key, note);
@@ -178,7 +178,7 @@ pub fn gather(
         chain.push(parse(&name, &text)?);
         names.push(name);
     }
-    let mut said = Flat::default();
+    let mut stated = Flat::default();
     for (key, text) in overrides {
         if key == "base" {
             let origin = Origin { source: format!("{key}={text}"), line: None };
@@ -189,13 +189,13 @@ pub fn gather(
         let key = if PARTS.contains(&key.as_str()) { format!("{key}.part") } else { key.clone() };
         let origin = Origin { source: format!("{key}={text}"), line: None };
         let quoted = text.parse::<f64>().is_err();
-        said.values.insert(key, Value { text: text.clone(), quoted, origin });
+        stated.values.insert(key, Value { text: text.clone(), quoted, origin });
     }
     let mut merged = chain.pop().expect("there is the source at least");
     for flat in chain.into_iter().rev() {
         merged.lay(flat);
     }
-    merged.lay(said);
+    merged.lay(stated);
     merged.values.remove("base");
     if derived && PARTS.iter().any(|part| merged.values.contains_key(&format!("{part}.part"))) {
         if let Some(text) = library(DERIVED) {

@@ -74,7 +74,7 @@ impl Visit<'_> {
     ) -> Visited {
         match self {
             Visit::Read(reader) => match read(reader) {
-                Ok(found) => *value = found,
+                Ok(parsed) => *value = parsed,
                 // It keeps its default; all faults are told together.
                 Err(fault) => reader.fault(fault),
             },
@@ -137,29 +137,29 @@ impl Visit<'_> {
         &mut self,
         key: &'static str,
         value: &mut u32,
-        least: u32,
-        most: u32,
+        min: u32,
+        max: u32,
         default: Option<u32>,
     ) -> Visited {
         let read = |reader: &Reader| match (reader.value(key), default) {
             (None, Some(default)) => Ok(default),
-            _ => reader.count(key, least, most),
+            _ => reader.count(key, min, max),
         };
         self.key(key, value, read, |value| Some(value.to_string()))
     }
 
     /// One of the words of an enum; needed where it has no default.
     pub fn word<T: Words>(&mut self, key: &'static str, value: &mut T, default: Option<T>) -> Visited {
-        if let Visit::Words(known) = self {
-            known.push((key, T::ALL.iter().map(|value| value.word()).collect()));
+        if let Visit::Words(list) = self {
+            list.push((key, T::ALL.iter().map(|value| value.word()).collect()));
         }
         self.key(key, value, |reader| reader.word(key, default), |value| Some(quoted(value.word())))
     }
 
     /// One of two words.
     pub fn switch(&mut self, key: &'static str, value: &mut bool, words: Switch) -> Visited {
-        if let Visit::Words(known) = self {
-            known.push((key, words.iter().map(|(word, _)| *word).collect()));
+        if let Visit::Words(list) = self {
+            list.push((key, words.iter().map(|(word, _)| *word).collect()));
         }
         let name =
             |value: bool| words.iter().find(|(_, other)| *other == value).expect("either has a name").0;

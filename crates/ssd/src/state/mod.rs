@@ -61,8 +61,8 @@ pub enum StateError {
     Foreign,
     #[error("it is of format {0}, and this pslc reads format {VERSION}")]
     Version(u32),
-    #[error("it is cut: {found} bytes of {whole}")]
-    Cut { found: u64, whole: u64 },
+    #[error("it is cut: {bytes_found} bytes of {whole}")]
+    Cut { bytes_found: u64, whole: u64 },
     #[error("{0} bytes follow its end")]
     Longer(u64),
     #[error("its {part} has {bytes} bytes; the limit for this drive is {limit}")]
@@ -167,9 +167,9 @@ fn header(bytes: &[u8]) -> Result<Header, StateError> {
     if !begins(bytes) {
         return Err(StateError::Foreign);
     }
-    let found = bytes.len() as u64;
+    let bytes_found = bytes.len() as u64;
     let Some(header) = bytes.get(..HEADER) else {
-        return Err(StateError::Cut { found, whole: HEADER as u64 });
+        return Err(StateError::Cut { bytes_found, whole: HEADER as u64 });
     };
     let word = |at: usize| u32::from_le_bytes(header[at..at + 4].try_into().expect("four bytes"));
     if crc32fast::hash(&header[..HEADER - 4]) != word(HEADER - 4) {
@@ -181,11 +181,11 @@ fn header(bytes: &[u8]) -> Result<Header, StateError> {
     let length = |part: usize| word(12 + 12 * part) as u64 | (word(16 + 12 * part) as u64) << 32;
     let lengths = [length(0), length(1)];
     let whole = lengths[0].saturating_add(lengths[1]).saturating_add(HEADER as u64);
-    if found < whole {
-        return Err(StateError::Cut { found, whole });
+    if bytes_found < whole {
+        return Err(StateError::Cut { bytes_found, whole });
     }
-    if found > whole {
-        return Err(StateError::Longer(found - whole));
+    if bytes_found > whole {
+        return Err(StateError::Longer(bytes_found - whole));
     }
     Ok(Header { lengths, checksums: [word(20), word(32)] })
 }

@@ -24,7 +24,7 @@ mod tests {
             steps in prop::collection::vec((0usize..20, 0usize..5000), 0..3000)
         ) {
             let (mut kept, mut all): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
-            let (mut next, mut horizon, mut gone, mut most) = (0, 0, 0, 0);
+            let (mut next, mut horizon, mut gone, mut most_kept) = (0, 0, 0, 0);
             for (step, behind) in steps {
                 if kept.len() == kept.capacity() {
                     gone += forget(&mut kept, |&item| item < horizon);
@@ -35,9 +35,9 @@ mod tests {
                 prop_assert!(gone == 0 || all[gone - 1] < horizon);
                 next += step;
                 horizon = horizon.max(next.saturating_sub(behind));
-                most = most.max(all.len() - all.partition_point(|&item| item < horizon));
+                most_kept = most_kept.max(all.len() - all.partition_point(|&item| item < horizon));
             }
-            prop_assert!(kept.capacity() <= 4 * most.max(256));
+            prop_assert!(kept.capacity() <= 4 * most_kept.max(256));
         }
     }
 }

@@ -51,7 +51,7 @@ def nand(name: str) -> Nand:
     Raises:
         PslcError: there is none of that name.
     """
-    return _nand(_known("NAND die", name, nands()))
+    return _nand(_full_name("NAND die", name, nands()))
 
 
 def controller(name: str) -> Controller:
@@ -60,7 +60,7 @@ def controller(name: str) -> Controller:
     Raises:
         PslcError: there is none of that name.
     """
-    return _controller(_known("controller", name, controllers()))
+    return _controller(_full_name("controller", name, controllers()))
 
 
 @functools.cache
@@ -99,12 +99,12 @@ def spreads(controller: str = "") -> tuple[Spread, ...]:
     return tuple(Spread(row["what"], *(int(row[key]) for key in keys)) for row in rows)
 
 
-def _known(what: str, name: str, names: tuple[str, ...]) -> str:
-    found = [known for known in names if known.startswith(name)]
-    if name in names or len(found) == 1:
-        return name if name in names else found[0]
-    if found and name:
-        raise ProfileError(f"{len(found)} {what}s begin with {name}", f"one of {', '.join(found)}")
+def _full_name(what: str, name: str, names: tuple[str, ...]) -> str:
+    matches = [each for each in names if each.startswith(name)]
+    if name in names or len(matches) == 1:
+        return name if name in names else matches[0]
+    if matches and name:
+        raise ProfileError(f"{len(matches)} {what}s begin with {name}", f"one of {', '.join(matches)}")
     meant = closest_match(name, names)
     hint = f"did you mean {meant}?" if meant else "pslc drives parts lists all parts"
     raise ProfileError(f"unknown {what} {name}", hint)
@@ -127,9 +127,8 @@ def profile(
     """
     stated: dict[str, Raw] = {"capacity": capacity, **{f"cache.{key}": value for key, value in (cache or {}).items()}}
     stated |= given or {}
-    derived = derive(
-        _nand(_known("NAND die", nand, nands())), _controller(_known("controller", controller, controllers())), stated
-    )
+    die, chip = _full_name("NAND die", nand, nands()), _full_name("controller", controller, controllers())
+    derived = derive(_nand(die), _controller(chip), stated)
     how = dict.fromkeys(stated, "given") | dict(derived.how)
     values = stated | dict(derived.values)
     return Derived(in_order(values), in_order(how))
@@ -142,7 +141,7 @@ def part(name: str) -> Nand | Controller:
         PslcError: there is none of that name.
     """
     names = nands() + controllers()
-    match = _known("part", name, names)
+    match = _full_name("part", name, names)
     return _nand(match) if match in nands() else _controller(match)
 
 

@@ -134,11 +134,11 @@ def read(pixels: Pixels, wanted: Wanted) -> Reading:
     if not wanted.series:
         _refuse_leftover(area, ruled, traced)
     chosen = _chosen(_named(traced), wanted.series)
-    curves = [_curve(entry, x, y, (left, top), _others(entry, traced, area)) for entry in chosen]
+    curves = [_curve(entry, x, y, (left, top), _other_pixels(entry, traced, area)) for entry in chosen]
     return Reading(pixels, plot, x, y, tuple(curves), (x.note, y.note))
 
 
-def _others(of: _Named, traced: list[tuple[Color, trace.Trace]], area: Pixels) -> Mask:
+def _other_pixels(of: _Named, traced: list[tuple[Color, trace.Trace]], area: Pixels) -> Mask:
     """Pixels of the curves but one."""
     colored = np.zeros(area.shape[:2], dtype=bool)
     for color, _ in traced:

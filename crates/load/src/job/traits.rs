@@ -6,7 +6,7 @@ use super::{Data, Draft, Mix, Pattern};
 
 /// As fio takes them; its defaults where they say nothing.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Said {
+pub struct Traits {
     /// None where they do not say; fio reads then.
     pub rw: Option<Pattern>,
     pub direct: bool,
@@ -26,7 +26,7 @@ pub struct Said {
 }
 
 /// The options in their order; what is unknown, or no value of its option, says nothing.
-pub fn said<'a>(options: impl IntoIterator<Item = (&'a str, &'a str)>) -> Said {
+pub fn traits<'a>(options: impl IntoIterator<Item = (&'a str, &'a str)>) -> Traits {
     let mut draft = Draft::new(0);
     for (name, value) in options {
         if let Some(Tier::Obey(apply, _) | Tier::Real(apply, _)) = find(name).map(|row| &row.tier) {
@@ -41,7 +41,7 @@ pub fn said<'a>(options: impl IntoIterator<Item = (&'a str, &'a str)>) -> Said {
     let one_size = draft.bssplit.is_none() && draft.bsrange.is_none();
     let of_writes = size.get(1).filter(|text| !text.is_empty()).unwrap_or(&size[0]);
     let job = &draft.job;
-    Said {
+    Traits {
         rw: draft.rw.as_deref().and_then(|text| pattern(text, draft.kb_base).ok()),
         direct: job.direct,
         iodepth: job.iodepth,
@@ -69,8 +69,8 @@ impl Pattern {
 mod tests {
     use super::*;
 
-    fn of(options: &[(&str, &str)]) -> Said {
-        said(options.iter().copied())
+    fn of(options: &[(&str, &str)]) -> Traits {
+        traits(options.iter().copied())
     }
 
     #[test]

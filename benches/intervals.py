@@ -1,0 +1,141 @@
+"""How often the intervals of suites hold what simulated drives hide: `make bench-intervals`, a table.
+
+Each drive has a policy, a cache, a threshold, a rate, a residue and a write buffer of its own. Every value with an
+interval that a key of the drive decides is held against that key.
+"""
+
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+import numpy as np
+
+import pslc
+from benches.small import PROFILE, Hidden, random_idle
+from pslc.base import units
+from pslc.device.region import Scope
+
+DRIVES: Final = 60
+MIN_COVERAGE, MAX_COVERAGE = 0.85, 0.97
+"""Shares of the intervals that may hold: fewer promise too much, more say less than was measured."""
+TABLE: Final = Path("docs/accuracy/intervals.md")
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What a drive hides: bytes of its cache and of its write buffer, and how it recovers."""
+
+    cache_bytes: float
+    buffer_bytes: float
+    idle: Hidden
+
+
+def _cliff_bytes(truth: Truth, findings: Mapping[str, Any]) -> float:
+    """Bytes of a fill before its cliff: beyond a full cache the buffer takes what is faster than the cells."""
+    fast, slow = (phase["bytes_per_s"] for phase in findings["phases"][:2])
+    return float(truth.cache_bytes + truth.buffer_bytes / (1 - slow / fast))
+
+
+TRUTHS: Final[Mapping[tuple[str, str], Callable[[Truth, Mapping[str, Any]], float]]] = {
+    ("burst", "buffer_bytes"): lambda truth, _: truth.buffer_bytes,
+    ("fill", "cache_bytes"): _cliff_bytes,
+    ("recovery", "idle_threshold_s"): lambda truth, _: truth.idle.threshold_s,
+    ("recovery", "migration_bytes_per_s"): lambda truth, _: truth.idle.rate_bytes_per_s,
+    ("recovery", "residue_bytes"): lambda truth, _: truth.idle.residue_bytes,
+}
+"""Suite, value with an interval, and what is true of it."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """An interval and the truth; `high` is None where only a least value was given.
+
+    Attributes:
+        label: seed and keys of the drive.
+    """
+
+    suite: str
+    key: str
+    label: str
+    truth: float
+    value: float | None
+    low: float
+    high: float | None
+
+    @property
+    def holds(self) -> bool:
+        """Whether the truth lies inside."""
+        return self.low <= self.truth and (self.high is None or self.truth <= self.high)
+
+
+def drive(seed: int) -> tuple[dict[str, str], Truth]:
+    """Keys of a random small drive, and what they hide."""
+    keys, idle = random_idle(seed)
+    rng = np.random.default_rng((seed, 1))
+    buffer_kib = round(float(np.exp(rng.uniform(np.log(2048), np.log(24576)))))
+    keys["controller.write_buffer"] = f"{buffer_kib}KiB"
+    sizes = [keys[name] for name in ("cache.static", "cache.dynamic") if name in keys]
+    return keys, Truth(sum(units.size(size, "cache") for size in sizes), buffer_kib * 1024, idle)
+
+
+def rows(seed: int, suites: list[str], *, quick: bool = True) -> list[Row]:
+    """Every interval that the suites give of the drive of a seed."""
+    keys, truth = drive(seed)
+    intervals = []
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "small.toml"
+        path.write_text(PROFILE)
+        target = ",".join([f"sim:{path}", *(f"{key}={value}" for key, value in keys.items())])
+        for suite in suites:
+            findings = dict(pslc.run(suite, on=target, scope=Scope(quick=quick)).findings)
+            intervals += _rows_of(suite, f"{seed}: {keys}", findings, truth)
+    return intervals
+
+
+def _rows_of(suite: str, label: str, findings: Mapping[str, Any], truth: Truth) -> list[Row]:
+    if suite == "recovery" and truth.idle.residue_bytes >= (findings["cache_bytes"] or 0.0):
+        # What is kept fills the cache, so no pause gives anything back.
+        return []
+    return [
+        Row(suite, key, label, of(truth, findings), findings[key], findings[f"{key}_low"], findings[f"{key}_high"])
+        for (name, key), of in TRUTHS.items()
+        if name == suite and findings[f"{key}_low"] is not None
+    ]
+
+
+def table(intervals: list[Row]) -> str:
+    """A row a value, as Markdown."""
+    lines = ["| suite | value | intervals | hold the truth | width over truth (median) |", "|---|---|---:|---:|---:|"]
+    for suite, key in TRUTHS:
+        of = [row for row in intervals if (row.suite, row.key) == (suite, key)]
+        if of:
+            held = f"{np.mean([row.holds for row in of]):.0%}"
+            widths = [(row.high - row.low) / row.truth for row in of if row.high is not None and row.truth]
+            width = f"{np.median(widths):.1%}" if widths else "no upper end"
+            lines.append(f"| `{suite}` | `{key}` | {len(of)} | {held} | {width} |")
+    return "\n".join(lines) + "\n"
+
+
+def misses(intervals: list[Row]) -> str:
+    """The intervals that do not hold, a line each."""
+    return "\n".join(f"{row.suite} {row.key}: {row.truth:.4g} not in {row.low:.4g} to {row.high}; {row.label}"
+                     for row in intervals if not row.holds)  # fmt: skip
+
+
+def main(count: int, suites: list[str]) -> None:
+    """Print the misses, and the table; write it where all suites were asked."""
+    intervals = [row for seed in range(count) for row in rows(seed, suites or sorted({suite for suite, _ in TRUTHS}))]
+    print(misses(intervals), file=sys.stderr)
+    head = (
+        f"Small simulated drives with hidden values, {count} of them, `--quick` (`make bench-intervals N={count}`):\n\n"
+    )
+    print(head + table(intervals))
+    if not suites:
+        TABLE.write_text(head + table(intervals))
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else DRIVES, sys.argv[2:])

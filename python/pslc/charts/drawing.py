@@ -1,0 +1,51 @@
+"""A chart with its looks, as a notebook shows it and a script saves it."""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import dataclass
+from pathlib import Path
+
+from pslc.charts import draw
+from pslc.charts.chart import Chart
+from pslc.charts.style import Style
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A chart that is ready to be shown.
+
+    Attributes:
+        chart: what it shows.
+        style: its looks; None: on white, 1600 x 800 pixels.
+    """
+
+    chart: Chart
+    style: Style | None = None
+
+    def __post_init__(self) -> None:
+        draw.check_installed()
+
+    def save(self, path: str | Path) -> None:
+        """Write it as the end of the name says: `.png`, `.svg`, `.pdf` or `.html`; a file of that name is replaced.
+
+        Raises:
+            PslcError: it is none of these, or the file cannot be written.
+        """
+        draw.write(self.chart, Path(path), self.style)
+
+    def to_bytes(self, kind: str = "png") -> bytes:
+        """The picture as a file of this kind (`png`, `svg`, `pdf`, `html`)."""
+        return draw.render(self.chart, kind, self.style)
+
+    def _repr_png_(self) -> bytes:
+        """For notebooks."""
+        return self.to_bytes()
+
+    def to_img(self) -> str:
+        """The picture as an HTML element that holds it, with a text for who cannot see it."""
+        from html import escape
+
+        data = base64.b64encode(self.to_bytes("svg")).decode()
+        alt = escape(draw.described(self.chart))
+        return f'<img alt="{alt}" style="max-width: 800px; width: 100%" src="data:image/svg+xml;base64,{data}">'

@@ -1,0 +1,17 @@
+"""What `pslc --version` says of the build."""
+
+import platform
+from datetime import UTC, datetime
+from pathlib import Path
+
+
+def described() -> str:
+    """Version, date of the native part, and what runs it: `pslc 0.1.0, native part of 2026-05-04, Python 3.11.7, Linux
+    x86_64`."""
+    from pslc import _native
+
+    built = f"{datetime.fromtimestamp(Path(_native.__file__).stat().st_mtime, UTC):%Y-%m-%d}"
+    return (
+        f"pslc {_native.version()}, native part of {built}, Python {platform.python_version()}, "
+        f"{platform.system()} {platform.machine()}"
+    )

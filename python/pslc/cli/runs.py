@@ -1,0 +1,31 @@
+"""`pslc runs`: the recordings below a folder."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def command(
+    folder: Annotated[
+        Path | None, typer.Argument(metavar="DIR", help="Folder with run folders in it (default: runs)")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document")] = False,
+) -> None:
+    """List recordings, the newest first: what was run on which drive, and when."""
+    from pslc.base.output_dirs import RUNS
+    from pslc.recording.listing import recordings_in
+    from pslc.report import terminal
+
+    place = folder or RUNS
+    entries = recordings_in(place)
+    if as_json:
+        print(json.dumps([entry.document() for entry in entries], indent=1))
+    elif entries:
+        terminal.show_table(
+            [[entry.began, entry.suite, entry.drive, entry.note, str(entry.folder)] for entry in entries],
+            ["began", "suite", "drive", "", "folder"],
+        )
+    else:
+        typer.echo(f"{place} holds no recordings; pslc run fill --on sim:sn850-1tb makes one", err=True)

@@ -1,0 +1,68 @@
+"""Recordings below a folder, by what their run.json says: no series is read."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from pslc.base import gate
+from pslc.base.errors import PslcError
+from pslc.recording.store import FILE
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A recording in a list.
+
+    Attributes:
+        began_unix_ns: by the machine's clock; 0: not recorded.
+        note: what is unusual about it, such as that it was interrupted.
+    """
+
+    folder: Path
+    suite: str
+    drive: str
+    target: str
+    began_unix_ns: int
+    note: str
+
+    @property
+    def began(self) -> str:
+        """`2026-05-04 10:15`; empty where nobody knows."""
+        return f"{datetime.fromtimestamp(self.began_unix_ns / 1e9):%Y-%m-%d %H:%M}" if self.began_unix_ns else ""
+
+    def document(self) -> dict[str, object]:
+        """For JSON."""
+        return {
+            "folder": str(self.folder),
+            "suite": self.suite,
+            "drive": self.drive,
+            "target": self.target,
+            "began_unix_ns": self.began_unix_ns,
+            "note": self.note,
+        }
+
+
+def recordings_in(folder: Path) -> list[Entry]:
+    """The recordings in the folders of `folder`, and in the catalogues among these, the newest first. One that cannot
+    be read is in the list with the reason as its note."""
+    with suppress(OSError):
+        paths = [*folder.glob("*/run.json"), *folder.glob("*/*/run.json")]
+        return sorted(map(_entry, paths), key=lambda entry: (entry.began_unix_ns, str(entry.folder)), reverse=True)
+    return []
+
+
+def _entry(path: Path) -> Entry:
+    try:
+        document = gate.document(gate.text(path, FILE), str(path), FILE)
+        if not isinstance(document, dict):
+            raise FILE.refused(f"{path} holds no object")
+        texts = [str(document.get(name, "")) for name in ("suite", "drive", "target")]
+        began = document.get("began_unix_ns", 0)
+        began = began if isinstance(began, int) and 0 <= began < 1 << 63 else 0
+        note = "interrupted" if document.get("interrupted") else "failed" if document.get("error") else ""
+        return Entry(path.parent, texts[0], texts[1], texts[2], began, note)
+    except PslcError as error:
+        return Entry(path.parent, "", "", "", 0, error.message)
