@@ -267,11 +267,13 @@ tools:
 	@command -v cargo >/dev/null || { echo "Rust is missing. Install it from https://rustup.rs, then open a new shell" >&2; exit 2; }
 	@command -v cc >/dev/null || { echo "A C compiler is missing (cc). On Debian and Ubuntu: apt install gcc" >&2; exit 2; }
 
+# Those that need no fixture of tests/conftest.py.
+WINDOWS_TESTS := tests/windows tests/analysis/test_curve.py tests/analysis/test_recovery.py tests/analysis/test_shapes.py tests/analysis/test_thresholds.py
 # Needs Wine, a cross compiler and Rust's target for Windows; says which is missing. The first time takes ten minutes.
 windows: build
 	.ci/windows setup
 	.ci/windows smoke
-	.ci/windows pytest tests/windows
+	.ci/windows pytest $(WINDOWS_TESTS)
 	.ci/windows cargo --quiet -p pslc-drive
 
 attempts: build

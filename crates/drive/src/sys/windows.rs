@@ -121,7 +121,6 @@ impl About {
     }
 
     /// A new file has the rights that its folder gives, here.
-    #[expect(clippy::unused_self, reason = "the face of all systems")]
     pub fn hand_down(&self, _: &File) -> io::Result<()> {
         Ok(())
     }
@@ -202,7 +201,6 @@ impl Folder {
     }
 
     /// Every file has a name here.
-    #[expect(clippy::unused_self, reason = "the face of all systems")]
     pub fn create_unnamed(&self, _: u32) -> Option<File> {
         None
     }
@@ -212,7 +210,6 @@ impl Folder {
         OpenOptions::new().read(true).write(true).create_new(true).open(self.path.join(name))
     }
 
-    #[expect(clippy::unused_self, reason = "the face of all systems")]
     pub fn link(&self, _: &File, _: &OsStr) -> io::Result<()> {
         unreachable!("each file has a name")
     }
@@ -228,7 +225,6 @@ impl Folder {
     }
 
     /// Two files cannot change names at once.
-    #[expect(clippy::unused_self, reason = "the face of all systems")]
     pub fn exchange(&self, _: &OsStr, _: &OsStr) -> io::Result<bool> {
         Ok(false)
     }
@@ -255,7 +251,6 @@ impl Folder {
     }
 
     /// Names are in the journal of the file system, and nobody can ask for more.
-    #[expect(clippy::unused_self, reason = "the face of all systems")]
     pub fn sync(&self) -> io::Result<()> {
         Ok(())
     }
