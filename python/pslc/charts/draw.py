@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from pslc.base import words, writer
-from pslc.base.errors import PslcError, user_error
+from pslc.base import gate, words, writer
+from pslc.base.errors import RecordingError, user_error
 from pslc.charts import labels
 from pslc.charts.chart import MAX_CURVES, MIN_BAND_RATIO, MIN_BAND_WINDOWS, Bar, BarChart, Chart, Curve, CurveChart
 from pslc.charts.style import Style, Theme
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.text import Text
     from matplotlib.transforms import Bbox
 
+LOGO: Final = gate.Expected("a logo is a PNG or JPEG", RecordingError, gate.MAX_PICTURE_BYTES)
 FORMATS: Final = ("html", "pdf", "png", "svg")
 DPI: Final = 160
 """Pixels of an inch, which sets how large 10 points are: a chart of 1600 pixels is read at half of its width."""
@@ -202,18 +203,7 @@ def _draw_logo(figure: Figure, style: Style) -> float:
     """Draw the logo in the upper right corner; its share of the width is returned."""
     if style.logo is None:
         return 0.0
-    from PIL import Image, UnidentifiedImageError
-
-    try:
-        with Image.open(style.logo) as picture:
-            if max(picture.size) > MAX_PIXELS:
-                raise user_error(f"{style.logo} is {max(picture.size)} pixels wide or high, at most {MAX_PIXELS}",
-                                 "a logo is drawn 70 pixels high")  # fmt: skip
-            pixels = np.asarray(picture.convert("RGBA"))
-    except PslcError:
-        raise
-    except (OSError, UnidentifiedImageError, Image.DecompressionBombError) as error:
-        raise user_error(f"{style.logo} is no picture: {error}", "a logo is a PNG or JPEG") from None
+    pixels = gate.picture(style.logo, LOGO)
     height = 0.46 / figure.get_figheight()
     width = min(float(height) * pixels.shape[1] / pixels.shape[0] * figure.get_figheight() / figure.get_figwidth(), 0.3)
     place = figure.add_axes((1 - width - 0.2 / figure.get_figwidth(), 1 - height - 0.14 / figure.get_figheight(),

@@ -34,7 +34,7 @@ class Style:
     """How a chart looks.
 
     Attributes:
-        logo: a picture for the upper right corner.
+        logo: a picture for the upper right corner; white where it is transparent.
         watermark: a text across the chart.
         colors: of the curves or the bars, in order, as Matplotlib names them (`#1f6fb4`); the rest has its own.
         title: in place of the chart's own.

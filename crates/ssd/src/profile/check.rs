@@ -52,6 +52,23 @@ fn geometry(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
             "a multiple of nand.bits_per_cell: every word line holds one page a bit".into(),
         );
     }
+    if nand.bits_per_cell == 1 && c.cache.mode != CacheMode::PureXlc {
+        return fail(
+            "nand.bits_per_cell",
+            "nand.bits_per_cell is 1, so there is no faster mode for a cache".into(),
+            "cache.mode = \"pure-xlc\", or 2 to 5 bits".into(),
+        );
+    }
+    if nand.bus_mts == 0 {
+        return fail("nand.bus", "nand.bus is 0MT/s".into(), "\"1200MT/s\", for one".into());
+    }
+    mapping(c, reader)
+}
+
+/// The map's unit, and whether the map can number all of them.
+fn mapping(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
+    let nand = &c.nand;
+    let fail = |key: &str, message: String, hint: String| Err(reader.error(key, message, hint));
     if !nand.map_unit.begins_at(nand.planes as u64 * nand.page_bytes as u64) {
         let multi_plane = units::BYTES.write(nand.planes as u64 * nand.page_bytes as u64);
         return fail(
@@ -87,16 +104,6 @@ fn geometry(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
             format!("the geometry has {pages} mapping units of {}", units::BYTES.write(unit)),
             format!("at most {max_pages}, which is {} raw{larger}", raw(unit)),
         );
-    }
-    if nand.bits_per_cell == 1 && c.cache.mode != CacheMode::PureXlc {
-        return fail(
-            "nand.bits_per_cell",
-            "nand.bits_per_cell is 1, so there is no faster mode for a cache".into(),
-            "cache.mode = \"pure-xlc\", or 2 to 5 bits".into(),
-        );
-    }
-    if nand.bus_mts == 0 {
-        return fail("nand.bus", "nand.bus is 0MT/s".into(), "\"1200MT/s\", for one".into());
     }
     Ok(())
 }
