@@ -89,7 +89,7 @@ def test_alone_the_command_shows_its_help_and_that_is_no_error(command):
         ("pslc rep", {"replay", "report"}),
         ("pslc run fil", {"fill", "fill-levels"}),
         ("pslc suites show reco", {"recovery"}),
-        ("pslc drives show sn", {"sn550-1tb", "sn850-1tb"}),
+        ("pslc drives show sn5", {"sn550-1tb"}),
         ("pslc run --outp", {"--output", "--output-format"}),
         ("pslc run ./my", set()),
     ],

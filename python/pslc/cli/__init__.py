@@ -98,7 +98,7 @@ def _streams() -> None:
             if opened != number:
                 os.dup2(opened, number)
                 os.close(opened)
-            setattr(sys, name, open(number, "r" if number == 0 else "w", encoding="utf-8", closefd=False))  # noqa: SIM115
+            setattr(sys, name, os.fdopen(number, "r" if number == 0 else "w", encoding="utf-8", closefd=False))
     data, talk = (cast(io.TextIOWrapper, stream) for stream in (sys.stdout, sys.stderr))
     sys.stdout = Screen(data, data.encoding, "replace")
     # No run ends because stderr is full or closed.

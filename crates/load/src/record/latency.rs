@@ -48,8 +48,9 @@ mod steps {
 }
 
 impl Latency {
-    /// Of one that has counted something: 2^11 counters, and 2^10 for each doubling after them.
-    pub const BYTES: u64 = 8 * ((1 << 11) + (41 - 11) * (1 << 10));
+    /// Of one that has counted something: 2^11 counters, and 2^10 for each doubling after them. Latencies of a run span
+    /// some eight doublings, and counters that none of them reaches take no memory.
+    pub const BYTES: u64 = 8 * ((1 << 11) + 8 * (1 << 10));
 
     pub fn new() -> Latency {
         Latency { count: 0, bytes: 0, min_ns: u64::MAX, max_ns: 0, sum_ns: 0, counts: None }

@@ -330,6 +330,7 @@ impl Recorder {
         if !self.time.is_due(now.0) {
             return;
         }
+        self.share_latencies();
         // A request that takes long is paid for in each of the bins that it lasts.
         while T::CAN_CUT_PAUSES && !self.moved_only && self.time.is_due(now.0) {
             let edge = self.time.edge();
@@ -343,7 +344,6 @@ impl Recorder {
 
     #[inline(never)]
     fn close_time<T: Target>(&mut self, target: &mut T, now: Nanos) {
-        self.share_latencies();
         self.sample(target);
         self.time.close(now.0, self.sums, &self.row, Nanos);
     }
