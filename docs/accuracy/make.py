@@ -26,9 +26,11 @@ SHOWN = {
     "B/J": (1e6, "MB/J"),
 }
 
+MIN_SHOWN_ERROR = 0.03
+"""Drives none of whose figures is further off share one line."""
 FIGURES = FOLDER / "built-in.csv"
 PARTS = FOLDER / "parts.csv"
-WORST = 8
+WORST = 5
 """Rows of the tables of largest errors."""
 
 INTRODUCTION = """
@@ -184,8 +186,15 @@ def built_in(table: Sequence[dict[str, Any]]) -> list[str]:
         lines.append(f"- {word}: {len(errors)} figures, {errors_are}")
     lines += ["", "| drive | fitted | largest error | predicted | median error | worst |"]
     lines.append("|---|---:|---:|---:|---:|---|")
+    close = []
     for name in dict.fromkeys(row["drive"].partition(",")[0] for row in table):
-        lines.append(drive_line(name, [row for row in table if row["drive"].partition(",")[0] == name]))
+        rows = [row for row in table if row["drive"].partition(",")[0] == name]
+        if max(row["error"] for row in rows) < MIN_SHOWN_ERROR:
+            close.append(name)
+        else:
+            lines.append(drive_line(name, rows))
+    if close:
+        lines += ["", f"No figure of these is {MIN_SHOWN_ERROR:.0%} off: {', '.join(close)}."]
     reasons = [f"- {row['drive'].partition(',')[0]}, {row['what']}: {row['reason']}." for row in table if row["miss"]]
     return [*lines, "", "Misses:", "", *reasons] if reasons else lines
 

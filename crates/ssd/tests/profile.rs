@@ -40,6 +40,10 @@ fn every_shipped_profile_loads_and_says_where_its_values_come_from() {
         let path = entry.unwrap().path();
         if path.extension().is_some_and(|e| e == "toml") {
             let text = fs::read_to_string(&path).unwrap();
+            // Parts are Python's: tests/test_drives.py loads what is made of them.
+            if text.contains(".part = ") {
+                continue;
+            }
             let profile = load(&path.display().to_string(), &text, &shipped, &[]).unwrap();
             for table in ["nand.slc.program", "nand.native.program", "cache.mode"] {
                 assert!(
