@@ -44,7 +44,7 @@ OF_OURS = {
     "lab/static_page.py": (1, "the page that comes with pslc"),
     "base/locks.py": (1, "folders of its own, to lock them"),
     "base/limits.py": (1, "/proc"),
-    "cli/__init__.py": (3, "standard streams"),
+    "cli/__init__.py": (2, "standard streams"),
     "base/unpacker.py": (3, "what the gate opened, and what it asks"),
     "formats/fio_log.py": (1, "lines that the gate read"),
     "base/gate.py": (3, "the gate itself"),
