@@ -6,6 +6,7 @@ import pytest
 
 from pslc.device import parts
 from pslc.device.profiles import library
+from pslc.device.target import find_target
 from tests.conftest import fill
 
 
@@ -105,12 +106,16 @@ def test_no_profile_holds_what_must_emerge_and_every_value_has_a_source(name):
 def test_every_drive_knows_wear_power_and_heat_and_says_where_from(name):
     import tomllib
 
-    text = library()[name]
-    if "part = " in text:
-        return  # From its parts, whose sources tests/test_parts.py asks for.
-    profile = tomllib.loads(text)
-    assert profile["wear"]["native_cycles"] <= profile["wear"]["slc_cycles"]
+    target = find_target(f"sim:{name}")
+    whole, sources = tomllib.loads(target.profile), dict(target.provenance)
+    assert whole["wear"]["native_cycles"] <= whole["wear"]["slc_cycles"]
+    profile = tomllib.loads(library()[name])
     for table in ("power", "heat", "wear"):
+        if table not in profile:  # From its parts: a source for each value that is no default.
+            notes = [note for key, note in sources.items() if key.startswith(f"{table}.")]
+            assert len(notes) > 1, (name, table)
+            assert all(notes), (name, table)
+            continue
         told = profile["provenance"][table]
         assert told.startswith(("assumed", "calibrated", "stated")), (name, table)
         for named in re.findall(r"as the parts? (\S+)(?: and (\S+))?", told):
