@@ -329,6 +329,7 @@ READ = """
 import json, resource, sys
 from pathlib import Path
 from pslc import PslcError
+from pslc.base import limits
 from pslc.studies.results import Results
 who = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
 start = sum(resource.getrusage(one).ru_utime for one in who)
@@ -336,9 +337,7 @@ try:
     Results(Path(sys.argv[1]))
 except PslcError as error:
     seconds = sum(resource.getrusage(one).ru_utime for one in who) - start
-    # What getrusage says of this process began with that of the one that started it.
-    own = next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmHWM"))
-    memory = 1024 * (own + resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+    memory = limits.peak_bytes() + 1024 * (resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
     print(json.dumps([str(error), seconds, memory]))
 """
 """Reads results in a process of its own: the message, seconds of a processor, bytes of memory."""

@@ -172,3 +172,11 @@ def test_a_name_of_a_megabyte_is_refused_at_once():
     with pytest.raises(errors.JobError, match="unknown option"):
         find_target(SIM).open().run("[a]\n" + "x" * 1_000_000 + "=1\n", "a.fio", [], 0)
     assert os.times().user - began < 1
+
+
+def test_the_peak_of_memory_is_this_process_own_and_not_that_of_what_started_it():
+    starter = ("import subprocess, sys; much = bytearray(400_000_000); "
+               "subprocess.run([sys.executable, '-c', "
+               "'from pslc.base import limits; print(limits.peak_bytes())'], check=True)")  # fmt: skip
+    done = subprocess.run([sys.executable, "-c", starter], capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 200_000_000
