@@ -334,7 +334,7 @@ mod tests {
         let text = include_str!("../../../python/pslc/drives/pm871b-128gb.toml");
         let keys = [("controller.plp", plp)].map(|(key, value)| (key.to_string(), value.to_string()));
         let profile = profile::load("small.toml", text, &|_| None, &keys).unwrap();
-        let about = About { identity: 7, made: text.into(), profile: text.into() };
+        let about = About { identity: 7, original: text.into(), profile: text.into() };
         Kept { about, now: Nanos::ZERO, machine: Machine::new(&profile.config) }
     }
 

@@ -19,7 +19,7 @@ pub mod traces;
 pub mod verify;
 
 pub use layout::{end_bytes, lay_out, layout_bytes, missing};
-pub use plan::{least, memory_bytes, plan, scattered, Best, Least, Plan};
+pub use plan::{best_case, memory_bytes, plan, scattered, Best, BestCase, Plan};
 pub use runner::{run, Next, Observer, Progress};
 pub use sim::SimTarget;
 pub use splitmix::splitmix64;

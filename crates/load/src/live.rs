@@ -198,8 +198,8 @@ mod tests {
         let columns = recording.time.columns(Machine::COLUMNS);
         let column = |name: &str| &columns.iter().find(|c| c.0 == name).unwrap().1;
         let held = column("slc_valid_bytes");
-        let most = *held.iter().max().unwrap();
-        assert!(most > 100 << 20 && *held.last().unwrap() < most, "the cache empties while nobody asks");
+        let peak = *held.iter().max().unwrap();
+        assert!(peak > 100 << 20 && *held.last().unwrap() < peak, "the cache empties while nobody asks");
         assert!(*column("end_ns").last().unwrap() > Nanos::from_secs(590).0);
     }
 }

@@ -91,7 +91,7 @@ pub struct Best {
 
 /// What jobs take at least, on a target that is at its best all the time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Least {
+pub struct BestCase {
     /// Seconds on the target's clock.
     pub seconds: f64,
     /// Requests that are made in that time.
@@ -99,8 +99,8 @@ pub struct Least {
 }
 
 /// Jobs between two stonewalls run together: they share the target, and the longest one counts.
-pub fn least(jobs: &[Job], best: Best) -> Least {
-    let mut sum = Least::default();
+pub fn best_case(jobs: &[Job], best: Best) -> BestCase {
+    let mut sum = BestCase::default();
     let mut wave = (0.0, 0.0f64);
     for (number, job) in jobs.iter().enumerate() {
         if job.stonewall && number > 0 {
@@ -171,7 +171,7 @@ pub fn memory_bytes(jobs: &[Job], real: bool, best: Best) -> u64 {
             + job.verify.is_some() as u64;
         add(&mut bytes, clones.saturating_mul(depth).saturating_mul(largest + runner::SLOT_BYTES));
         add(&mut bytes, clones * runner::WORKER_BYTES);
-        let requests = least(std::slice::from_ref(job), best).requests;
+        let requests = best_case(std::slice::from_ref(job), best).requests;
         if job.logged && requests.is_finite() {
             add(&mut bytes, (requests * LOGGED_BYTES as f64) as u64);
         }

@@ -180,8 +180,8 @@ pub enum TargetError {
     Corrupt { offset: u64, len: u32, failure: Box<Failure> },
     #[error("a request took {latency_us} us with none beside it, and all are to take at most {target_us} us (latency_target)")]
     Late { latency_us: u64, target_us: u64 },
-    #[error("{option}={least} is not kept: {rate} a second over {ms} ms")]
-    Slow { option: &'static str, least: u64, rate: u64, ms: u64 },
+    #[error("{option}={min} is not kept: {rate} a second over {ms} ms")]
+    Slow { option: &'static str, min: u64, rate: u64, ms: u64 },
     #[error("the machine's monotonic clock {what}, so nothing can be timed")]
     Clock { what: String },
     #[error("{what}: {source}")]

@@ -61,7 +61,7 @@ struct SimDrive {
     profile: Profile,
     identity: u64,
     /// The profile before any change of mode.
-    made: String,
+    original: String,
     target: SimTarget,
     /// Where it is kept.
     file: Option<KeptDrive>,
@@ -78,9 +78,9 @@ impl SimDrive {
     ) -> PyResult<SimDrive> {
         let library = |name: &str| library.get(name).cloned();
         let profile = profile::load(source, text, &library, &overrides).map_err(errors::profile)?;
-        let made = profile::flattened(source, text, &library, &overrides).map_err(errors::profile)?;
+        let original = profile::flattened(source, text, &library, &overrides).map_err(errors::profile)?;
         let target = SimTarget::new(Nanos::ZERO, Machine::new(&profile.config));
-        Ok(SimDrive { profile, identity: 0, made, target, file: None })
+        Ok(SimDrive { profile, identity: 0, original, target, file: None })
     }
 
     fn scaled_profile(&self, numerator: u32, denominator: u32) -> Option<String> {
@@ -97,7 +97,7 @@ impl SimDrive {
         Ok(SimDrive {
             profile,
             identity: kept.about.identity,
-            made: kept.about.made,
+            original: kept.about.original,
             target,
             file: Some(file),
         })
@@ -108,11 +108,16 @@ impl SimDrive {
         if path.is_some() {
             self.identity = pslc_drive::files::random();
         }
-        let about =
-            About { identity: self.identity, made: self.made.clone(), profile: self.profile.to_toml() };
+        let about = About {
+            identity: self.identity,
+            original: self.original.clone(),
+            profile: self.profile.to_toml(),
+        };
         let (now, machine, file) = (self.target.now(), self.target.machine(), &mut self.file);
         py.detach(|| match (path, &mut *file) {
-            (Some(path), _) => KeptDrive::create(&path, &about, now, machine).map(|made| *file = Some(made)),
+            (Some(path), _) => {
+                KeptDrive::create(&path, &about, now, machine).map(|original| *file = Some(original))
+            }
             (None, Some(file)) => file.save(&about, now, machine),
             (None, None) => {
                 Err(pslc_drive::OpenError::new("the drive has no file", "save(\"disk.pslc\") makes one"))
@@ -127,7 +132,7 @@ impl SimDrive {
 
     fn format(&mut self, py: Python<'_>, overrides: Vec<(String, String)>) -> PyResult<()> {
         self.profile =
-            profile::load("the drive", &self.made, &|_| None, &overrides).map_err(errors::profile)?;
+            profile::load("the drive", &self.original, &|_| None, &overrides).map_err(errors::profile)?;
         let (target, config) = (&mut self.target, &self.profile.config);
         py.detach(|| target.format(config));
         Ok(())
@@ -221,9 +226,9 @@ impl SimDrive {
     }
 
     fn fork(&self, py: Python<'_>) -> SimDrive {
-        let (profile, made) = (self.profile.clone(), self.made.clone());
+        let (profile, original) = (self.profile.clone(), self.original.clone());
         let target = py.detach(|| self.target.clone());
-        SimDrive { profile, identity: self.identity, made, target, file: None }
+        SimDrive { profile, identity: self.identity, original, target, file: None }
     }
 
     fn idle(&mut self, py: Python<'_>, ns: u64) {

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use pslc_drive::{DeviceStat, Kind, NullTarget, RealTarget};
 use pslc_load::job::Ground;
-use pslc_load::{end_bytes, layout_bytes, least, memory_bytes, plan, scattered, Best, Target};
+use pslc_load::{best_case, end_bytes, layout_bytes, memory_bytes, plan, scattered, Best, Target};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -127,7 +127,7 @@ fn plan_jobs<'py>(
     let jobs = parse(source, jobs, &overrides, ground, capacity)?;
     let plan = plan(&jobs);
     let best = Best { bytes_per_s, iops };
-    let least = least(&jobs, best);
+    let best_case = best_case(&jobs, best);
     let out = dict! { py;
         "read_bytes" => plan.bytes.read,
         "write_bytes" => plan.bytes.write,
@@ -135,8 +135,8 @@ fn plan_jobs<'py>(
         "timed_ns" => plan.timed.0,
         "idle_ns" => plan.idle.0,
         "writes_until_time" => plan.writes_until_time,
-        "least_s" => least.seconds,
-        "requests" => least.requests,
+        "least_s" => best_case.seconds,
+        "requests" => best_case.requests,
         "memory_bytes" => memory_bytes(&jobs, !simulated, best),
         "scattered" => scattered(&jobs),
         "end_bytes" => end_bytes(&jobs),

@@ -76,12 +76,7 @@ fn stats_dict<'py>(
         "name" => &stats.name,
         "groupid" => stats.group,
     };
-    let (global, own) = last.options.split_at(last.global_options);
-    for (word, options) in [("options", &job.options[..]), ("global_options", global), ("own_options", own)] {
-        let named = PyDict::new(py);
-        options.iter().try_for_each(|(name, value)| named.set_item(name, value))?;
-        out.set_item(word, named)?;
-    }
+    describe_job(&out, job, last)?;
     let clones: u32 = match job.group_reporting {
         true => {
             jobs.iter().filter(|of| of.group_reporting && of.group == job.group).map(|of| of.numjobs).sum()
@@ -89,16 +84,7 @@ fn stats_dict<'py>(
         false => 1,
     };
     out.set_item("clones", clones)?;
-    out.set_item("one_at_a_time", job.one_at_a_time)?;
-    out.set_item("notes", job.notes.clone())?;
-    out.set_item("iodepth", job.iodepth)?;
-    out.set_item("size_bytes", job.size)?;
-    let (how, target) = (last.latency_target, PyDict::new(py));
-    target.set_item("depth", stats.depth)?;
-    target.set_item("target_ns", how.target.0)?;
-    target.set_item("percentile", how.percentile)?;
-    target.set_item("window_ns", how.window.0)?;
-    out.set_item("latency_target", target)?;
+    out.set_item("latency_target", latency_target_dict(py, last, stats)?)?;
     if let Some(steady) = &stats.steady {
         out.set_item("steadystate", steady_dict(py, steady)?)?;
     }
@@ -116,15 +102,49 @@ fn stats_dict<'py>(
     if let Some(verify) = &job.verify {
         out.set_item("verified", verified_dict(py, verify, &stats.verified)?)?;
     }
-    let Usage { user, system, switches, major_faults, minor_faults } = stats.usage;
-    let usage = dict! { py;
-        "user_ns" => user.0,
-        "system_ns" => system.0,
-        "switches" => switches,
-        "major_faults" => major_faults,
-        "minor_faults" => minor_faults,
-    };
-    out.set_item("usage", usage)?;
+    out.set_item("usage", usage_dict(py, &stats.usage)?)?;
+    shares(&out, stats)?;
+    Ok(out)
+}
+
+/// What a job is: its options, those of [global] and its own, which are of the last job of its group, and what is said
+/// of them.
+fn describe_job(out: &Bound<'_, PyDict>, job: &Job, last: &Job) -> PyResult<()> {
+    let (global, own) = last.options.split_at(last.global_options);
+    for (word, options) in [("options", &job.options[..]), ("global_options", global), ("own_options", own)] {
+        let named = PyDict::new(out.py());
+        options.iter().try_for_each(|(name, value)| named.set_item(name, value))?;
+        out.set_item(word, named)?;
+    }
+    out.set_item("one_at_a_time", job.one_at_a_time)?;
+    out.set_item("notes", job.notes.clone())?;
+    out.set_item("iodepth", job.iodepth)?;
+    out.set_item("size_bytes", job.size)
+}
+
+fn latency_target_dict<'py>(py: Python<'py>, job: &Job, stats: &JobStats) -> PyResult<Bound<'py, PyDict>> {
+    let how = job.latency_target;
+    Ok(dict! { py;
+        "depth" => stats.depth,
+        "target_ns" => how.target.0,
+        "percentile" => how.percentile,
+        "window_ns" => how.window.0,
+    })
+}
+
+fn usage_dict<'py>(py: Python<'py>, usage: &Usage) -> PyResult<Bound<'py, PyDict>> {
+    Ok(dict! { py;
+        "user_ns" => usage.user.0,
+        "system_ns" => usage.system.0,
+        "switches" => usage.switches,
+        "major_faults" => usage.major_faults,
+        "minor_faults" => usage.minor_faults,
+    })
+}
+
+/// fio's tables of shares in percent: of requests by depth, and by latency.
+fn shares(out: &Bound<'_, PyDict>, stats: &JobStats) -> PyResult<()> {
+    let py = out.py();
     let submitted: u64 = stats.depths.iter().sum();
     let levels = PyDict::new(py);
     for (name, count) in ["1", "2", "4", "8", "16", "32", ">=64"].iter().zip(stats.depths) {
@@ -140,7 +160,7 @@ fn stats_dict<'py>(
     for (word, table) in tables {
         out.set_item(format!("latency_{word}"), table)?;
     }
-    Ok(out)
+    Ok(())
 }
 
 /// What a job that verifies has found right, and what it could say nothing of.

@@ -326,6 +326,12 @@ pub fn replay<'py, T: Target + Send>(
     })?;
     let replayed = outcome.map_err(errors::trace)?;
     let out = out.expect("a replay without an error has a recording");
+    out.set_item("replay", replayed_dict(py, &trace, &replayed)?)?;
+    Ok(out)
+}
+
+/// What a recording does not say of a replay, and what was read of the trace.
+fn replayed_dict<'py>(py: Python<'py>, trace: &Trace, replayed: &Replayed) -> PyResult<Bound<'py, PyDict>> {
     let of = dict! { py;
         "format" => trace.format(),
         "devices" => trace.devices(),
@@ -353,8 +359,7 @@ pub fn replay<'py, T: Target + Send>(
         Ok((name, by))
     });
     of.set_item("slow_ns", slow.collect::<PyResult<Vec<_>>>()?)?;
-    out.set_item("replay", of)?;
-    Ok(out)
+    Ok(of)
 }
 
 pub fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -15,7 +15,7 @@ use pslc_ssd::state::{self, About, Kept, StateError};
 use pslc_ssd::{Machine, Nanos, Request};
 
 fn about() -> About {
-    About { identity: 42, made: "name = \"made\"".into(), profile: "name = \"now\"".into() }
+    About { identity: 42, original: "name = \"made\"".into(), profile: "name = \"now\"".into() }
 }
 
 fn written(now: Nanos, machine: &Machine) -> Vec<u8> {

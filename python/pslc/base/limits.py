@@ -88,8 +88,8 @@ else:
         # Not every system has each, and a limit that is lower already stays.
         with suppress(AttributeError, OSError, ValueError):
             number = getattr(resource, name)
-            most = resource.getrlimit(number)[1]
-            value = value if most == resource.RLIM_INFINITY else min(value, most)
+            hard_limit = resource.getrlimit(number)[1]
+            value = value if hard_limit == resource.RLIM_INFINITY else min(value, hard_limit)
             resource.setrlimit(number, (value, value))
             return True
         return False

@@ -12,7 +12,7 @@ from pslc.base.console import say
 
 if TYPE_CHECKING:
     from pslc.studies.points import Point, Study
-    from pslc.studies.study import Found
+    from pslc.studies.study import StudyRows
 
 MAX_ROWS = 40
 """Rows of the table on the terminal."""
@@ -115,7 +115,7 @@ def _plan(points: "list[Point]", workers: int | None) -> None:
     say(f"about {words.size(peak * count)} of memory, {words.size(peak)} a process")
 
 
-def _complete(points: "list[Point]", save: Path, workers: int | None, scheduler: str | None) -> "Found":
+def _complete(points: "list[Point]", save: Path, workers: int | None, scheduler: str | None) -> "StudyRows":
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 
     from pslc.base.ends import ENDS
@@ -144,7 +144,7 @@ def _complete(points: "list[Point]", save: Path, workers: int | None, scheduler:
         )
 
 
-def _show(study: "Study", results: "Found", planned: int) -> None:
+def _show(study: "Study", results: "StudyRows", planned: int) -> None:
     """The axes that vary and the first findings that differ, for people."""
     from rich.table import Table
 
@@ -175,7 +175,7 @@ def _show(study: "Study", results: "Found", planned: int) -> None:
     out.print(f"{len(results.rows)} of {planned} points: {refused} refused by the profile's check, {failed} failed")
 
 
-def _answer(study: "Study", results: "Found", save: Path, requested: list[str]) -> None:
+def _answer(study: "Study", results: "StudyRows", save: Path, requested: list[str]) -> None:
     """What matters, on the terminal and as a page."""
     from pslc.report import study as page
     from pslc.report.terminal import console, grid

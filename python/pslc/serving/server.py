@@ -21,7 +21,7 @@ from pslc.schema.results import Result
 from pslc.serving.folders import WorkingFolder
 from pslc.serving.listening import Address, Listener
 from pslc.serving.nbdkit import Nbdkit, program
-from pslc.serving.state import State, Told
+from pslc.serving.state import PluginStatus, State
 
 MIN_LIFE_S: Final = 1.0
 """A life of nbdkit that is shorter counts as a start that failed."""
@@ -243,7 +243,7 @@ class Server:
         if line is None:
             return
         with suppress(ValueError):
-            status: Told = json.loads(line)
+            status: PluginStatus = json.loads(line)
             self._ended = self._ended or status["last"]
             self.state = State.of(status)
 

@@ -38,7 +38,7 @@ class Clients(TypedDict):
     named: list[str]
 
 
-class Told(TypedDict):
+class PluginStatus(TypedDict):
     """A line of the plugin's (`crates/nbd/src/tell.rs`). Three numbers are of reads, writes and trims; `full`: the disk
     of the drive's file has refused something."""
 
@@ -80,7 +80,7 @@ class State:
     named: tuple[str, ...]
 
     @classmethod
-    def of(cls, status: Told) -> State:
+    def of(cls, status: PluginStatus) -> State:
         """From what a line says."""
         late = status["late"]
         some = (status["p50_ns"] / 1e9, status["p99_ns"] / 1e9) if status["p50_ns"] else None

@@ -76,7 +76,7 @@ def study(  # noqa: PLR0913 public: keywords as in a study's file
 
 
 @dataclass(frozen=True)
-class Found:
+class StudyRows:
     """What there is of a study.
 
     Attributes:
@@ -100,7 +100,7 @@ def complete(
     progress: Progress | None = None,
     stopped: Callable[[], bool] = lambda: False,
     scheduler: str | None = None,
-) -> Found:
+) -> StudyRows:
     """Run the points that the results in `folder` lack.
 
     Args:
@@ -126,7 +126,7 @@ def complete(
         kept.write()
     if done == len(missing):
         kept.finish(planned)
-    return Found(kept.of(planned), ended)
+    return StudyRows(kept.of(planned), ended)
 
 
 def _results(missing: Sequence[Point], count: int, scheduler: str | None) -> Generator[tuple[Point, Row], None, None]:

@@ -7,6 +7,7 @@ span is read in other places too: in sixteen parts of the region, and closer tog
 spans are. That difference is not attributed to the map.
 """
 
+from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 
@@ -160,21 +161,34 @@ def findings(recording: Recording) -> Findings:
         means = means - _of_place(places, float(means[0]), spans)
     if means[-1] < STEP * means[0]:
         return result
+    knee = _knee(spans, means)
+    if knee is not None:
+        result |= {"hit_s": knee.hit_s, "miss_s": knee.miss_s, "mapped_bytes": knee.mapped_bytes}
+        result["mapped_bytes_low"] = knee.mapped_bytes if knee.mapped_bytes > spans[0] else None
+    return result
+
+
+@dataclass(frozen=True, slots=True)
+class _Knee:
+    hit_s: float
+    miss_s: float
+    mapped_bytes: int
+
+
+def _knee(spans: np.ndarray, means: np.ndarray) -> _Knee | None:
+    """Where `hit + miss (1 - M/S)` fits mean latencies over spans best; None where no miss takes longer."""
     # Beyond, other things may begin, such as reads of cells that are slower to read.
     rise = spans[int(np.argmax(means >= STEP * means[0]))]
     spans, means = spans[spans <= REACH * rise], means[spans <= REACH * rise]
-    best = np.inf
+    best, knee = np.inf, None
     for mapped in np.geomspace(spans[0], spans[-1], 600):
         missed = np.maximum(0.0, 1 - mapped / spans)
         design = np.stack([np.ones_like(missed), missed], axis=1)
         (hit, miss), *_ = np.linalg.lstsq(design / means[:, None], np.ones_like(means), rcond=None)
         error = float((((design @ np.array([hit, miss])) / means - 1) ** 2).sum())
         if error < best and miss > 0:
-            best = error
-            result |= {"hit_s": float(hit), "miss_s": float(miss), "mapped_bytes": round(float(mapped))}
-    is_larger = result["mapped_bytes"] is not None and result["mapped_bytes"] > spans[0]
-    result["mapped_bytes_low"] = result["mapped_bytes"] if is_larger else None
-    return result
+            best, knee = error, _Knee(float(hit), float(miss), round(float(mapped)))
+    return knee
 
 
 def _of_place(places: list[Elsewhere], first_s: float, spans: Floats) -> Floats:

@@ -64,8 +64,8 @@ UNSHRUNK_SHARE = 0.95
 class _Rounds:
     """Fill, pause, write: each write begins where the last one ended, round the part of the drive that is used."""
 
-    def __init__(self, region: Region, size: int, estimate: Cache) -> None:
-        self.region, self.size, self.found, self.at = region, size, estimate, 0
+    def __init__(self, region: Region, size: int, cache: Cache) -> None:
+        self.region, self.size, self.cache, self.at = region, size, cache, 0
         self.settle = self.longest = QUICK_LONGEST_S if region.quick else LONGEST_S
         self.pauses: list[Pause] = []
 
@@ -82,11 +82,11 @@ class _Rounds:
 
     def level(self, name: str) -> Generator[str, Recording | None, float]:
         """Fill the cache past its end, let it settle, and see how much of it has come back; 0 if nothing has."""
-        yield self.write(f"{name}-full", 0.1 * self.found.bytes, 0.0)
-        part = yield self.write(name, (1 + PAST) * self.found.bytes + 4 * MIB, self.settle)
+        yield self.write(f"{name}-full", 0.1 * self.cache.bytes, 0.0)
+        part = yield self.write(name, (1 + PAST) * self.cache.bytes + 4 * MIB, self.settle)
         of = curve(part) if part else None
-        count = self.found.fast_bytes(of) if of else self.found.bytes
-        if count > LITTLE * self.found.bytes:
+        count = self.cache.fast_bytes(of) if of else self.cache.bytes
+        if count > LITTLE * self.cache.bytes:
             self.filled = FILL * count
             return count
         return 0.0
@@ -96,18 +96,18 @@ class _Rounds:
         recovered_bytes = min((p.fast_bytes for p in self.pauses if p.idle_s >= pause and not p.cut), default=np.inf)
         if self.pauses and self.pauses[-1].cut:
             # The next round is to begin with a cache as full as any.
-            yield self.write("fill-up", 0.2 * self.found.bytes, 0.0)
+            yield self.write("fill-up", 0.2 * self.cache.bytes, 0.0)
         fill = yield self.write("fill-cache", self.filled, self.settle)
         # Not far past the end, where some drives fold what they would else have kept.
         left = recovered_bytes - self.filled if pause > SHORTEST_S else 0.1 * self.filled
-        count = min(max(left, 0.0), 1.1 * self.filled) + min(PAST * self.found.bytes, 0.4 * self.filled) + 4 * MIB
+        count = min(max(left, 0.0), 1.1 * self.filled) + min(PAST * self.cache.bytes, 0.4 * self.filled) + 4 * MIB
         part = yield self.write(f"after-{_word(pause)}", count, pause)
-        self.pauses.append(_pause(fill, part, self.found) if fill and part else _expected(pause, self.found))
+        self.pauses.append(_pause(fill, part, self.cache) if fill and part else _expected(pause, self.cache))
         return self.pauses[-1]
 
-    def told(self) -> RecoveryEstimate:
-        """What the pauses tell so far."""
-        return estimate_recovery(self.pauses, GRAIN * self.found.bytes, LITTLE * self.found.bytes)
+    def estimate(self) -> RecoveryEstimate:
+        """What the pauses so far show."""
+        return estimate_recovery(self.pauses, GRAIN * self.cache.bytes, LITTLE * self.cache.bytes)
 
 
 def steps(region: Region) -> Steps:  # noqa: C901 one step for each of the rounds that it plans
@@ -141,17 +141,17 @@ def steps(region: Region) -> Steps:  # noqa: C901 one step for each of the round
     for _ in range(bases):
         yield from rounds.round(SHORTEST_S)
     yield from rounds.round(rounds.longest)
-    if rounds.told().shortest_with_s is None:
+    if rounds.estimate().shortest_with_s is None:
         return
     for _ in range(slope):
         pause = next_pause(rounds.pauses)
         if pause is None:
             return
         yield from rounds.round(pause)
-        if rounds.told().max_recovered_bytes > ALL * rounds.filled:
+        if rounds.estimate().max_recovered_bytes > ALL * rounds.filled:
             rounds.settle = min(rounds.settle, max(2 * _whole(rounds), 1.0))
     for _ in range(near):
-        estimate = rounds.told()
+        estimate = rounds.estimate()
         assert estimate.shortest_with_s is not None
         yield from rounds.round(0.5 * (estimate.longest_without_s + estimate.shortest_with_s))
 
@@ -159,7 +159,7 @@ def steps(region: Region) -> Steps:  # noqa: C901 one step for each of the round
 def _whole(rounds: _Rounds) -> float:
     """The shortest pause that gave all."""
     top = max(pause.fast_bytes for pause in rounds.pauses)
-    base = rounds.told().base_bytes
+    base = rounds.estimate().base_bytes
     return min(pause.idle_s for pause in rounds.pauses if pause.fast_bytes >= base + ALL * (top - base))
 
 
@@ -228,23 +228,7 @@ def findings(recording: Recording) -> Findings:
       back at once, and then `_low` is what it is at least
     - `residue_bytes`, `_low`, `_high`: what no pause gives back; null when the longest pause was too short to tell
     """
-    result: Findings = {
-        "cache_bytes": None,
-        "cache_bytes_low": None,
-        "cache_bytes_high": None,
-        "filled_bytes": None,
-        "recovery": [],
-        "idle_threshold_s": None,
-        "idle_threshold_s_low": None,
-        "idle_threshold_s_high": None,
-        "migration_bytes_per_s": None,
-        "migration_bytes_per_s_low": None,
-        "migration_bytes_per_s_high": None,
-        "residue_bytes": None,
-        "residue_bytes_low": None,
-        "residue_bytes_high": None,
-        "doubts": [],
-    }
+    result = _unmeasured()
     parts = [part for part in recording.parts if part.jobs]
     first = next((part for part in parts if part.jobs[0]["name"] == "find-empty"), None)
     empty = cache(curve(first)) if first else None
@@ -292,6 +276,26 @@ def findings(recording: Recording) -> Findings:
         ]
     _residue(result, recovery, parts, empty, grain, _longer(recording, longest))
     return result
+
+
+def _unmeasured() -> Findings:
+    return {
+        "cache_bytes": None,
+        "cache_bytes_low": None,
+        "cache_bytes_high": None,
+        "filled_bytes": None,
+        "recovery": [],
+        "idle_threshold_s": None,
+        "idle_threshold_s_low": None,
+        "idle_threshold_s_high": None,
+        "migration_bytes_per_s": None,
+        "migration_bytes_per_s_low": None,
+        "migration_bytes_per_s_high": None,
+        "residue_bytes": None,
+        "residue_bytes_low": None,
+        "residue_bytes_high": None,
+        "doubts": [],
+    }
 
 
 def _longer(recording: Recording, longest_s: float) -> str:

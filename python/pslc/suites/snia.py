@@ -203,17 +203,6 @@ def findings(recording: Recording) -> Findings:
             paused, base = float(np.mean(of["cycles"])), float(np.mean(of["baseline"]))
             gain = paused / max(base, 1e-9)
             recovery.append({"wait_s": wait, "iops": paused, "baseline_iops": base, "gain": gain})
-    doubts = []
-    more = context.longer(recording, "see whether the last rounds still change")
-    if not flat:
-        doubts = [
-            MeasurementWarning(
-                "unsteady", f"the rounds did not become steady, and the figures are of the last five: {more}"
-            )
-        ]
-    elif not steady:
-        less = f"level, but {words.size(written)} written is less than twice the raw capacity, which steady needs"
-        doubts = [MeasurementWarning("plateau", f"{less}: {more}")]
     return {
         "rounds": len(tracked),
         "steady": steady,
@@ -223,8 +212,23 @@ def findings(recording: Recording) -> Findings:
         "latency": latencies,
         "wsat": wsat,
         "hir": recovery,
-        "doubts": doubts,
+        "doubts": _unsteady(recording, flat, written, raw),
     }
+
+
+def _unsteady(recording: Recording, flat: bool, written: int, raw: float) -> list[MeasurementWarning]:
+    """Doubts of the last rounds: they still change, or less than twice the raw capacity was written before."""
+    more = context.longer(recording, "see whether the last rounds still change")
+    if not flat:
+        return [
+            MeasurementWarning(
+                "unsteady", f"the rounds did not become steady, and the figures are of the last five: {more}"
+            )
+        ]
+    if written < 2 * raw:
+        less = f"level, but {words.size(written)} written is less than twice the raw capacity, which steady needs"
+        return [MeasurementWarning("plateau", f"{less}: {more}")]
+    return []
 
 
 def _both(job: Job) -> float:

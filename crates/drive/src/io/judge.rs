@@ -84,7 +84,7 @@ impl Judge {
         let mut grain = 4096;
         for (worker, &(job, clone)) in workers.iter().enumerate() {
             let extent = job.extent(clone);
-            let sizes = [job.sizes.read.least(), job.sizes.write.least(), job.sizes.trim.least()];
+            let sizes = [job.sizes.read.smallest(), job.sizes.write.smallest(), job.sizes.trim.smallest()];
             let parts = sizes.into_iter().map(u64::from).chain([extent.start, job.rw.hole.unsigned_abs()]);
             if parts.into_iter().any(|bytes| bytes % 4096 != 0) {
                 grain = 512;

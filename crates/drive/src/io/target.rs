@@ -196,7 +196,7 @@ impl RealTarget {
                     "use a file on ext4, xfs or btrfs; direct=0 measures the page cache",
                 ));
             }
-            let least = job.sizes.each(Sizes::least);
+            let least = job.sizes.each(Sizes::smallest);
             let used = [
                 (job.reads(), least.read),
                 (job.writes(), least.write),

@@ -3,16 +3,16 @@
 use pslc_ssd::Nanos;
 
 use super::engines::Engine;
-use super::sizes::{Asked, Strided};
-use super::until::{LatencyTarget, LeastRate, SteadyState};
+use super::sizes::Strided;
+use super::until::SteadyState;
 use super::values::{
     block, block_range, block_split, by_kind, distribution, pattern, percentage, size, Wrong,
 };
-use super::{Advice, ByKind, Data, Distribution, ExitWhat, Job, Mix, Pace, Pattern, Sizes, ThinkTime};
+use super::{Advice, ByKind, Data, Distribution, Job, Mix, Pattern, Sizes};
 use crate::verify::{self, Sum, Verify, VerifyBacklog};
 
 /// A section being read. Sizes stay text until the target's capacity and `kb_base` are known.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Draft {
     pub job: Job,
     pub kb_base: u64,
@@ -102,17 +102,22 @@ impl Verifying {
 /// Bytes of a block as fio works them out: at most those of the shortest write, and of the shortest read of a job that
 /// reads, and a divisor of the shortest and the longest write.
 fn interval(asked: u32, job: &Job) -> u32 {
-    let (least, most) = (job.sizes.write.least(), job.sizes.write.most());
-    let mut interval = if asked == 0 && least != most { least } else { asked };
-    if interval > least {
-        interval = least;
+    let (min, max) = (job.sizes.write.smallest(), job.sizes.write.largest());
+    let mut interval = if asked == 0 && min != max { min } else { asked };
+    if interval > min {
+        interval = min;
     } else if job.reads() {
-        interval = interval.min(job.sizes.read.least());
+        interval = interval.min(job.sizes.read.smallest());
     }
-    match interval > 0 && least % interval == 0 && most % interval == 0 {
+    match interval > 0 && min % interval == 0 && max % interval == 0 {
         true => interval,
-        false => gcd(least, most),
+        false => gcd(min, max),
     }
+}
+
+/// Bytes a second; 0 is none.
+fn some_rate(text: &str, kb_base: u64) -> Result<Option<u64>, Wrong> {
+    size(text, 0, kb_base).map(|rate| (rate > 0).then_some(rate))
 }
 
 fn gcd(a: u32, b: u32) -> u32 {
@@ -128,7 +133,7 @@ fn fits(verify: &Verify, job: &Job) -> Result<(), (&'static str, Wrong)> {
     let verified = if job.rw.mix == Mix::Read { &job.sizes.read } else { &job.sizes.write };
     let sizes: Vec<u32> = match verified {
         Sizes::One(size) => vec![*size],
-        Sizes::Range(least, most) => vec![*least, *most],
+        Sizes::Range(min, max) => vec![*min, *max],
         Sizes::Split(split) => split.iter().map(|&(size, _)| size).collect(),
     };
     // fio draws the sizes of such a job as it drew those of the writes; its draws are not ours.
@@ -167,8 +172,9 @@ fn fits(verify: &Verify, job: &Job) -> Result<(), (&'static str, Wrong)> {
 }
 
 /// What the page cache is to be told.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub enum Hint {
+    #[default]
     AsItWorks,
     Fixed(Option<Advice>),
 }
@@ -176,114 +182,13 @@ pub enum Hint {
 impl Draft {
     /// fio's defaults.
     pub fn new(capacity: u64) -> Draft {
-        let job = Job {
-            name: String::new(),
-            options: Vec::new(),
-            global_options: 0,
-            notes: Vec::new(),
-            group: 0,
-            rw: Pattern { random: false, mix: Mix::Read, run: 1, hole: 0, identical: false },
-            bs: ByKind::all(4096),
-            sizes: ByKind::all(Sizes::One(4096)),
-            align: ByKind::all(4096),
-            bs_unaligned: false,
-            bs_is_seq_rand: false,
-            copy_to: None,
-            files: None,
-            strided: None,
-            capacity,
-            offset: 0,
-            offset_align: 1,
-            offset_increment: 0,
-            asked: Asked::default(),
-            size: 0,
-            io_size: None,
-            one_at_a_time: false,
-            flush_blocks: false,
-            null: false,
-            iodepth: 1,
-            numjobs: 1,
-            runtime: None,
-            time_based: false,
-            ramp_time: Nanos::ZERO,
-            startdelay: (Nanos::ZERO, Nanos::ZERO),
-            pause: Nanos::ZERO,
-            stonewall: false,
-            wait_for: None,
-            exitall: false,
-            steady_state: None,
-            latency_target: LatencyTarget {
-                target: Nanos::ZERO,
-                window: Nanos::ZERO,
-                percentile: 100.0,
-                run: false,
-            },
-            exit_what: ExitWhat::Group,
-            loops: 1,
-            number_ios: None,
-            think: ThinkTime::default(),
-            rate: ByKind::default(),
-            rate_iops: ByKind::default(),
-            rate_min: LeastRate::default(),
-            pace: Pace::Linear,
-            flow: None,
-            norandommap: false,
-            lfsr: false,
-            randseed: None,
-            randrepeat: true,
-            distribution: Distribution::Uniform,
-            percentage_random: ByKind::all(100),
-            rwmixread: 50,
-            fsync: 0,
-            data_only: false,
-            end_fsync: false,
-            fsync_on_close: false,
-            sync: None,
-            direct: false,
-            invalidate: true,
-            advice: None,
-            data: Data::Scrambled,
-            verify: None,
-            group_reporting: false,
-            unified: false,
-            percentiles: Vec::new(),
-            bwavgtime: Nanos::from_millis(500),
-            iopsavgtime: Nanos::from_millis(500),
-            logged: false,
-        };
         Draft {
-            job,
+            job: Job { capacity, ..Job::default() },
             kb_base: 1024,
-            rw: None,
-            size: None,
-            filesize: None,
-            io_size: None,
-            offset: None,
-            offset_increment: None,
-            offset_align: None,
-            bs: None,
-            bssplit: None,
-            bsrange: None,
-            ba: None,
-            distribution: None,
-            copy_to: None,
-            files: None,
-            rate: None,
-            rate_min: None,
-            strided: false,
-            zone_size: None,
-            zone_range: None,
-            zone_skip: None,
             steady_state: "iops_slope:0.01%".into(),
-            steady_duration: Nanos::ZERO,
-            steady_ramp: Nanos::ZERO,
-            flow: 0,
-            flow_id: 0,
-            fdatasync: 0,
-            fadvise_hint: Hint::AsItWorks,
             verifying: Verifying { do_verify: true, ..Verifying::default() },
-            engine: Engine::OneAtATime,
             engine_name: "psync".into(),
+            ..Draft::default()
         }
     }
 
@@ -291,7 +196,9 @@ impl Draft {
     pub fn finish(mut self) -> Result<Job, (&'static str, Wrong)> {
         self.engine();
         self.requests()?;
+        self.rates()?;
         self.region()?;
+        self.pieces()?;
         self.strided()?;
         let job = &mut self.job;
         if job.time_based && job.runtime.is_none() {
@@ -319,7 +226,7 @@ impl Draft {
         // As fio has it: a random map is for the uniform distribution and blocks that are aligned to their size.
         job.norandommap &= !job.lfsr || job.distribution != Distribution::Uniform;
         job.norandommap |= job.distribution != Distribution::Uniform;
-        job.norandommap |= job.align != job.sizes.each(Sizes::least);
+        job.norandommap |= job.align != job.sizes.each(Sizes::smallest);
         if job.wait_for.as_ref() == Some(&job.name) {
             return Err(("wait_for", format!("{} waits for itself", job.name).into()));
         }
@@ -374,7 +281,7 @@ impl Draft {
             job.sizes = sizes;
             job.notes.extend(note);
         }
-        job.bs = job.sizes.each(Sizes::most);
+        job.bs = job.sizes.each(Sizes::largest);
         // A trim moves no data.
         let largest = if job.rw.mix == Mix::Trim { 0 } else { job.largest() };
         if largest > 1 << 30 {
@@ -385,33 +292,37 @@ impl Draft {
             };
             return Err((option, Wrong::hinted(format!("{largest} bytes"), "at most 1g, but for trims")));
         }
-        job.align = job.sizes.each(Sizes::least);
+        job.align = job.sizes.each(Sizes::smallest);
         if let Some(text) = self.ba.as_ref().filter(|_| job.rw.random) {
             job.align = by_kind(text, job.align, |text| block(text, kb_base)).map_err(|what| ("ba", what))?;
         }
+        Ok(())
+    }
+
+    fn rates(&mut self) -> Result<(), (&'static str, Wrong)> {
+        let (job, kb_base) = (&mut self.job, self.kb_base);
         if let Some(text) = &self.rate {
-            let one = |text: &str| size(text, 0, kb_base).map(|rate| (rate > 0).then_some(rate));
-            job.rate = by_kind(text, job.rate, one).map_err(|what| ("rate", what))?;
+            job.rate =
+                by_kind(text, job.rate, |text| some_rate(text, kb_base)).map_err(|what| ("rate", what))?;
         }
         if job.rate != ByKind::default() && job.rate_iops != ByKind::default() {
             return Err(("rate_iops", Wrong::hinted("there is a rate, too", "fio takes one of them")));
         }
+        let min = &mut job.rate_min;
         if let Some(text) = &self.rate_min {
-            let one = |text: &str| size(text, 0, kb_base).map(|rate| (rate > 0).then_some(rate));
-            let least = by_kind(text, job.rate_min.bytes, one).map_err(|what| ("rate_min", what))?;
-            job.rate_min.bytes = least;
+            let read = by_kind(text, min.bytes, |text| some_rate(text, kb_base));
+            min.bytes = read.map_err(|what| ("rate_min", what))?;
         }
-        let least = &job.rate_min;
-        if least.bytes != ByKind::default() && least.requests != ByKind::default() {
+        if min.bytes != ByKind::default() && min.requests != ByKind::default() {
             let wrong = Wrong::hinted("there is a rate_min, too", "fio takes one of them");
             return Err(("rate_iops_min", wrong));
         }
-        for (option, least, most) in
-            [("rate_min", &least.bytes, &job.rate), ("rate_iops_min", &least.requests, &job.rate_iops)]
+        for (option, min, max) in
+            [("rate_min", &min.bytes, &job.rate), ("rate_iops_min", &min.requests, &job.rate_iops)]
         {
-            for (least, most) in least.array().into_iter().zip(most.array()) {
-                if let (Some(least), Some(most)) = (least, most.filter(|&most| Some(most) < least)) {
-                    let wrong = format!("{least} a second at least, and {most} at most");
+            for (min, max) in min.array().into_iter().zip(max.array()) {
+                if let (Some(min), Some(max)) = (min, max.filter(|&max| Some(max) < min)) {
+                    let wrong = format!("{min} a second at least, and {max} at most");
                     return Err((option, Wrong::hinted(wrong, "at most the rate")));
                 }
             }
@@ -461,12 +372,12 @@ impl Draft {
             None => Ok(None),
         };
         let percent = |text: &Option<String>| text.as_deref().and_then(percentage);
-        let least = job.sizes.each(Sizes::least).least() as u64;
+        let smallest = job.sizes.each(Sizes::smallest).smallest() as u64;
         job.offset = read("offset", &self.offset, capacity)?.unwrap_or(0);
         job.offset_increment = read("offset_increment", &self.offset_increment, capacity)?.unwrap_or(0);
         if percent(&self.offset).is_some() || percent(&self.offset_increment).is_some() {
             let align = read("offset_align", &self.offset_align, 0)?.filter(|&align| align > 0);
-            job.offset_align = align.unwrap_or(least);
+            job.offset_align = align.unwrap_or(smallest);
         }
         job.asked.size = match percent(&self.size) {
             Some(percent) => Some((percent, true)),
@@ -475,9 +386,9 @@ impl Draft {
         job.asked.filesize = match &self.filesize {
             Some(text) => {
                 let (low, high) = text.split_once(['-', ':']).unwrap_or((text, text));
-                let one =
+                let bytes =
                     |text: &str| size(text.trim(), capacity, kb_base).map_err(|what| ("filesize", what));
-                let (low, high) = (one(low)?, one(high)?);
+                let (low, high) = (bytes(low)?, bytes(high)?);
                 Some((low.min(high), low.max(high)))
             }
             None => None,
@@ -498,14 +409,26 @@ impl Draft {
         }
         for clone in [0, job.numjobs as u64 - 1] {
             let extent = job.extent(clone);
-            if extent.pass < least || extent.region < least {
+            if extent.pass < smallest || extent.region < smallest {
                 return Err((
                     "size",
                     format!("{} bytes is less than one block", extent.pass.min(extent.region)).into(),
                 ));
             }
         }
-        if let Some(files) = read("files", &self.files, capacity)?.filter(|_| job.rw.random) {
+        job.size = job.extent(0).region;
+        Ok(())
+    }
+
+    /// The options of pslc's own: pieces of the region, and where what was read is written.
+    fn pieces(&mut self) -> Result<(), (&'static str, Wrong)> {
+        let (job, kb_base) = (&mut self.job, self.kb_base);
+        let capacity = job.capacity;
+        let read = |option: &'static str, text: &Option<String>| match text {
+            Some(text) => size(text, capacity, kb_base).map(Some).map_err(|what| (option, what)),
+            None => Ok(None),
+        };
+        if let Some(files) = read("files", &self.files)?.filter(|_| job.rw.random) {
             let bs = job.bs.largest() as u64;
             if !job.sizes.is_one() || files < bs || files % bs != 0 {
                 return Err((
@@ -515,11 +438,10 @@ impl Draft {
             }
             job.files = Some(files);
         }
-        let first = job.extent(0);
-        job.size = first.region;
-        job.copy_to = read("copy_to", &self.copy_to, capacity)?;
+        job.copy_to = read("copy_to", &self.copy_to)?;
         if let Some(to) = job.copy_to {
-            let end = to.saturating_add(last.start - first.start).saturating_add(job.size);
+            let clones = job.extent(job.numjobs as u64 - 1).start - job.extent(0).start;
+            let end = to.saturating_add(clones).saturating_add(job.size);
             if end > capacity {
                 return Err((
                     "copy_to",

@@ -1,11 +1,12 @@
 //! fio's engines: which of them pslc stands for, and why not the others.
 
 /// What an engine is to pslc.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Engine {
     /// Requests are under way together, with or without flushes among them.
     Queued { flushes: bool },
     /// The next request is made when the one before is done.
+    #[default]
     OneAtATime,
     /// Always through the page cache, one at a time.
     Mapped,

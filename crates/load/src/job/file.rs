@@ -61,24 +61,7 @@ pub fn parse(
         let mut job = section(&name, &place, &lines, ground, capacity_bytes, env)?;
         job.group = group;
         job.stonewall |= behind;
-        if let Some(waited) =
-            job.wait_for.as_ref().filter(|waited| jobs.iter().all(|job| job.name != **waited))
-        {
-            return Err(JobError {
-                place,
-                message: format!("wait_for: there is no job {waited} before {name}"),
-                hint: "the job that is waited for stands first".into(),
-            });
-        }
-        if let Some(other) =
-            jobs.iter().find(|other| other.group == group && other.steady_state != job.steady_state)
-        {
-            return Err(JobError {
-                place,
-                message: format!("{name} and {} are one group, and become steady together", other.name),
-                hint: "give both the same steadystate, ss_dur and ss_ramp, or the second new_group".into(),
-            });
-        }
+        beside_earlier(&job, &jobs, place)?;
         jobs.push(job);
     }
     if jobs.is_empty() {
@@ -94,6 +77,29 @@ pub fn parse(
         return too_much(message, "no drive has more than 65536 requests in each queue; give fewer numjobs");
     }
     Ok(jobs)
+}
+
+/// Whether a job agrees with those that stand before it in the file.
+fn beside_earlier(job: &Job, earlier: &[Job], place: String) -> Result<(), JobError> {
+    let name = &job.name;
+    if let Some(waited) =
+        job.wait_for.as_ref().filter(|&waited| earlier.iter().all(|job| job.name != *waited))
+    {
+        return Err(JobError {
+            place,
+            message: format!("wait_for: there is no job {waited} before {name}"),
+            hint: "the job that is waited for stands first".into(),
+        });
+    }
+    let of_group = |other: &&Job| other.group == job.group && other.steady_state != job.steady_state;
+    if let Some(other) = earlier.iter().find(of_group) {
+        return Err(JobError {
+            place,
+            message: format!("{name} and {} are one group, and become steady together", other.name),
+            hint: "give both the same steadystate, ss_dur and ss_ramp, or the second new_group".into(),
+        });
+    }
+    Ok(())
 }
 
 /// Of a job that verifies on a simulated drive.
@@ -118,13 +124,75 @@ struct Section {
     behind: bool,
 }
 
+/// The sections of job files while their lines are read.
+#[derive(Default)]
+struct Sections {
+    list: Vec<Section>,
+    global: Vec<Line>,
+    /// Whether lines are [global]'s; before any section they are nobody's.
+    in_global: Option<bool>,
+    /// Lines of all sections, those of [global] in each.
+    options: usize,
+    /// The next section is the first of a further file.
+    behind: bool,
+}
+
+impl Sections {
+    /// A further job file begins.
+    fn begin_file(&mut self) {
+        self.global.clear();
+        (self.in_global, self.behind) = (None, true);
+    }
+
+    /// A line with a name in brackets, without the first.
+    fn begin(&mut self, name: &str, source: &str, place: String) -> Result<(), JobError> {
+        let Some(name) = name.strip_suffix(']').map(str::trim).filter(|name| !name.is_empty()) else {
+            let hint = "a section is a name in brackets: [sequential-fill]".to_string();
+            return Err(JobError { place, message: format!("\"[{name}\" is no section"), hint });
+        };
+        if self.list.len() == MOST_SECTIONS {
+            let message = format!("more than {MOST_SECTIONS} sections");
+            let hint = "loops=N repeats a job, numjobs=N makes it several times".to_string();
+            return Err(JobError { place: source.to_string(), message, hint });
+        }
+        self.in_global = Some(name.starts_with("global"));
+        if self.in_global == Some(true) {
+            return Ok(());
+        }
+        self.options += self.global.len();
+        if self.options > MOST_OPTIONS {
+            let message =
+                format!("more than {MOST_OPTIONS} options, those of [global] counted in each section");
+            let hint = "give fewer sections, or fewer options in [global]".to_string();
+            return Err(JobError { place: source.to_string(), message, hint });
+        }
+        let (lines, behind) = (self.global.clone(), std::mem::take(&mut self.behind));
+        self.list.push(Section { name: name.to_string(), place, lines, behind });
+        Ok(())
+    }
+
+    fn option(&mut self, text: &str, place: String) -> Result<(), JobError> {
+        let (option, value) = text.split_once('=').unwrap_or((text, ""));
+        let (option, value) = (option.trim().to_string(), value.trim().to_string());
+        let Some(global) = self.in_global else {
+            return Err(JobError {
+                place,
+                message: format!("{option} stands before any section"),
+                hint: "begin with [global] or a job's name in brackets".into(),
+            });
+        };
+        let line = Line { place, option, value, global };
+        match self.list.last_mut() {
+            Some(section) if !global => section.lines.push(line),
+            _ => self.global.push(line),
+        }
+        Ok(())
+    }
+}
+
 fn sections(source: &str, text: &str) -> Result<Vec<Section>, JobError> {
-    let mut global: Vec<Line> = Vec::new();
-    let mut found: Vec<Section> = Vec::new();
+    let mut sections = Sections::default();
     let (mut source, mut number) = (source, 0);
-    // Whether lines are [global]'s; before any section they are nobody's.
-    let mut in_global = None;
-    let (mut options, mut behind) = (0, false);
     for raw in text.lines() {
         number += 1;
         let marker = raw.strip_prefix("#line ").and_then(|rest| rest.split_once(' '));
@@ -132,57 +200,19 @@ fn sections(source: &str, text: &str) -> Result<Vec<Section>, JobError> {
         {
             (source, number) = (name, line.saturating_sub(1));
             if line == 0 {
-                global.clear();
-                (in_global, behind) = (None, true);
+                sections.begin_file();
             }
             continue;
         }
         let place = format!("{source}:{number}");
         let line = raw.split([';', '#']).next().unwrap_or_default().trim();
-        if line.is_empty() {
-            continue;
-        }
-        if let Some(name) = line.strip_prefix('[') {
-            let Some(name) = name.strip_suffix(']').map(str::trim).filter(|n| !n.is_empty()) else {
-                let hint = "a section is a name in brackets: [sequential-fill]".to_string();
-                return Err(JobError { place, message: format!("\"{line}\" is no section"), hint });
-            };
-            if found.len() == MOST_SECTIONS {
-                let message = format!("more than {MOST_SECTIONS} sections");
-                let hint = "loops=N repeats a job, numjobs=N makes it several times".to_string();
-                return Err(JobError { place: source.to_string(), message, hint });
-            }
-            in_global = Some(name.starts_with("global"));
-            if in_global == Some(false) {
-                options += global.len();
-                if options > MOST_OPTIONS {
-                    let message = format!(
-                        "more than {MOST_OPTIONS} options, those of [global] counted in each section"
-                    );
-                    let hint = "give fewer sections, or fewer options in [global]".to_string();
-                    return Err(JobError { place: source.to_string(), message, hint });
-                }
-                let behind = std::mem::take(&mut behind);
-                found.push(Section { name: name.to_string(), place, lines: global.clone(), behind });
-            }
-            continue;
-        }
-        let (option, value) = line.split_once('=').unwrap_or((line, ""));
-        let (option, value) = (option.trim().to_string(), value.trim().to_string());
-        let Some(is_global) = in_global else {
-            return Err(JobError {
-                place,
-                message: format!("{option} stands before any section"),
-                hint: "begin with [global] or a job's name in brackets".into(),
-            });
-        };
-        let line = Line { place, option, value, global: is_global };
-        match found.last_mut() {
-            Some(section) if !is_global => section.lines.push(line),
-            _ => global.push(line),
+        match line.strip_prefix('[') {
+            _ if line.is_empty() => {}
+            Some(name) => sections.begin(name, source, place)?,
+            None => sections.option(line, place)?,
         }
     }
-    Ok(found)
+    Ok(sections.list)
 }
 
 /// A value that is wrong, with a hint for where it has none.
@@ -218,79 +248,7 @@ fn section(
         });
     }
     for line in lines {
-        let not_run = |why: &str| JobError {
-            place: line.place.clone(),
-            message: format!("an fio option that pslc does not run: {}: {why}", line.option),
-            hint: "leave it out; docs/fio.md lists what is obeyed".into(),
-        };
-        let Some(row) = find(&line.option) else {
-            if let Some(whose) = engines::option(&line.option) {
-                return Err(not_run(&format!("it is {whose}")));
-            }
-            if COMMAND_LINE.contains(&line.option.as_str()) {
-                return Err(JobError {
-                    place: line.place.clone(),
-                    message: format!("{} is an option of the command line", line.option),
-                    hint: format!("leave it out here; pslc run JOBFILE --{}", line.option),
-                });
-            }
-            let near = pslc_ssd::profile::nearest(
-                &line.option,
-                OPTIONS.iter().flat_map(|row| row.names.iter().copied()),
-            );
-            return Err(JobError {
-                place: line.place.clone(),
-                message: format!("unknown option {}", line.option),
-                hint: match near {
-                    Some(near) => format!("did you mean {near}? docs/fio.md lists what is obeyed"),
-                    None => "docs/fio.md lists what is obeyed".into(),
-                },
-            });
-        };
-        let apply = match (&row.tier, ground) {
-            (Tier::Obey(apply, _), _) | (Tier::Real(apply, _), Ground::Real) => Some(apply),
-            _ => None,
-        };
-        let value = match expand(&line.value, env) {
-            Ok(value) => value,
-            // What nobody looks at need not be set.
-            Err(_) if apply.is_none() => line.value.clone(),
-            Err(message) => {
-                return Err(JobError {
-                    place: line.place.clone(),
-                    message,
-                    hint: "set what is missing in the environment, or write the value".into(),
-                })
-            }
-        };
-        draft.job.options.push((line.option.clone(), value.clone()));
-        draft.job.global_options += usize::from(line.global);
-        let by_option = |wrong| refused(&line.place, &line.option, wrong, "as in fio's manual");
-        if let (Tier::Real(apply, _), Ground::Simulated) = (&row.tier, ground) {
-            // It says nothing here, and may not be wrong for that.
-            apply(&mut draft.clone(), &value).map_err(by_option)?;
-        }
-        words::check(&line.option, &value).map_err(by_option)?;
-        if let Some(apply) = apply {
-            // A name in [global] is that of no job.
-            if !(line.global && line.option == "name") {
-                apply(&mut draft, &value).map_err(by_option)?;
-            }
-            draft.job.notes.extend(
-                without_unit(&value)
-                    .map(|read| format!("{}={value} is {read}, as fio reads it", line.option)),
-            );
-            continue;
-        }
-        let ignored = match row.tier {
-            Tier::Refuse(why, unless) if !unless.contains(&value.as_str()) => return Err(not_run(why)),
-            Tier::Ignore(why) | Tier::Real(_, why) => why,
-            _ => continue,
-        };
-        let note = format!("{} is ignored: {ignored}", line.option);
-        if !draft.job.notes.contains(&note) {
-            draft.job.notes.push(note);
-        }
+        obey(&mut draft, line, ground, env)?;
     }
     let finished = draft.finish().map_err(|(option, wrong)| {
         let names = find(option).map_or(&[][..], |row| row.names);
@@ -310,6 +268,90 @@ fn section(
         job.notes.push(format!("verify={}: {UNSEEN}", verify.sum.name()));
     }
     Ok(job)
+}
+
+/// Take one line of a section into its draft, or say why not.
+fn obey(
+    draft: &mut Draft,
+    line: &Line,
+    ground: Ground,
+    env: &dyn Fn(&str) -> Option<String>,
+) -> Result<(), JobError> {
+    let row = find(&line.option).ok_or_else(|| unknown(line))?;
+    let apply = match (&row.tier, ground) {
+        (Tier::Obey(apply, _), _) | (Tier::Real(apply, _), Ground::Real) => Some(apply),
+        _ => None,
+    };
+    let value = match expand(&line.value, env) {
+        Ok(value) => value,
+        // What nobody looks at need not be set.
+        Err(_) if apply.is_none() => line.value.clone(),
+        Err(message) => {
+            let hint = "set what is missing in the environment, or write the value".into();
+            return Err(JobError { place: line.place.clone(), message, hint });
+        }
+    };
+    draft.job.options.push((line.option.clone(), value.clone()));
+    draft.job.global_options += usize::from(line.global);
+    let by_option = |wrong| refused(&line.place, &line.option, wrong, "as in fio's manual");
+    if let (Tier::Real(apply, _), Ground::Simulated) = (&row.tier, ground) {
+        // It says nothing here, and may not be wrong for that.
+        apply(&mut draft.clone(), &value).map_err(by_option)?;
+    }
+    words::check(&line.option, &value).map_err(by_option)?;
+    if let Some(apply) = apply {
+        // A name in [global] is that of no job.
+        if !(line.global && line.option == "name") {
+            apply(draft, &value).map_err(by_option)?;
+        }
+        let read = without_unit(&value);
+        draft
+            .job
+            .notes
+            .extend(read.map(|read| format!("{}={value} is {read}, as fio reads it", line.option)));
+        return Ok(());
+    }
+    let ignored = match row.tier {
+        Tier::Refuse(why, unless) if !unless.contains(&value.as_str()) => return Err(not_run(line, why)),
+        Tier::Ignore(why) | Tier::Real(_, why) => why,
+        _ => return Ok(()),
+    };
+    let note = format!("{} is ignored: {ignored}", line.option);
+    if !draft.job.notes.contains(&note) {
+        draft.job.notes.push(note);
+    }
+    Ok(())
+}
+
+fn not_run(line: &Line, why: &str) -> JobError {
+    JobError {
+        place: line.place.clone(),
+        message: format!("an fio option that pslc does not run: {}: {why}", line.option),
+        hint: "leave it out; docs/fio.md lists what is obeyed".into(),
+    }
+}
+
+/// Of a line whose option is none of fio's that concern a job.
+fn unknown(line: &Line) -> JobError {
+    if let Some(whose) = engines::option(&line.option) {
+        return not_run(line, &format!("it is {whose}"));
+    }
+    if COMMAND_LINE.contains(&line.option.as_str()) {
+        return JobError {
+            place: line.place.clone(),
+            message: format!("{} is an option of the command line", line.option),
+            hint: format!("leave it out here; pslc run JOBFILE --{}", line.option),
+        };
+    }
+    let names = OPTIONS.iter().flat_map(|row| row.names.iter().copied());
+    JobError {
+        place: line.place.clone(),
+        message: format!("unknown option {}", line.option),
+        hint: match pslc_ssd::profile::nearest(&line.option, names) {
+            Some(near) => format!("did you mean {near}? docs/fio.md lists what is obeyed"),
+            None => "docs/fio.md lists what is obeyed".into(),
+        },
+    }
 }
 
 /// Replace `${NAME}` by the environment's value, and work out fio's keywords.

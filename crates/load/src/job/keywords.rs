@@ -35,8 +35,8 @@ struct Decimal {
 
 impl Decimal {
     fn whole(self) -> Option<i128> {
-        let one = 10i128.checked_pow(self.scale)?;
-        (self.mantissa % one == 0).then(|| self.mantissa / one)
+        let unit = 10i128.checked_pow(self.scale)?;
+        (self.mantissa % unit == 0).then(|| self.mantissa / unit)
     }
 
     /// With so many decimals, the others cut off.
@@ -143,19 +143,19 @@ mod tests {
 
     #[test]
     fn arithmetic_with_a_keyword_is_what_bc_says() {
-        let found = |value: &str| replaced(value).unwrap();
-        assert_eq!(found("8192*$pagesize"), "33554432");
-        assert_eq!(found("$pagesize*3/2"), "6144");
-        assert_eq!(found("3/2*$pagesize"), "4096");
-        assert_eq!(found("1.5*$pagesize"), "6144");
-        assert_eq!(found("($pagesize+4096)*2"), "16384");
-        assert_eq!(found("2^3*$pagesize"), "32768");
-        assert_eq!(found("-1*-$pagesize"), "4096");
-        assert_eq!(found("$pagesize%1000"), "96");
-        assert_eq!(found("$ncpus*$mb_memory"), "4");
-        assert_eq!(found("$pagesize"), "4096");
-        assert_eq!(found("$pagesizek"), "4096k");
-        assert_eq!(found("8192*2"), "8192*2");
+        let read = |value: &str| replaced(value).unwrap();
+        assert_eq!(read("8192*$pagesize"), "33554432");
+        assert_eq!(read("$pagesize*3/2"), "6144");
+        assert_eq!(read("3/2*$pagesize"), "4096");
+        assert_eq!(read("1.5*$pagesize"), "6144");
+        assert_eq!(read("($pagesize+4096)*2"), "16384");
+        assert_eq!(read("2^3*$pagesize"), "32768");
+        assert_eq!(read("-1*-$pagesize"), "4096");
+        assert_eq!(read("$pagesize%1000"), "96");
+        assert_eq!(read("$ncpus*$mb_memory"), "4");
+        assert_eq!(read("$pagesize"), "4096");
+        assert_eq!(read("$pagesizek"), "4096k");
+        assert_eq!(read("8192*2"), "8192*2");
     }
 
     #[test]

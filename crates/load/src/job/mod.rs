@@ -238,6 +238,37 @@ pub struct Job {
     pub logged: bool,
 }
 
+/// fio's defaults, of a target without bytes.
+impl Default for Job {
+    #[rustfmt::skip] // A table: rustfmt gives each field a line of its own.
+    fn default() -> Job {
+        let rw = Pattern { random: false, mix: Mix::Read, run: 1, hole: 0, identical: false };
+        let latency_target =
+            LatencyTarget { target: Nanos::ZERO, window: Nanos::ZERO, percentile: 100.0, run: false };
+        let bs = 4096;
+        Job {
+            name: String::new(), options: Vec::new(), global_options: 0, notes: Vec::new(), group: 0,
+            rw, bs: ByKind::all(bs), sizes: ByKind::all(Sizes::One(bs)), align: ByKind::all(bs),
+            bs_unaligned: false, bs_is_seq_rand: false,
+            copy_to: None, files: None, strided: None,
+            capacity: 0, offset: 0, offset_align: 1, offset_increment: 0,
+            asked: Asked::default(), size: 0, io_size: None,
+            one_at_a_time: false, flush_blocks: false, null: false, iodepth: 1, numjobs: 1,
+            runtime: None, time_based: false, ramp_time: Nanos::ZERO, startdelay: (Nanos::ZERO, Nanos::ZERO),
+            pause: Nanos::ZERO, stonewall: false, wait_for: None, exitall: false, exit_what: ExitWhat::Group,
+            steady_state: None, latency_target, loops: 1, number_ios: None,
+            think: ThinkTime::default(), rate: ByKind::default(), rate_iops: ByKind::default(),
+            rate_min: LeastRate::default(), pace: Pace::Linear, flow: None,
+            norandommap: false, lfsr: false, randseed: None, randrepeat: true,
+            distribution: Distribution::Uniform, percentage_random: ByKind::all(100), rwmixread: 50,
+            fsync: 0, data_only: false, end_fsync: false, fsync_on_close: false, sync: None,
+            direct: false, invalidate: true, advice: None, data: Data::Scrambled, verify: None,
+            group_reporting: false, unified: false, percentiles: Vec::new(),
+            bwavgtime: Nanos::from_millis(500), iopsavgtime: Nanos::from_millis(500), logged: false,
+        }
+    }
+}
+
 impl Job {
     pub fn reads(&self) -> bool {
         matches!(self.rw.mix, Mix::Read | Mix::ReadWrite)

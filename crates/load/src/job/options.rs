@@ -152,8 +152,8 @@ pub const OPTIONS: &[Row] = &[
     row(&["ramp_time"], Obey(|d, v| Ok(d.job.ramp_time = time(v, SECOND)?), "`number_ios` and rates count from its end")),
     row(&["loops"], Obey(|d, v| Ok(d.job.loops = count(v, 0, u32::MAX as u64)?.max(1) as u32), "")),
     row(&["number_ios"], Obey(|d, v| {
-        let most = count(v, 0, u64::MAX)?;
-        Ok(d.job.number_ios = (most > 0).then_some(most))
+        let requests = count(v, 0, u64::MAX)?;
+        Ok(d.job.number_ios = (requests > 0).then_some(requests))
     }, "")),
     row(&["exitall"], Obey(|d, v| Ok(d.job.exitall = flag(v)?), "")),
     row(&["exit_what"], Obey(|d, v| match v {
@@ -223,8 +223,8 @@ pub const OPTIONS: &[Row] = &[
     row(&["random_distribution"], Obey(|d, v| Ok(d.distribution = Some(v.into())),
         "hot blocks are elsewhere than fio's, and never two in one place, as fio's hash has it where their number is no power of two; a centre is ignored")),
     row(&["percentage_random"], Obey(|d, v| {
-        let one = |text: &str| count(text, 0, 100).map(|percent| percent as u32);
-        Ok(d.job.percentage_random = by_kind(v, d.job.percentage_random, one)?)
+        let percent = |text: &str| count(text, 0, 100).map(|percent| percent as u32);
+        Ok(d.job.percentage_random = by_kind(v, d.job.percentage_random, percent)?)
     }, "")),
 
     // When.
@@ -241,8 +241,8 @@ pub const OPTIONS: &[Row] = &[
     row(&["thinktime_spin"], Ignore("thinking and spinning are the same to a drive")),
     row(&["rate"], Obey(|d, v| Ok(d.rate = Some(v.into())), "")),
     row(&["rate_iops"], Obey(|d, v| {
-        let one = |text: &str| count(text, 0, u32::MAX as u64).map(|rate| (rate > 0).then_some(rate));
-        Ok(d.job.rate_iops = by_kind(v, d.job.rate_iops, one)?)
+        let rate = |text: &str| count(text, 0, u32::MAX as u64).map(|rate| (rate > 0).then_some(rate));
+        Ok(d.job.rate_iops = by_kind(v, d.job.rate_iops, rate)?)
     }, "")),
     row(&["rate_process"], Obey(|d, v| match v {
         "linear" => Ok(d.job.pace = Pace::Linear),
@@ -252,8 +252,8 @@ pub const OPTIONS: &[Row] = &[
     row(&["rate_min", "ratemin"], Obey(|d, v| Ok(d.rate_min = Some(v.into())),
         "a job that is slower ends the run; the first two seconds are not looked at")),
     row(&["rate_iops_min"], Obey(|d, v| {
-        let one = |text: &str| count(text, 0, u32::MAX as u64).map(|rate| (rate > 0).then_some(rate));
-        Ok(d.job.rate_min.requests = by_kind(v, d.job.rate_min.requests, one)?)
+        let rate = |text: &str| count(text, 0, u32::MAX as u64).map(|rate| (rate > 0).then_some(rate));
+        Ok(d.job.rate_min.requests = by_kind(v, d.job.rate_min.requests, rate)?)
     }, "as `rate_min`")),
     row(&["rate_cycle", "ratecycle"], Obey(|d, v| {
         Ok(d.job.rate_min.cycle = Nanos::from_millis(count(v, 0, DAY_MS)?))

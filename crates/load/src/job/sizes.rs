@@ -48,7 +48,7 @@ impl<T> ByKind<T> {
 }
 
 impl<T: Ord + Copy> ByKind<T> {
-    pub fn least(&self) -> T {
+    pub fn smallest(&self) -> T {
         self.read.min(self.write).min(self.trim)
     }
 
@@ -68,14 +68,14 @@ pub enum Sizes {
 }
 
 impl Sizes {
-    pub fn least(&self) -> u32 {
+    pub fn smallest(&self) -> u32 {
         match self {
             Sizes::One(size) | Sizes::Range(size, _) => *size,
             Sizes::Split(split) => split.iter().map(|&(size, _)| size).min().expect("it is not empty"),
         }
     }
 
-    pub fn most(&self) -> u32 {
+    pub fn largest(&self) -> u32 {
         match self {
             Sizes::One(size) | Sizes::Range(_, size) => *size,
             Sizes::Split(split) => split.iter().map(|&(size, _)| size).max().expect("it is not empty"),
@@ -86,8 +86,8 @@ impl Sizes {
 impl ByKind<Sizes> {
     /// Every request is of one size.
     pub fn is_one(&self) -> bool {
-        let least = self.each(Sizes::least);
-        self.each(Sizes::most) == least && least.least() == least.largest()
+        let smallest = self.each(Sizes::smallest);
+        self.each(Sizes::largest) == smallest && smallest.smallest() == smallest.largest()
     }
 }
 
@@ -159,7 +159,7 @@ impl Job {
     pub fn extent(&self, clone: u64) -> Extent {
         let start = self.offset.saturating_add(self.offset_increment.saturating_mul(clone));
         let start = start.div_ceil(self.offset_align).saturating_mul(self.offset_align).min(self.capacity);
-        let least = self.sizes.each(Sizes::least).least() as u64;
+        let smallest = self.sizes.each(Sizes::smallest).smallest() as u64;
         let rest = self.capacity - start;
         let bytes = self.asked.size.and_then(|(size, percent)| (!percent && size > 0).then_some(size));
         let mut region = match self.asked.filesize {
@@ -173,7 +173,7 @@ impl Job {
             if percent != 100 {
                 let file = region as u128 + start as u128;
                 region = ((file * percent as u128 / 100) as u64).min(region);
-                region -= region % least;
+                region -= region % smallest;
             }
         }
         let total = match self.asked.io_percent {

@@ -120,7 +120,7 @@ pub fn block_split(
 ) -> Result<(ByKind<Sizes>, Option<String>), Wrong> {
     let mut note = None;
     let list = |text: &str| {
-        let mut found: Vec<(u32, Option<u32>)> = Vec::new();
+        let mut shares: Vec<(u32, Option<u32>)> = Vec::new();
         // fio's list ends with its first empty part; one that begins with it does not come here.
         for part in text.split(':').take_while(|part| !part.is_empty()) {
             let (bs, share) = part.split_once('/').unwrap_or((part, ""));
@@ -131,9 +131,9 @@ pub fn block_split(
                     format!("bssplit has no ranges: {bs} is {first}, as fio reads it")
                 });
             }
-            found.push((block(first.unwrap_or(bs).trim(), kb_base)?, (share > 0).then_some(share as u32)));
+            shares.push((block(first.unwrap_or(bs).trim(), kb_base)?, (share > 0).then_some(share as u32)));
         }
-        let mut split = filled(&found).ok_or_else(|| not_all(text, &found))?;
+        let mut split = filled(&shares).ok_or_else(|| not_all(text, &shares))?;
         split.sort_by_key(|&(_, share)| share);
         Ok(match split[..] {
             [(size, _)] => Sizes::One(size),
@@ -145,18 +145,18 @@ pub fn block_split(
 }
 
 /// Shares that were said, in percent.
-fn said<T>(found: &[(T, Option<u32>)]) -> u32 {
-    found.iter().filter_map(|(_, share)| *share).sum()
+fn given_percent<T>(shares: &[(T, Option<u32>)]) -> u32 {
+    shares.iter().filter_map(|(_, share)| *share).sum()
 }
 
-fn not_all<T>(text: &str, found: &[(T, Option<u32>)]) -> Wrong {
-    Wrong::hinted(format!("\"{text}\" has shares of {} percent", said(found)), "100 in sum")
+fn not_all<T>(text: &str, shares: &[(T, Option<u32>)]) -> Wrong {
+    Wrong::hinted(format!("\"{text}\" has shares of {} percent", given_percent(shares)), "100 in sum")
 }
 
 /// Shares that were left out divide evenly what the others leave of 100; `None` where that is less than nothing.
-fn filled<T: Copy>(found: &[(T, Option<u32>)]) -> Option<Vec<(T, u32)>> {
-    let mut open = found.iter().filter(|(_, share)| share.is_none()).count() as u32;
-    let mut rest = 100u32.checked_sub(said(found));
+fn filled<T: Copy>(shares: &[(T, Option<u32>)]) -> Option<Vec<(T, u32)>> {
+    let mut open = shares.iter().filter(|(_, share)| share.is_none()).count() as u32;
+    let mut rest = 100u32.checked_sub(given_percent(shares));
     let fill = |&(what, share): &(T, Option<u32>)| {
         let share = match share {
             Some(share) => share,
@@ -168,21 +168,21 @@ fn filled<T: Copy>(found: &[(T, Option<u32>)]) -> Option<Vec<(T, u32)>> {
         };
         Some((what, share))
     };
-    found.iter().map(fill).collect()
+    shares.iter().map(fill).collect()
 }
 
 /// `4k-64k`: from the one to the other in steps of the smaller; also one range each for reads, writes and trims.
 pub fn block_range(text: &str, kb_base: u64) -> Result<ByKind<Sizes>, Wrong> {
     lists(text, None, |text| {
-        let Some((one, other)) = text.split_once(['-', ':']) else {
+        let Some((low, high)) = text.split_once(['-', ':']) else {
             return Err(Wrong::hinted(format!("\"{text}\" is no range"), "4k-64k"));
         };
         // What follows each end, as in a split, says nothing to fio.
         let end = |text: &str| block(text.split([':', '-', '/']).next().unwrap_or(text).trim(), kb_base);
-        let (one, other) = (end(one)?, end(other)?);
-        Ok(match one == other {
-            true => Sizes::One(one),
-            false => Sizes::Range(one.min(other), one.max(other)),
+        let (low, high) = (end(low)?, end(high)?);
+        Ok(match low == high {
+            true => Sizes::One(low),
+            false => Sizes::Range(low.min(high), low.max(high)),
         })
     })
 }
@@ -238,9 +238,9 @@ pub fn time(text: &str, unit: Nanos) -> Result<Nanos, Wrong> {
 }
 
 /// A whole number, also with a suffix: `1k` is 1024.
-pub fn count(text: &str, least: u64, most: u64) -> Result<u64, Wrong> {
-    let number = size(text, 0, 1024).ok().filter(|n| !text.contains('%') && (least..=most).contains(n));
-    number.ok_or_else(|| format!("\"{text}\" is not a whole number from {least} to {most}").into())
+pub fn count(text: &str, min: u64, max: u64) -> Result<u64, Wrong> {
+    let number = size(text, 0, 1024).ok().filter(|n| !text.contains('%') && (min..=max).contains(n));
+    number.ok_or_else(|| format!("\"{text}\" is not a whole number from {min} to {max}").into())
 }
 
 /// A number of 0 or more, also with decimals.
@@ -251,9 +251,9 @@ pub fn decimal(text: &str) -> Result<f64, Wrong> {
 
 /// `50:99:99.9`: up to 20 percentiles.
 pub fn percentiles(text: &str) -> Result<Vec<f64>, Wrong> {
-    let one = |part: &str| part.trim().parse().ok().filter(|percent| (0.0..=100.0).contains(percent));
-    let found: Option<Vec<f64>> = text.split(':').map(one).collect();
-    found.filter(|found| found.len() <= 20).ok_or_else(|| {
+    let percentile = |part: &str| part.trim().parse().ok().filter(|percent| (0.0..=100.0).contains(percent));
+    let percentiles: Option<Vec<f64>> = text.split(':').map(percentile).collect();
+    percentiles.filter(|percentiles| percentiles.len() <= 20).ok_or_else(|| {
         Wrong::hinted(
             format!("\"{text}\" is no list of percentiles"),
             "50:99:99.9, up to 20 of them, each from 0 to 100",
@@ -332,14 +332,14 @@ pub fn by_kind<T: Copy>(
     let parts: Vec<&str> = text.split(',').map(str::trim).collect();
     // What is left out is as the last that is there.
     let last = parts.iter().rev().find(|part| !part.is_empty());
-    let one = |at: usize, before: T| match (parts.get(at), last) {
+    let value = |at: usize, before: T| match (parts.get(at), last) {
         (Some(&""), _) | (None, None) => Ok(before),
         (Some(part), _) | (None, Some(part)) => parse(part),
     };
     if parts.len() > 3 {
         return Err(format!("\"{text}\" has more than three values: reads, writes, trims").into());
     }
-    Ok(ByKind { read: one(0, before.read)?, write: one(1, before.write)?, trim: one(2, before.trim)? })
+    Ok(ByKind { read: value(0, before.read)?, write: value(1, before.write)?, trim: value(2, before.trim)? })
 }
 
 pub fn distribution(text: &str, kb_base: u64) -> Result<Distribution, Wrong> {
@@ -404,12 +404,12 @@ fn zones(text: &str, absolute: bool, kb_base: u64) -> Result<Zones, Wrong> {
     let sizes: Vec<u64> = match absolute {
         true => shared.iter().map(|(bytes, _)| bytes.unwrap_or(0)).collect(),
         false => {
-            let said: u32 = sized.iter().filter_map(|(_, share)| *share).sum();
+            let given: u32 = sized.iter().filter_map(|(_, share)| *share).sum();
             let open = sized.iter().filter(|(_, share)| share.is_none()).count() as u32;
-            if said > 100 {
-                return Err(Wrong::hinted(format!("\"{text}\" has parts of {said} percent"), "100 in sum"));
+            if given > 100 {
+                return Err(Wrong::hinted(format!("\"{text}\" has parts of {given} percent"), "100 in sum"));
             }
-            let rest = (100 - said) / open.max(1);
+            let rest = (100 - given) / open.max(1);
             sized.iter().map(|(_, share)| share.unwrap_or(rest) as u64).collect()
         }
     };

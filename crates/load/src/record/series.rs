@@ -5,7 +5,7 @@ use pslc_ssd::Nanos;
 
 use super::spectrum::{Spectrum, Tally};
 
-const MOST: usize = 4096;
+const MAX_ROWS: usize = 4096;
 
 /// Running totals of completed requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -55,7 +55,7 @@ impl Series {
             width,
             edge: start + width,
             // An odd number of bins is halved, so the most is even.
-            max_rows: (MOST / times as usize).max(2) / 2 * 2,
+            max_rows: (MAX_ROWS / times as usize).max(2) / 2 * 2,
             rows: Vec::new(),
             latencies: Tally::new(),
             moved_only: coarseness.is_some(),
@@ -213,7 +213,7 @@ mod tests {
                 largest = largest.max(latency);
             }
             series.finish(Nanos(now + 1), sums, &[sums.count[0]]);
-            prop_assert!(series.len() <= MOST + 1);
+            prop_assert!(series.len() <= MAX_ROWS + 1);
             let columns = series.columns(&["x"]);
             let column = |name: &str| &columns.iter().find(|(n, _)| n == name).unwrap().1;
             prop_assert_eq!(column("write_bytes").iter().sum::<u64>(), sums.bytes[1]);

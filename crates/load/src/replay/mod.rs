@@ -68,8 +68,8 @@ impl Footing {
         let block = self.block as u64;
         let begin = request.offset / block * block;
         let end = (request.offset + request.len as u64).next_multiple_of(block).min(capacity);
-        let found = Request { offset: begin, len: (end - begin) as u32, ..*request };
-        (found, found.offset != request.offset || found.len != request.len)
+        let blocks = Request { offset: begin, len: (end - begin) as u32, ..*request };
+        (blocks, blocks.offset != request.offset || blocks.len != request.len)
     }
 }
 
@@ -112,9 +112,9 @@ pub fn replay<T: Target>(
     let slots = vec![job; job.iodepth as usize];
     let capacity = target.capacity_bytes();
     let mut begun = target.begin(&slots, how.footing.largest);
-    let mut found = Replayed::default();
+    let mut outcome = Replayed::default();
     if let (Some(pages), Ok(())) = (prefill, &begun) {
-        found.prefilled_bytes = pages.bytes();
+        outcome.prefilled_bytes = pages.bytes();
         begun = fill(target, pages, how.footing.rest);
     }
     // Then a survey says what was never written.
@@ -133,7 +133,7 @@ pub fn replay<T: Target>(
         written: (!alike).then(|| Written::new(capacity, prefill)),
         accounts: Accounts::new(),
         surveyor: how.survey.then(Surveyor::new),
-        found,
+        outcome,
     };
     let outcome = begun.map_err(Failure::Target).and_then(|()| run.all(target, trace, how, observer));
     target.end();
@@ -144,14 +144,14 @@ pub fn replay<T: Target>(
     };
     let stats = &mut run.recorder.stats[0];
     (stats.end, stats.worked) = (target.now(), target.now() - start);
-    run.found.moved = run.remap.moved;
-    run.found.slow = if target.waits().is_some() { run.accounts.slow() } else { Vec::new() };
+    run.outcome.moved = run.remap.moved;
+    run.outcome.slow = if target.waits().is_some() { run.accounts.slow() } else { Vec::new() };
     let mut recording = run.recorder.finish(target, run.stopped, error);
     recording.survey = run.surveyor.map(|surveyor| Box::new(surveyor.so_far(trace)));
     if let (true, Some(survey)) = (alike, &recording.survey) {
-        run.found.unwritten_bytes = survey.unwritten_bytes;
+        run.outcome.unwritten_bytes = survey.unwritten_bytes;
     }
-    Ok((recording, run.found))
+    Ok((recording, run.outcome))
 }
 
 /// The pages that a trace reads before it writes them, as they lie on the drive.
@@ -198,11 +198,11 @@ fn fill<T: Target>(target: &mut T, pages: &Pages, rest: Nanos) -> Result<(), Tar
         let (mut at, end) = (run.start * PAGE_BYTES, (run.end * PAGE_BYTES).min(capacity));
         while at < end {
             let len = (end - at).min(PIECE);
-            one(target, &Request::write(at, len as u32))?;
+            complete(target, &Request::write(at, len as u32))?;
             at += len;
         }
     }
-    one(target, &Request::flush())?;
+    complete(target, &Request::flush())?;
     let rested = target.now() + rest;
     while target.now() < rested {
         target.next(rested)?;
@@ -210,7 +210,7 @@ fn fill<T: Target>(target: &mut T, pages: &Pages, rest: Nanos) -> Result<(), Tar
     Ok(())
 }
 
-fn one<T: Target>(target: &mut T, request: &Request) -> Result<(), TargetError> {
+fn complete<T: Target>(target: &mut T, request: &Request) -> Result<(), TargetError> {
     target.submit(0, request)?;
     while target.next(Nanos::MAX)?.is_none() {}
     Ok(())
@@ -271,7 +271,7 @@ struct Run {
     written: Option<Written>,
     accounts: Accounts,
     surveyor: Option<Surveyor>,
-    found: Replayed,
+    outcome: Replayed,
 }
 
 impl Run {
@@ -308,7 +308,7 @@ impl Run {
             let mut late = Nanos::ZERO;
             while let Some(part) = parts.pop_front() {
                 let (part, widened) = how.footing.whole(&part, target.capacity_bytes());
-                self.found.widened += widened as u64;
+                self.outcome.widened += widened as u64;
                 while self.free.is_empty() {
                     self.step(target, trace, Nanos::MAX, observer)?;
                 }
@@ -322,13 +322,13 @@ impl Run {
             if self.stopped {
                 break;
             }
-            self.found.requests += 1;
+            self.outcome.requests += 1;
             if due > Nanos::ZERO && late > how.footing.slack {
-                self.found.late += 1;
-                self.found.late_most = self.found.late_most.max(late);
-                self.found.late_sum = self.found.late_sum.saturating_add(late);
+                self.outcome.late += 1;
+                self.outcome.late_most = self.outcome.late_most.max(late);
+                self.outcome.late_sum = self.outcome.late_sum.saturating_add(late);
             }
-            if self.found.requests % LOOK == 0 {
+            if self.outcome.requests % LOOK == 0 {
                 self.look_at_cache(target);
             }
         }
@@ -385,7 +385,7 @@ impl Run {
     fn issue<T: Target>(&mut self, target: &mut T, request: &Request, now: Nanos) -> Result<(), TargetError> {
         match (request.op, &mut self.written) {
             (Op::Read, Some(written)) => {
-                self.found.unwritten_bytes += written.missing(request) * PAGE_BYTES;
+                self.outcome.unwritten_bytes += written.missing(request) * PAGE_BYTES;
             }
             (Op::Write, Some(written)) => written.add(request),
             _ => {}
@@ -403,9 +403,9 @@ impl Run {
 
     fn look_at_cache<T: Target>(&mut self, target: &mut T) {
         let Some(held) = target.cache_bytes() else { return };
-        if held > self.found.cache_most_bytes {
-            self.found.cache_most_bytes = held;
-            self.found.cache_most_at = target.now() - self.start;
+        if held > self.outcome.cache_most_bytes {
+            self.outcome.cache_most_bytes = held;
+            self.outcome.cache_most_at = target.now() - self.start;
         }
     }
 

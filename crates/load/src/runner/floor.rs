@@ -24,23 +24,23 @@ pub struct Floor {
     bytes: [Option<u64>; 3],
     requests: [Option<u64>; 3],
     moved: [Moved; 3],
-    seen: [Option<(Moved, Nanos)>; 3],
+    last_window: [Option<(Moved, Nanos)>; 3],
 }
 
 impl Floor {
-    pub fn new(least: &LeastRate) -> Floor {
+    pub fn new(min: &LeastRate) -> Floor {
         Floor {
-            cycle_ms: least.cycle.0 / MS,
-            bytes: least.bytes.array(),
-            requests: least.requests.array(),
+            cycle_ms: min.cycle.0 / MS,
+            bytes: min.bytes.array(),
+            requests: min.requests.array(),
             moved: Default::default(),
-            seen: Default::default(),
+            last_window: Default::default(),
         }
     }
 
     /// Everything counts from now on.
     pub fn restart(&mut self) {
-        (self.moved, self.seen) = Default::default();
+        (self.moved, self.last_window) = Default::default();
     }
 
     /// A request of kind `kind` and `len` bytes has come back `now`, of a job that counts since `begin`.
@@ -58,22 +58,22 @@ impl Floor {
         if moved.count == 0 {
             return Ok(());
         }
-        if let Some((seen, at)) = self.seen[kind] {
+        if let Some((last_window, at)) = self.last_window[kind] {
             let ms = now.saturating_sub(at).0 / MS;
             if ms < self.cycle_ms.max(1) {
                 return Ok(());
             }
             let rate = |more: u64| (more as u128 * 1000 / ms as u128) as u64;
-            for (option, least, rate) in [
-                ("rate_min", self.bytes[kind], rate(moved.bytes - seen.bytes)),
-                ("rate_iops_min", self.requests[kind], rate(moved.count - seen.count)),
+            for (option, min, rate) in [
+                ("rate_min", self.bytes[kind], rate(moved.bytes - last_window.bytes)),
+                ("rate_iops_min", self.requests[kind], rate(moved.count - last_window.count)),
             ] {
-                if let Some(least) = least.filter(|&least| rate < least) {
-                    return Err(TargetError::Slow { option, least, rate, ms });
+                if let Some(min) = min.filter(|&min| rate < min) {
+                    return Err(TargetError::Slow { option, min, rate, ms });
                 }
             }
         }
-        self.seen[kind] = Some((moved, now));
+        self.last_window[kind] = Some((moved, now));
         Ok(())
     }
 }
@@ -84,20 +84,20 @@ mod tests {
     use crate::job::ByKind;
 
     /// When requests of 1000 bytes, `every` so many ms, are found to be too slow.
-    fn slow(least: LeastRate, every: impl Fn(u64) -> u64) -> Option<(u64, String)> {
-        let (mut floor, mut now) = (Floor::new(&least), 0);
+    fn slow(min: LeastRate, every: impl Fn(u64) -> u64) -> Option<(u64, String)> {
+        let (mut floor, mut now) = (Floor::new(&min), 0);
         while now < 20_000 {
             now += every(now);
-            let found = floor.completed(0, 1000, Nanos::ZERO, Nanos::from_millis(now));
-            if let Err(error) = found {
+            let completed = floor.completed(0, 1000, Nanos::ZERO, Nanos::from_millis(now));
+            if let Err(error) = completed {
                 return Some((now, error.to_string()));
             }
         }
         None
     }
 
-    fn bytes(least: u64) -> LeastRate {
-        LeastRate { bytes: ByKind { read: Some(least), ..Default::default() }, ..Default::default() }
+    fn bytes(min: u64) -> LeastRate {
+        LeastRate { bytes: ByKind { read: Some(min), ..Default::default() }, ..Default::default() }
     }
 
     #[test]

@@ -161,16 +161,16 @@ impl Runner {
                     purpose: Purpose::Plain,
                 }));
                 stats[stats_index].last_worker = workers.len();
-                let mut made = Worker::new(job, number as u64, index, seed, stats_index, first_slot);
+                let mut worker = Worker::new(job, number as u64, index, seed, stats_index, first_slot);
                 if let Some((id, weight)) = job.flow {
                     let at = flows.iter().position(|flow| flow.id == id).unwrap_or_else(|| {
                         flows.push(Flow { id, weights: 0, count: 1, parked: Vec::new() });
                         flows.len() - 1
                     });
                     flows[at].weights = flows[at].weights.wrapping_add(weight);
-                    made.flow = Some((at, weight));
+                    worker.flow = Some((at, weight));
                 }
-                workers.push(made);
+                workers.push(worker);
             }
         }
         let sized = jobs.iter().all(|job| !job.time_based);
@@ -602,7 +602,7 @@ impl Runner {
         if let Some(thinker) = &mut worker.thinker {
             thinker.moves = slot.request.op != Op::Flush && !worker.stream.is_verifying();
             if slot.request.op != Op::Flush {
-                thinker.made();
+                thinker.issued();
             }
             worker.thinking = !is_full && thinker.is_due(now);
         }

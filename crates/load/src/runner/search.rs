@@ -7,7 +7,7 @@ use crate::job::LatencyTarget;
 
 /// What comes of a completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum Verdict {
     Nothing,
     /// The depth stays; all that is reported is measured from now on.
     Restart,
@@ -21,7 +21,7 @@ pub enum Found {
 #[derive(Clone, Debug)]
 pub struct DepthSearch {
     pub how: LatencyTarget,
-    most: u32,
+    max_depth: u32,
     pub depth: u32,
     /// The last depth that was quick enough, and the first that was not.
     low: u32,
@@ -40,13 +40,13 @@ pub struct DepthSearch {
 }
 
 impl DepthSearch {
-    pub fn new(how: LatencyTarget, most: u32) -> DepthSearch {
+    pub fn new(how: LatencyTarget, max_depth: u32) -> DepthSearch {
         DepthSearch {
             how,
-            most,
+            max_depth,
             depth: 1,
             low: 1,
-            high: most,
+            high: max_depth,
             stable: 0,
             begin: Nanos::ZERO,
             done: 0,
@@ -69,23 +69,23 @@ impl DepthSearch {
     }
 
     /// A read, write or trim has come back, with `under_way` others out. `counts` is false during a ramp.
-    pub fn completed(&mut self, now: Nanos, latency: Nanos, under_way: u32, counts: bool) -> Found {
+    pub fn completed(&mut self, now: Nanos, latency: Nanos, under_way: u32, counts: bool) -> Verdict {
         self.done += 1;
         if latency > self.how.target {
             self.late += 1;
             if self.how.percentile == 100.0 && !self.down() {
-                return Found::TooLate;
+                return Verdict::TooLate;
             }
         }
         if !counts {
             self.begin(now);
-            return Found::Nothing;
+            return Verdict::Nothing;
         }
-        let mut found = Found::Nothing;
+        let mut verdict = Verdict::Nothing;
         if !self.draining && now.saturating_sub(self.begin) >= self.how.window {
             let quick = 100.0 * (self.done - self.late) as f64 / self.done as f64;
             if quick >= self.how.percentile {
-                found = self.up(now);
+                verdict = self.up(now);
             } else {
                 self.down();
             }
@@ -94,10 +94,10 @@ impl DepthSearch {
             self.draining = false;
             self.begin(now);
             if std::mem::take(&mut self.restart) {
-                found = Found::Restart;
+                verdict = Verdict::Restart;
             }
         }
-        found
+        verdict
     }
 
     /// Too slow: go down, unless that is not possible.
@@ -116,7 +116,7 @@ impl DepthSearch {
     }
 
     /// Quick enough: go up, or stay.
-    fn up(&mut self, now: Nanos) -> Found {
+    fn up(&mut self, now: Nanos) -> Verdict {
         let depth = self.depth;
         self.low = depth;
         if depth + 1 == self.high {
@@ -127,17 +127,17 @@ impl DepthSearch {
                 self.stable = 0;
             }
         }
-        let next = if self.high == self.most { depth * 2 } else { (depth + self.high) / 2 };
-        self.depth = next.min(self.most);
+        let next = if self.high == self.max_depth { depth * 2 } else { (depth + self.high) / 2 };
+        self.depth = next.min(self.max_depth);
         self.begin(now);
         if self.how.run || self.depth != depth {
-            return Found::Nothing;
+            return Verdict::Nothing;
         }
         if self.last_run {
-            return Found::End;
+            return Verdict::End;
         }
         (self.last_run, self.restart, self.draining) = (true, true, true);
-        Found::Nothing
+        Verdict::Nothing
     }
 }
 
@@ -146,50 +146,56 @@ mod tests {
     use super::*;
 
     /// Windows of 100 requests on a drive whose latency is its depth in microseconds; the depths of all windows.
-    fn depths(target_us: u64, most: u32, percentile: f64, run: bool, windows: usize) -> (Vec<u32>, Found) {
+    fn depths(
+        target_us: u64,
+        max_depth: u32,
+        percentile: f64,
+        run: bool,
+        windows: usize,
+    ) -> (Vec<u32>, Verdict) {
         let how = LatencyTarget {
             target: Nanos::from_micros(target_us),
             window: Nanos::from_millis(1),
             percentile,
             run,
         };
-        let mut search = DepthSearch::new(how, most);
+        let mut search = DepthSearch::new(how, max_depth);
         search.begin(Nanos::ZERO);
-        let (mut now, mut found) = (Nanos::ZERO, vec![1]);
+        let (mut now, mut tried) = (Nanos::ZERO, vec![1]);
         for _ in 0..windows * 100 {
             now += Nanos::from_micros(10);
             let under_way = if search.draining { 0 } else { search.depth - 1 };
             let latency = Nanos::from_micros(search.depth as u64);
             let what = search.completed(now, latency, under_way, true);
-            if matches!(what, Found::End | Found::TooLate) {
-                return (found, what);
+            if matches!(what, Verdict::End | Verdict::TooLate) {
+                return (tried, what);
             }
-            if search.depth != *found.last().unwrap() {
-                found.push(search.depth);
+            if search.depth != *tried.last().unwrap() {
+                tried.push(search.depth);
             }
         }
-        (found, Found::Nothing)
+        (tried, Verdict::Nothing)
     }
 
     #[test]
     fn the_depth_doubles_then_halves_and_stays_where_requests_are_quick_enough() {
-        assert_eq!(depths(11, 64, 99.0, false, 100), (vec![1, 2, 4, 8, 16, 12, 10, 11], Found::End));
-        assert_eq!(depths(1000, 20, 99.0, false, 100), (vec![1, 2, 4, 8, 16, 20], Found::End));
+        assert_eq!(depths(11, 64, 99.0, false, 100), (vec![1, 2, 4, 8, 16, 12, 10, 11], Verdict::End));
+        assert_eq!(depths(1000, 20, 99.0, false, 100), (vec![1, 2, 4, 8, 16, 20], Verdict::End));
     }
 
     #[test]
     fn where_it_goes_on_the_next_depth_is_tried_again() {
-        let (found, end) = depths(11, 64, 99.0, true, 100);
-        assert_eq!(end, Found::Nothing);
-        assert_eq!(found[..8], [1, 2, 4, 8, 16, 12, 10, 11]);
-        assert!(found[8..].chunks_exact(2).all(|pair| pair == [12, 11]) && found.len() > 12, "{found:?}");
+        let (tried, end) = depths(11, 64, 99.0, true, 100);
+        assert_eq!(end, Verdict::Nothing);
+        assert_eq!(tried[..8], [1, 2, 4, 8, 16, 12, 10, 11]);
+        assert!(tried[8..].chunks_exact(2).all(|pair| pair == [12, 11]) && tried.len() > 12, "{tried:?}");
     }
 
     #[test]
     fn a_late_request_at_depth_1_ends_it_where_none_may_be() {
-        assert_eq!(depths(0, 8, 100.0, false, 10), (vec![1], Found::TooLate));
+        assert_eq!(depths(0, 8, 100.0, false, 10), (vec![1], Verdict::TooLate));
         // Where some may be late, it stays there.
-        assert_eq!(depths(0, 8, 50.0, false, 10), (vec![1], Found::Nothing));
-        assert_eq!(depths(3, 8, 100.0, false, 10), (vec![1, 2, 4, 3], Found::End));
+        assert_eq!(depths(0, 8, 50.0, false, 10), (vec![1], Verdict::Nothing));
+        assert_eq!(depths(3, 8, 100.0, false, 10), (vec![1, 2, 4, 3], Verdict::End));
     }
 }

@@ -26,7 +26,7 @@ impl Thinker {
     }
 
     /// A request was made.
-    pub fn made(&mut self) {
+    pub fn issued(&mut self) {
         self.count += u64::from(self.how.when_made);
     }
 

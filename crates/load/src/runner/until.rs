@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use pslc_ssd::{Nanos, Op};
 
-use super::search::Found;
+use super::search::Verdict;
 use super::worker::{State, Worker};
 use super::Runner;
 use crate::record::{JobStats, Steadiness};
@@ -59,8 +59,8 @@ impl Runner {
         let (number, latency) = (slot.worker as usize, now - slot.issued);
         let worker = &mut self.workers[number];
         let search = worker.search.as_mut().expect("it looks for one");
-        let found = match slot.request.op {
-            Op::Flush => Found::Nothing,
+        let verdict = match slot.request.op {
+            Op::Flush => Verdict::Nothing,
             _ => search.completed(now, latency, worker.under_way, now >= worker.counts_from),
         };
         self.recorder.stats[worker.stats].depth = search.depth;
@@ -70,20 +70,20 @@ impl Runner {
             let woken = worker.parked.drain(worker.parked.len().saturating_sub(room)..);
             self.wakes.extend(woken.map(|slot| Reverse((now, slot))));
         }
-        match found {
-            Found::Nothing => {}
-            Found::Restart => {
+        match verdict {
+            Verdict::Nothing => {}
+            Verdict::Restart => {
                 let stats = worker.stats;
                 worker.restart(now);
                 self.share_usage(target);
                 self.recorder.stats[stats].restart(now);
                 self.next_start = Nanos::ZERO;
             }
-            Found::End => {
+            Verdict::End => {
                 let first_slot = worker.first_slot;
                 self.stop(|worker| worker.first_slot == first_slot);
             }
-            Found::TooLate => {
+            Verdict::TooLate => {
                 let target = search.how.target;
                 let (latency_us, target_us) = (latency.0 / 1000, target.0 / 1000);
                 return Err(TargetError::Late { latency_us, target_us });

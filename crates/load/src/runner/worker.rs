@@ -95,7 +95,7 @@ pub struct Worker {
     choices: [bool; 2],
     /// When requests of each kind are due that come at random, and their mean distance.
     random_due: Option<([Nanos; 3], Pcg64Mcg)>,
-    least: [u64; 3],
+    min_bytes: [u64; 3],
     /// Number of a flow and the weight in it, and requests made in it.
     pub flow: Option<(usize, u32)>,
     pub flow_count: u64,
@@ -193,7 +193,7 @@ impl Worker {
             paced,
             choices: [mix && job.rwmixread > 0, mix && job.rwmixread < 100],
             random_due: (job.pace == Pace::Poisson).then_some(([Nanos::ZERO; 3], draws)),
-            least: job.sizes.each(|sizes| sizes.least() as u64).array(),
+            min_bytes: job.sizes.each(|sizes| sizes.smallest() as u64).array(),
             flow: None,
             flow_count: 0,
             log: None,
@@ -226,10 +226,10 @@ impl Worker {
     /// which is to go at once.
     pub fn ignore_thinking(&mut self, kind: usize) {
         let Some(lag) = self.lag.as_mut().filter(|_| kind < 3) else { return };
-        let rate = self.rate[kind].or(self.rate_iops[kind].map(|rate| rate * self.least[kind]));
+        let rate = self.rate[kind].or(self.rate_iops[kind].map(|rate| rate * self.min_bytes[kind]));
         let Some(rate) = rate else { return };
         let each =
-            Nanos((self.least[kind] as u128 * 1_000_000_000 / rate as u128).min(LATEST as u128) as u64);
+            Nanos((self.min_bytes[kind] as u128 * 1_000_000_000 / rate as u128).min(LATEST as u128) as u64);
         lag[kind] += if each <= self.thinktime { self.thinktime - each } else { self.thinktime };
         if let Some((due, _)) = &mut self.random_due {
             due[kind] += self.thinktime;
@@ -351,7 +351,8 @@ impl Worker {
         let due = self.due_of(kind);
         self.issued_bytes[kind] += request.len as u64;
         self.issued_count[kind] += 1;
-        let rate = self.rate_iops[kind].or(self.rate[kind].map(|bytes| (bytes / self.least[kind]).max(1)));
+        let rate =
+            self.rate_iops[kind].or(self.rate[kind].map(|bytes| (bytes / self.min_bytes[kind]).max(1)));
         if let (Some((next, draws)), Some(rate)) = (&mut self.random_due, rate) {
             // Between 0 and 1, and never 0.
             let unit = ((draws.next_u64() >> 11) + 1) as f64 / (1u64 << 53) as f64;

@@ -371,7 +371,7 @@ impl Stream {
             (true, true) => &self.sizes.write,
             (true, false) => &self.sizes.read,
         };
-        let (least, most) = (sizes.least() as u64, sizes.most() as u64);
+        let (least, most) = (sizes.smallest() as u64, sizes.largest() as u64);
         if least == most {
             return Some(least);
         }

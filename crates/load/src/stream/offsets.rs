@@ -79,12 +79,12 @@ impl Offsets {
 
     pub fn new(job: &Job, extent: &Extent, generator: impl Fn(u64) -> Pcg64Mcg) -> Offsets {
         let mut draws = generator(0);
-        let least = job.sizes.each(|sizes| sizes.least() as u64);
+        let least = job.sizes.each(|sizes| sizes.smallest() as u64);
         let region = match job.strided {
             Some(zones) => zones.range,
             None => extent.region.min(job.capacity - extent.start),
         };
-        let (align, min) = (job.align.each(|&align| align as u64), least.least());
+        let (align, min) = (job.align.each(|&align| align as u64), least.smallest());
         let files = job.files.map_or(0, |files| files.min(region / min * min));
         let ranks = region.div_ceil(least.read.min(least.write)).max(1);
         let align = if files > 0 { ByKind::all(files) } else { align };

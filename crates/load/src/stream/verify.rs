@@ -243,7 +243,7 @@ pub fn remembered(job: &Job, requests: f64) -> f64 {
             requests.min((2 * backlog.asked.every + job.iodepth as u64) as f64)
         }
         // Of one pass.
-        Some(_) if job.time_based => requests.min((job.size / job.sizes.write.least() as u64) as f64),
+        Some(_) if job.time_based => requests.min((job.size / job.sizes.write.smallest() as u64) as f64),
         Some(_) => requests,
     }
 }

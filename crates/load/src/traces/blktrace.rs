@@ -95,8 +95,8 @@ fn siblings(path: &Path) -> Vec<PathBuf> {
     if cpu.parse::<u32>().is_err() {
         return vec![path.into()];
     }
-    let others = (0..4096).map(|cpu| path.with_file_name(format!("{stem}.blktrace.{cpu}")));
-    others.filter(|path| path.metadata().is_ok_and(|metadata| metadata.len() > 0)).collect()
+    let parts = (0..4096).map(|cpu| path.with_file_name(format!("{stem}.blktrace.{cpu}")));
+    parts.filter(|path| path.metadata().is_ok_and(|metadata| metadata.len() > 0)).collect()
 }
 
 impl File {

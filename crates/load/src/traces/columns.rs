@@ -12,7 +12,7 @@ pub const TABLE: &str = "table";
 pub const FORMAT: Format = lines::format::<Columns>();
 
 /// What a column can be, and the names it is known by.
-const KNOWN: [(&str, &[&str]); 6] = [
+const USUAL_NAMES: [(&str, &[&str]); 6] = [
     (
         "time",
         &["time", "timestamp", "ts", "time_ns", "time_us", "time_ms", "time_s", "ts_ns", "ts_us", "ts_ms"],
@@ -57,15 +57,17 @@ fn unit(what: &str, name: &str, wanted: Option<&str>) -> Result<u64, String> {
     Ok(table.iter().find(|(word, _)| *word == end).map_or(default, |(_, unit)| *unit))
 }
 
-/// What each of a table's columns is, by its place in `KNOWN`, with its unit. `wanted` is what users say: what, and the
+/// What each of a table's columns is, by its place in `USUAL_NAMES`, with its unit. `wanted` is what users say: what, and the
 /// column's name, perhaps with its unit after a colon.
 fn assign(names: &[&str], assigned: &[(String, String)]) -> Result<Vec<Option<(usize, u64)>>, String> {
     let mut fields = vec![None; names.len()];
-    if let Some((what, _)) = assigned.iter().find(|(what, _)| !KNOWN.iter().any(|(kind, _)| kind == what)) {
-        let kinds: Vec<&str> = KNOWN.iter().map(|(kind, _)| *kind).collect();
+    if let Some((what, _)) =
+        assigned.iter().find(|(what, _)| !USUAL_NAMES.iter().any(|(kind, _)| kind == what))
+    {
+        let kinds: Vec<&str> = USUAL_NAMES.iter().map(|(kind, _)| *kind).collect();
         return Err(format!("no column can be \"{what}\", but {}", kinds.join(", ")));
     }
-    for (at, (what, usual)) in KNOWN.iter().enumerate() {
+    for (at, (what, usual)) in USUAL_NAMES.iter().enumerate() {
         let assigned = assigned.iter().find(|(of, _)| of == what).map(|(_, name)| name.as_str());
         let (field, unit_said) = match assigned {
             Some(assigned) => {
@@ -166,7 +168,7 @@ pub fn columns<'a>(names: &[&'a str], assigned: &[(String, String)]) -> Result<V
     let fields = assign(names, assigned)?;
     let fields_of_names = names.iter().zip(fields);
     Ok(fields_of_names
-        .filter_map(|(name, field)| field.map(|(at, unit)| (KNOWN[at].0, *name, unit)))
+        .filter_map(|(name, field)| field.map(|(at, unit)| (USUAL_NAMES[at].0, *name, unit)))
         .collect())
 }
 

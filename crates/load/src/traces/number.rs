@@ -58,11 +58,11 @@ pub fn length(text: &[u8], unit: u64) -> Option<u32> {
 /// An offset in bytes, of so many units.
 #[inline]
 pub fn offset(text: &[u8], unit: u64) -> Option<u64> {
-    whole(text)?.checked_mul(unit).filter(|&bytes| bytes <= MOST)
+    whole(text)?.checked_mul(unit).filter(|&bytes| bytes <= MAX_BYTES)
 }
 
 /// No drive has more: it leaves room for a length.
-const MOST: u64 = 1 << 60;
+const MAX_BYTES: u64 = 1 << 60;
 
 /// `R`, `W`, `Read`, `write`, in any case.
 #[inline]

@@ -315,13 +315,15 @@ impl Verify {
         for (len, at, offset) in [(len, at, offset), (block.len(), 0, offset + at as u64)] {
             let mut request = vec![0; len];
             self.fill_data(&mut request, offset, seed);
-            let mut made = request[at..at + block.len()].to_vec();
-            made[..head].copy_from_slice(&front[..head]);
-            let agrees =
-                self.sum.of(&made[head..]).is_none_or(|sum| *sum.bytes() == made[HEADER_BYTES..head]);
+            let mut block_bytes = request[at..at + block.len()].to_vec();
+            block_bytes[..head].copy_from_slice(&front[..head]);
+            let agrees = self
+                .sum
+                .of(&block_bytes[head..])
+                .is_none_or(|sum| *sum.bytes() == block_bytes[HEADER_BYTES..head]);
             if agrees {
-                self.exchange(&mut made);
-                return Some(made);
+                self.exchange(&mut block_bytes);
+                return Some(block_bytes);
             }
         }
         None

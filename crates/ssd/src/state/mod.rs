@@ -49,7 +49,7 @@ pub struct About {
     /// Drawn when it was made; what lies beside its file carries it as well.
     pub identity: u64,
     /// As it was made: what a change of its mode begins with.
-    pub made: String,
+    pub original: String,
     /// As it is.
     pub profile: String,
 }
