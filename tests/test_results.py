@@ -61,7 +61,7 @@ def test_text_that_windows_wrote_in_two_bytes_a_letter_is_read(tmp_path):
 def test_results_are_shown_and_given_as_json(command):
     shown = command("analyze", str(FIXTURES / "niobench_legacy.txt"))
     assert "1024 MB, Unbuffered native  write  168 MB/s  166 MB/s  337 MB/s  4" in shown.stdout
-    assert "doubt: the data were zeroes" in shown.stdout
+    assert "warning: the data were zeroes" in shown.stdout
     document = json.loads(command("analyze", str(FIXTURES / "as_ssd.txt"), "--json").stdout)
     assert document["rows"][0]["bytes_per_s"] == pytest.approx(2863.65e6)
 

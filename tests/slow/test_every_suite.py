@@ -57,7 +57,7 @@ def test_what_a_suite_says_can_be_true(suite, name, quick, capsys):
     terminal.show(shown)
     said = capsys.readouterr().out
     SAID.mkdir(parents=True, exist_ok=True)
-    lines = [*shown.sentences, *(f"doubt: {doubt}" for doubt in shown.doubts)]
+    lines = [*shown.sentences, *(f"warning: {doubt}" for doubt in shown.doubts)]
     (SAID / f"{suite}_{name}_{'quick' if quick else 'whole'}.txt").write_text("\n".join([*lines, ""]))
     assert recording.error is None
     assert suite in page.render(shown)

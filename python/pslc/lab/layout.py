@@ -318,7 +318,7 @@ def findings(shown: Sequence[Shown], bench: Bench, before: Recording | None) -> 
         children.append(html.P(f"{change[0].upper()}{change[1:]}." if change else "No difference.", className="change"))
     children.append(html.H2("Findings" if len(shown) == 1 else f"Findings: {now.name}"))
     children += [html.P(sentence, className="finding") for sentence in now.view.sentences]
-    children += [html.P(f"Doubt: {doubt}", className="doubt") for doubt in now.view.doubts]
+    children += [html.P(f"Warning: {doubt}", className="doubt") for doubt in now.view.doubts]
     children += [html.P(f"Note: {note}.", className="dim") for note in now.view.notes]
     sides = [Side(drive.name, (drive.recording,)) for drive in shown]
     if before is not None:

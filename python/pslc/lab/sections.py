@@ -90,7 +90,7 @@ def dropped(upload: Dropped, view: View, name: str, figures: Sequence[Figure]) -
     """What was found in files, which are kept under `name`."""
     parts: list[Component] = [html.H3(f"{view.title}: {view.took}")]
     parts += [html.P(sentence, className="finding") for sentence in view.sentences]
-    parts += [html.P(f"Doubt: {doubt}", className="doubt") for doubt in view.doubts]
+    parts += [html.P(f"Warning: {doubt}", className="doubt") for doubt in view.doubts]
     parts += [html.P(f"Note: {note}.", className="dim") for note in view.notes]
     if upload.is_trace:
         parts.append(html.Button("Replay it on the bench", id={"type": "replay", "of": name}, type="button"))

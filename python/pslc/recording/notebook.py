@@ -21,7 +21,7 @@ def to_html(recording: Recording) -> str:
     ]
     table = "".join(f"<tr><th style='text-align: left'>{escape(name)}</th><td style='text-align: left'>{escape(value)}"
                     "</td></tr>" for name, value in rows)  # fmt: skip
-    doubts = "".join(f"<p>Doubt: {escape(str(doubt))}</p>" for doubt in recording.findings.get("doubts", []))
+    doubts = "".join(f"<p>Warning: {escape(str(doubt))}</p>" for doubt in recording.findings.get("doubts", []))
     cut = f"<p>The run was cut off: {escape(recording.cut_off)}</p>" if recording.cut_off else ""
     return f"<div><table>{table}</table>{cut}{_picture(recording)}{doubts}</div>"
 

@@ -73,7 +73,7 @@ def show(view: View) -> None:
     if view.pictures and not view.pictures[0].rows:
         head += _plot(view.pictures[0], out.width)
     parts: list[RenderableType] = [Text(sentence) for sentence in view.sentences]
-    parts += [Text(f"doubt: {doubt}", style="yellow") for doubt in view.doubts]
+    parts += [Text(f"warning: {doubt}", style="yellow") for doubt in view.doubts]
     parts += [Text(f"note: {note}", style="dim") for note in view.notes]
     room = MOST_LINES - len(out.render_lines(Group(*head))) - len(out.render_lines(Group(*parts)))
     shown: list[RenderableType] = []
@@ -91,7 +91,7 @@ def show_all(views: list[View]) -> None:
     for view in views:
         out.print(Text(view.title, style="bold"), Text(f"({view.took})", style="dim"))
         parts = [Text(sentence) for sentence in view.sentences]
-        parts += [Text(f"doubt: {doubt}", style="yellow") for doubt in view.doubts]
+        parts += [Text(f"warning: {doubt}", style="yellow") for doubt in view.doubts]
         out.print(Padding(Group(*parts), (0, 0, 0, 2)))
 
 
