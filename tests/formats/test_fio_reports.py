@@ -134,3 +134,28 @@ def test_a_percentile_that_is_not_told_is_no_zero(tmp_path, command):
     assert "68.0 us" in shown
     assert "0 s" not in shown
     assert command("compare", "once.json", "once.json").returncode == 0
+
+
+def test_a_latency_longer_than_the_run_is_left_out_aloud(tmp_path):
+    data = made.read(tmp_path, OLD.replace("     clat (usec): min=150, max=61200, avg=5091.00", ""))
+    assert not data.cautions
+    overflow = "     lat (msec): min=756523K, max=756553K, avg=756537530.85, stdev=8719.64"
+    lines = [overflow if line.lstrip().startswith(("clat (", "lat (")) else line for line in OLD.splitlines()]
+    data = made.read(tmp_path, "\n".join(lines))
+    assert data.cautions == [
+        "latencies of 1 result were left out, as they are longer than the run: 8.76 days of 52.3 s in fill"
+    ]
+    assert data.jobs[0]["write"]["lat_ns"]["mean"] == 0.0
+
+
+@pytest.mark.parametrize("above", ["[08:28:51]\n[ssh] me@host: ~\n$ fio -f fill.fio\n", "[ perf record: Woken up ]\n"])
+def test_brackets_of_a_shell_above_a_report_are_no_job_file(above, tmp_path):
+    assert [job["name"] for job in made.read(tmp_path, above + OLD).jobs] == ["fill"]
+
+
+@pytest.mark.parametrize(
+    "text", ['[{"pool":"tank","ops_read":0}]', "[ perf record: Woken up 2 times ]\nwatts\n 1.5 2.5\n"]
+)
+def test_what_begins_with_a_bracket_is_no_job_file(text, tmp_path):
+    with pytest.raises(PslcError, match="is of no known format"):
+        made.read(tmp_path, text)

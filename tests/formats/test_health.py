@@ -128,3 +128,67 @@ def test_nvme_cli_behind_the_words_of_a_script(tmp_path):
     text += "critical_warning\t\t\t: 0\npercentage_used\t\t\t: 3%\nData Units Written\t\t: 12,345\n"
     found = log(tmp_path, text)
     assert (found["percentage_used"], found["data_units_written"]) == (3, 12345)
+
+
+SAS = (
+    HEAD
+    + """Vendor:               EXAMPLE
+Product:              SAS SSD
+Transport protocol:   SAS (SPL-4)
+
+=== START OF READ SMART DATA SECTION ===
+SMART Health Status: OK
+
+Percentage used endurance indicator: 7%
+Current Drive Temperature:     33 C
+
+Error counter log:
+           Errors Corrected by           Total   Correction     Gigabytes    Total
+               ECC          rereads/    errors   algorithm      processed    uncorrected
+           fast | delayed   rewrites  corrected  invocations   [10^9 bytes]  errors
+read:          0        0         0         0          0     200000.000           0
+write:         0        0         0         0          0     123456.000           2
+"""
+)
+
+
+def test_a_sas_drive_counts_its_writes_and_errors(tmp_path):
+    values = log(tmp_path, SAS)
+    assert values["data_units_written"] * 512_000 == pytest.approx(123.456e12, rel=1e-6)
+    assert (values["percentage_used"], values["media_errors"], values["critical_warning"]) == (7, 2, 0)
+    assert made.read(tmp_path, SAS).read_as == "smartctl: what a SCSI drive counts"
+    document = {
+        "device": {"protocol": "SCSI"},
+        "smart_status": {"passed": False},
+        "scsi_percentage_used_endurance_indicator": 7,
+        "scsi_error_counter_log": {"write": {"gigabytes_processed": "123456.000", "total_uncorrected_errors": 2}},
+    }
+    of_json = log(tmp_path, json.dumps(document))
+    assert of_json["data_units_written"] == values["data_units_written"]
+    assert of_json["critical_warning"] == 4
+
+
+def test_a_list_of_drives_or_a_drive_without_answer_is_no_health(tmp_path):
+    for document in ({"smartctl": {"argv": ["smartctl", "--scan"]}, "devices": []}, {"smartctl": {"exit_status": 2}}):
+        with pytest.raises(PslcError, match="tells nothing of wear"):
+            made.read(tmp_path, json.dumps(document))
+
+
+NVME_CLI = """Smart Log for NVME device:nvme0 namespace-id:ffffffff
+critical_warning\t\t\t: 0
+temperature\t\t\t\t: 86 \u00b0F (303 K)
+available_spare\t\t\t\t: 100%
+percentage_used\t\t\t\t: \x1b[1;33m2%\x1b[0m
+Data Units Written\t\t\t: 6,000,000 (3.07 TB)
+"""
+
+
+def test_nvme_cli_in_fahrenheit_and_in_colors(tmp_path):
+    values = log(tmp_path, "$ nvme smart-log /dev/nvme0\n" + NVME_CLI)
+    assert (values["temperature"], values["percentage_used"], values["data_units_written"]) == (30, 2, 6_000_000)
+
+
+@pytest.mark.parametrize("text", [NVME_CLI, NVME, ATA], ids=["nvme-cli", "smartctl NVMe", "smartctl ATA"])
+def test_logs_of_two_drives_in_a_file_are_refused(text, tmp_path):
+    with pytest.raises(PslcError, match="holds several health logs"):
+        made.read(tmp_path, text + text)

@@ -191,3 +191,20 @@ def test_scrapes_of_node_exporter(tmp_path):
 def test_how_a_load_was_understood_is_a_line_of_the_output(tmp_path, command):
     (tmp_path / "io.txt").write_text(iostat())
     assert "note: read as iostat: rMB/s and wMB/s of sda" in command("analyze", "io.txt").stdout
+
+
+def test_an_old_iostat_writes_time_before_its_times(tmp_path):
+    reports = iostat().split("\n\n", 1)[1].split("Device:")[1:]
+    text = LINUX + "\n".join(
+        f"Time: 03:{at // 60:02}:{at % 60:02} PM\nDevice:{each}" for at, each in enumerate(reports)
+    )
+    data = made.read(tmp_path, text)
+    assert written(data) == GOOD
+    assert not data.cautions
+    assert data.read_as.endswith("intervals of 1.00 s")
+
+
+def test_one_report_has_no_intervals_and_says_so(tmp_path):
+    one_report = "Device".join(iostat().split("Device")[:2])
+    with pytest.raises(PslcError, match="holds one report of sda, of the time since the machine began"):
+        made.read(tmp_path, one_report)

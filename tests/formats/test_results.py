@@ -90,3 +90,23 @@ def test_atto_by_its_line_of_names(tmp_path):
     assert rows[2].bytes_per_s == 2500e6
     with pytest.raises(PslcError, match="whose layout is not public"):
         made.read(tmp_path, "x", "run.bmk")
+
+
+CDM_LINES = """EXAMPLE SSD 1TB
+
+[Read]
+Sequential 1MiB (Q=  8, T= 1):  6800.000 MB/s [   6485.0 IOPS] <  1230.00 us>
+
+[Write]
+Sequential 1MiB (Q=  8, T= 1):  5000.000 MB/s [   4768.4 IOPS] <  1670.00 us>
+"""
+
+
+def test_lines_copied_from_crystaldiskmark_without_its_head(tmp_path):
+    rows = made.read(tmp_path, CDM_LINES).rows
+    assert [(row.kind, row.bytes_per_s) for row in rows] == [("read", 6.8e9), ("write", 5e9)]
+
+
+def test_results_of_two_drives_in_a_file_are_refused(tmp_path):
+    with pytest.raises(PslcError, match="holds several results of Sequential 1MiB"):
+        made.read(tmp_path, CDM_LINES + CDM_LINES)

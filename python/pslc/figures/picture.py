@@ -103,7 +103,7 @@ class Picture:
         title = (self.x, self.y)[axis]
         unit, space, rest = title.partition(" ")
         values = [line.points[axis] for line in self.lines]
-        largest = max((float(np.nanmax(some)) for some in values if some.size), default=0.0)
+        largest = max((float(np.nanmax(some)) for some in values if np.isfinite(some).any()), default=0.0)
         for below, by, smaller in UNITS.get(unit, ()) if largest > 0 and not (self.rows and axis == 0) else ():
             if largest < below:
                 return by, f"{smaller}{space}{rest}"

@@ -6,6 +6,7 @@ from __future__ import annotations
 import codecs
 import csv
 import pkgutil
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -16,7 +17,7 @@ from typing import Any, Final, Literal, Protocol, cast
 from pslc.analysis import Curve
 from pslc.analysis.load import Load
 from pslc.analysis.series import Floats
-from pslc.base import gate
+from pslc.base import gate, words
 from pslc.base.errors import RecordingError
 from pslc.schema.facts import HealthJson
 from pslc.schema.job_options import traits
@@ -34,6 +35,9 @@ MAX_AMOUNT: Final = 1 << 63
 Gives = Literal["curve", "results", "load", "health", "jobs"]
 """What a format holds: speed over time or position; figures without a series; a drive at work; its health; what was
 asked for, which may stand beside a curve."""
+MAX_LATE_NS: Final = 1_000_000_000
+"""How much longer than its run a mean latency may be: run times are rounded, and requests begin in the ramp."""
+COLOR: Final = re.compile(r"\x1b\[[\d;]*m")
 UTF16_MARKS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
@@ -242,6 +246,7 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
     jobs = tuple(job for item in beside for job in item.jobs)
     foreign = load(name).read([path for path in paths if formats[path] == name], replace(hints, jobs=jobs))
     _refuse_impossible(foreign)
+    _drop_impossible_latencies(foreign)
     foreign.jobs += jobs
     foreign.tells_options &= all(item.tells_options for item in beside)
     foreign.health += [log for item in beside for log in item.health]
@@ -280,6 +285,24 @@ def _refuse_impossible(foreign: ImportedData) -> None:
             raise RecordingError(f"{foreign.name}: no drive counts up to {total:.3g} ({name})", hint)
 
 
+def _drop_impossible_latencies(foreign: ImportedData) -> None:
+    """Leave out latencies that are longer than the run was, as fio printed where its clock or a counter overflowed."""
+    damaged = [
+        (job, done)
+        for job in foreign.jobs
+        for done in (job["read"], job["write"], job["trim"])
+        if done["lat_ns"]["mean"] > done["runtime_ns"] + MAX_LATE_NS
+    ]
+    if damaged:
+        job, done = damaged[0]
+        foreign.cautions.append(
+            f"latencies of {count_of(len(damaged), 'result')} were left out, as they are longer than the run: "
+            f"{words.span(done['lat_ns']['mean'] / 1e9)} of {words.span(done['runtime_ns'] / 1e9)} in {job['name']}"
+        )
+    for _, done in damaged:
+        done["lat_ns"] = {"mean": 0.0, "max": 0, "percentile": {}}
+
+
 def read_each(paths: Sequence[Path], hints: ImportOptions) -> list[ImportedData]:
     """Read files as `read` does, or each curve of a picture.
 
@@ -308,7 +331,11 @@ def text(path: Path) -> str:
 
 
 def decoded(data: bytes) -> str:
-    """Decode text; see `text`."""
+    """Decode text, without the colors that programs give it on a terminal; see `text`."""
+    return COLOR.sub("", _characters(data))
+
+
+def _characters(data: bytes) -> str:
     if encoding := utf16(data):
         return data.decode(encoding, errors="replace").removeprefix("\ufeff")
     try:

@@ -127,10 +127,11 @@ class Reports:
         Raises:
             PslcError: several did, none is wanted; or there are no intervals.
         """
-        device, beside = self._device(path, hints.device)
+        device, beside = self._device(path, hints.device, about.hint)
         rows = self.rows[device]
         if not rows:
-            raise RecordingError(f"{path} has no intervals of {device}", about.hint)
+            what = f"one report of {device}, of the time since the machine began, and no intervals"
+            raise RecordingError(f"{path} holds {what}", about.hint)
         notes, cautions = list(about.notes), []
         if beside:
             notes.append(f"{', '.join(beside)} are parts of {device}, or lie on it, and were left out")
@@ -173,7 +174,7 @@ class Reports:
             read_as=f"{about.program}: {what} of {device or 'all devices'}, intervals of {words.span(usual)}{how}",
         )
 
-    def _device(self, path: Path, wanted: str | None) -> tuple[str, list[str]]:
+    def _device(self, path: Path, wanted: str | None, hint: str) -> tuple[str, list[str]]:
         """The device, and those left out because they are parts of it or lie on it."""
         if wanted is not None:
             name = wanted.removeprefix("/dev/")
@@ -181,7 +182,7 @@ class Reports:
                 raise RecordingError(f"{path} has no device {wanted}", f"it has {', '.join(self.rows) or 'none'}")
             return name, []
         if not self.rows:
-            raise RecordingError(f"{path} has no rows of a device", "iostat -xt 1 and sar -d 1 print them")
+            raise RecordingError(f"{path} has no rows of a device", hint)
         moved = {device: _moved([columns for _, _, columns in rows]) for device, rows in self.rows.items()}
         busy = sorted((device for device, speed in moved.items() if speed), key=lambda device: -moved[device])
         disks = [device for device in busy if not _is_part(device, self.rows)]

@@ -30,9 +30,9 @@ TOO_LOW = 1.024
 
 
 def matches(path: Path, head: str) -> bool:
-    """It names the program in its first lines."""
+    """It names the program in its first lines, or has a line of a test, where only these were copied."""
     del path
-    return bool(re.search(r"^\s*(CrystalDiskMark|KDiskMark)\b", head, flags=re.M))
+    return bool(re.search(r"^\s*(?:CrystalDiskMark|KDiskMark)\b|\(Q= *\d+, ?T= *\d+\) *: +[\d.]+ MB/s", head, re.M))
 
 
 def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
@@ -53,10 +53,16 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
                 reader.refuse(number, line)
     if not rows:
         raise RecordingError(f"{path} holds no results", "save the text after a run: File, Save (text)")
+    if twin := next((row for at, row in enumerate(rows) if _key(row) in map(_key, rows[:at])), None):
+        raise RecordingError(f"{path} holds several results of {twin.test}", "give each run in a file of its own")
     program = "KDiskMark" if scale != 1.0 else "CrystalDiskMark"
     read_as = f"{program}: {count_of(len(rows), 'result')}, MB/s of 1,000,000 bytes"
     notes = ["KDiskMark's MB/s are KiB/s / 1000: they were multiplied by 1.024"] if scale != 1.0 else []
     return ImportedData(path.name, None, rows=rows, notes=notes, bad_lines=reader.bad, read_as=read_as)
+
+
+def _key(row: Measured) -> tuple[str, str]:
+    return row.test, row.kind
 
 
 def _row(line: str, section: str, scale: float) -> Measured | None:

@@ -17,16 +17,19 @@ ABOUT: Final = About(
     gives="jobs",
 )
 SECTION = re.compile(r"\s*\[([^\]]+)\]\s*(?:[#;].*)?$")
+OPTION = re.compile(r"\s*[a-z][a-z0-9_]*\s*(?:=|$)|\s*include\s")
 NOTHING: Done = {
     "io_bytes": 0, "total_ios": 0, "runtime_ns": 0, "lat_ns": {"mean": 0.0, "max": 0, "percentile": {}},
 }  # fmt: skip
 
 
 def matches(path: Path, head: str) -> bool:
-    """Its first line that is no comment is a section."""
+    """Its first line that is no comment is a section, and the first below sections an option."""
     del path
-    lines = (line for line in head.splitlines() if line.strip() and line.lstrip()[0] not in "#;")
-    return bool(SECTION.match(next(lines, "")))
+    lines = [line for line in head.splitlines() if line.strip() and line.lstrip()[0] not in "#;"]
+    below = [line for line in lines if not SECTION.match(line)]
+    options = below and OPTION.match(below[0]) and any("=" in line for line in below)
+    return bool(options and SECTION.match(lines[0]))
 
 
 def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:

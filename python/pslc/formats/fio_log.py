@@ -46,6 +46,8 @@ RESTART_SHARE: Final = 0.1
 MAX_JOBS: Final = 4096
 MAX_DIFFERENCE_SHARE: Final = 0.01
 """Between a log and the JSON of its run."""
+MIN_INTERVALS: Final = 10
+"""Of a log, from which the end that fio does not log is small."""
 _TOGETHER: Final = (
     "the files do not tell whether the {count} jobs ran at the same time, as is assumed: give fio's job file, or "
     "--jobs serial"
@@ -141,7 +143,8 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
         data.read_as += ", its reads left out"
     data.cautions += [*_twins(wanted), *_unsure(taken)]
     data.notes += _notes(wanted, taken, data.idle_s)
-    _check(data, taken, threads)
+    if not _is_whole(data, taken, threads):
+        data.cautions += _short(taken)
     if len(set(groups)) == 1 < len(taken) and not jobs and hints.order is None:
         data.cautions.append(_TOGETHER.format(count=len(taken)))
     return data
@@ -300,16 +303,28 @@ def _unsure(taken: Sequence[_Taken]) -> list[str]:
     ]
 
 
-def _check(
+def _short(taken: Sequence[_Taken]) -> list[str]:
+    """What a log of a few intervals leaves open: fio does not log the last one unless it is whole."""
+    interval = max(item.interval_ms for item in taken) / 1000
+    lasted = max(item.lasted_s for item in taken)
+    if interval * MIN_INTERVALS <= lasted:
+        return []
+    return [
+        f"the log ends after {words.span(lasted)}, and up to {words.span(interval)} of the run may be missing, as fio "
+        "does not log its last interval unless it is whole: shorten log_avg_msec, or run longer"
+    ]
+
+
+def _is_whole(
     data: ImportedData,
     taken: Sequence[_Taken],
     threads: Sequence[_fio_jobs.Thread | None],
-) -> None:
-    """Hold the log against the JSON beside it."""
+) -> bool:
+    """Hold the log against the JSON beside it; whether it holds all that was moved."""
     counted = [thread.moved(data.kind) if thread is not None else None for thread in threads]
     moved = [item for item in counted if item is not None]
     if not moved or len(moved) != len(taken):
-        return
+        return False
     wanted = sum(count for count, _ in moved)
     held = sum(item.covered.total_bytes for item in taken)
     # The last interval is not logged unless it is whole.
@@ -323,6 +338,7 @@ def _check(
             f"the log holds {words.size(held)} of {data.kind}s, but fio's JSON {words.size(wanted)}: they are not of "
             "the same run, or the log is not whole"
         )
+    return abs(held - wanted) <= allowed
 
 
 def _blocks(path: Path, skip_bad: bool) -> tuple[list[_Block], int]:

@@ -28,6 +28,8 @@ ABOUT: Final = About(
 NAMES: Final = r"(?:\S+/s|tps|%\S+|\S+-sz|\S*await|svctm|(?:kB|MB|Blk)_\S+)"
 HEADER: Final = re.compile(rf"\s*Device:?\s+{NAMES}(?:\s+{NAMES})*\s*$")
 NAME_LAST: Final = re.compile(rf"\s*{NAMES}(?:\s+{NAMES})*\s+Device:?\s*$")
+TIME: Final = re.compile(r"Time: |\d[\d./-]*[T ]")
+"""Before sysstat 9.1.2 the word stands before the time of day."""
 OF_JC: Final = {
     "percent_util": "%util", "aqu_sz": "aqu-sz", "avgqu_sz": "avgqu-sz", "avgrq_sz": "avgrq-sz", "await": "await",
     "r_await": "r_await", "w_await": "w_await", "rkb_s": "rkB/s", "wkb_s": "wkB/s", "dkb_s": "dkB/s",
@@ -100,7 +102,7 @@ def _text(path: Path, whole: str, hints: ImportOptions, reports: Reports) -> int
                 reader.refuse(number, line)
         elif line.startswith("Linux"):
             reports.date = reports.date or date(line)
-        elif re.match(r"\d[\d./-]*[T ]", line) and clock(line) is not None:
+        elif TIME.match(line) and clock(line) is not None:
             report.hand_over(reports, at, before)
             before, at = at, after(at, clock(line))
             reports.date = reports.date or date(line)

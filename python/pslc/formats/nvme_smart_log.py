@@ -34,7 +34,8 @@ NAMES: Final = {
 """nvme-cli's, in either form, and ours."""
 BITS: Final = 128
 """Of the longest number of the log."""
-LINE: Final = re.compile(r"([A-Za-z][\w .\[\]-]*?)\s*:\s*(0x[0-9a-fA-F]+|-?[\d,]+)")
+FIRST_LINE: Final = "Smart Log for NVME device"
+LINE: Final = re.compile(r"([A-Za-z][\w .\[\]-]*?)\s*:\s*(0x[0-9a-fA-F]+|-?[\d,]+)(?: *°?(F)\b)?")
 
 
 def matches(path: Path, head: str) -> bool:
@@ -42,7 +43,7 @@ def matches(path: Path, head: str) -> bool:
     del path
     if head.lstrip().startswith("{"):
         return SMARTCTL not in head and '"critical_warning"' in head and '"power_on_hours"' in head
-    return bool(re.search(r"^Smart Log for NVME device", head, re.MULTILINE))
+    return bool(re.search(rf"^{FIRST_LINE}", head, re.MULTILINE))
 
 
 def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
@@ -54,6 +55,8 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
 
 def _log(path: Path) -> HealthJson:
     whole = text(path)
+    if whole.count(FIRST_LINE) > 1:
+        raise RecordingError(f"{path} holds several health logs", "give each in a file of its own, the earliest first")
     try:
         document = gate.document(whole, str(path), FILE) if whole.lstrip().startswith("{") else _lines(whole)
         log = in_our_names(document.get(SMARTCTL, document), kelvin=SMARTCTL not in document)
@@ -68,13 +71,16 @@ def _log(path: Path) -> HealthJson:
 
 
 def _lines(whole: str) -> HealthJson:
-    """`name : number unit (the same in other units)`; degrees are Celsius, given in kelvin like the JSON's."""
+    """`name : number unit (the same in other units)`; degrees, Fahrenheit in some countries, are given in kelvin like
+    the JSON's."""
     health: HealthJson = {}
-    for line in whole.splitlines()[1:]:
+    for line in whole[whole.index(FIRST_LINE) :].splitlines()[1:]:
         match = LINE.match(line)
         if match is not None and not line.startswith(" "):
             name = match[1].strip().lower().replace(" ", "_")
             value = int(match[2].replace(",", ""), 0)
+            if match[3]:
+                value = round((value - 32) / 1.8)
             health[name] = value + KELVIN if name == "temperature" else value
     return health
 

@@ -1,6 +1,7 @@
 """What smartctl (smartmontools) prints of a drive, text or JSON: NVMe's health log, or what the attributes and
-statistics of an ATA drive tell of wear and of bytes written, in NVMe's names. What an attribute means is taken from its
-name, which smartctl has from its table of drives: a number means other things with other makers."""
+statistics of an ATA drive, or the counters of a SCSI drive, tell of wear and of bytes written, in NVMe's names. What an
+attribute means is taken from its name, which smartctl has from its table of drives: a number means other things with
+other makers."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ from pslc.schema.facts import HealthJson
 
 ABOUT: Final = About(
     program="smartctl",
-    what="text and JSON, NVMe and ATA",
+    what="text and JSON, NVMe, ATA and SCSI",
     content="health: wear, bytes written, spare, errors, whether the drive says FAILED",
     command="smartctl -x /dev/sda",
     gives="health",
@@ -47,6 +48,12 @@ ATTRIBUTE = re.compile(
 )
 STATISTIC = re.compile(r"0x\w+\s+0x\w+\s+\d+\s+(?P<value>\d+)\s+\S+\s+(?P<name>\S.*?)\s*$")
 RESULT = re.compile(r"SMART (?:overall-health self-assessment test result|Health Status): (?P<word>\w+)")
+SCSI = re.compile(r'^(?:Transport protocol|Vendor): |^SMART Health Status: |"protocol": *"SCSI"', re.MULTILINE)
+SCSI_USED = re.compile(
+    r"^(?:SS Media used endurance|Percentage used endurance) indicator: (?P<percent>\d{1,3})%", re.MULTILINE
+)
+SCSI_WRITES = re.compile(r"^write:(?:\s+\d+){5}\s+(?P<gigabytes>\d+[.,]\d+)\s+(?P<uncorrected>\d+)\s*$", re.MULTILINE)
+"""The error counter log: errors, how they were corrected, 10^9 bytes, and the errors that were not."""
 LINE = re.compile(r"(?P<name>[A-Z][\w ./-]*?):\s+(?P<value>0x[0-9a-fA-F]+|[\d,.' ]*\d)")
 OF_TEXT: Final = {
     "Critical Warning": "critical_warning", "Temperature": "temperature", "Available Spare": "available_spare",
@@ -67,7 +74,7 @@ def matches(path: Path, head: str) -> bool:
     """It names the program."""
     del path
     if head.lstrip().startswith("{"):
-        return '"smartctl"' in head or SMARTCTL in head or '"ata_smart_attributes"' in head
+        return any(name in head for name in ('"smartctl"', SMARTCTL, '"ata_smart_attributes"', '"smart_status"'))
     return bool(re.search(r"^smartctl \d|^=== START OF (?:INFORMATION|SMART DATA|READ SMART)", head, re.MULTILINE))
 
 
@@ -77,17 +84,24 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
     data = ImportedData(paths[0].name, None)
     for path in paths:
         whole = text(path)
+        if whole.count("=== START OF INFORMATION SECTION") > 1:
+            hint = "give each in a file of its own, the earliest first"
+            raise RecordingError(f"{path} holds several health logs", hint)
         log, model = _json(path, whole) if whole.lstrip().startswith("{") else _text(whole)
         if not any(name in log for name in ("percentage_used", "data_units_written", "media_errors", "failed")):
             raise RecordingError(
                 f"{path} tells nothing of wear, of bytes written or of errors", "smartctl -x prints it, as root"
             )
-        if log.pop("failed", False):
-            log["critical_warning"] = int(log.get("critical_warning", 0)) | FAILED
+        if (failed := log.pop("failed", None)) is not None:
+            log["critical_warning"] = int(log.get("critical_warning", 0)) | (FAILED if failed else 0)
         data.health.append(log)
         data.name = model or data.name
-    kind = "NVMe's health log" if "available_spare" in data.health[-1] else "attributes of an ATA drive, by their names"
-    data.read_as = f"smartctl: {kind}"
+        if "available_spare" in log:
+            kind = "NVMe's health log"
+        else:
+            scsi = SCSI.search(whole) is not None
+            kind = "what a SCSI drive counts" if scsi else "attributes of an ATA drive, by their names"
+        data.read_as = f"smartctl: {kind}"
     return data
 
 
@@ -100,8 +114,8 @@ def _json(path: Path, whole: str) -> tuple[HealthJson, str]:
         else:
             log = _of_ata(_attributes(document), _statistics(document), _sector(document))
             log |= _common(document)
-        passed = document.get("smart_status", {}).get("passed")
-        log["failed"] = passed is False
+        if isinstance(passed := document.get("smart_status", {}).get("passed"), bool):
+            log["failed"] = not passed
         long = next((name for name, value in log.items() if isinstance(value, int) and value >> 128), None)
     except (ValueError, AttributeError, TypeError, KeyError, RecursionError) as error:
         raise RecordingError(f"{path} is damaged: {error}", "smartctl -j -x prints it") from None
@@ -134,7 +148,16 @@ def _common(document: Json) -> HealthJson:
         log["power_on_hours"] = hours
     if isinstance(used := document.get("endurance_used", {}).get("current_percent"), int):
         log["percentage_used"] = used
+    if isinstance(used := document.get("scsi_percentage_used_endurance_indicator"), int):
+        log["percentage_used"] = used
+    if writes := document.get("scsi_error_counter_log", {}).get("write", {}):
+        log |= _of_scsi(str(writes["gigabytes_processed"]), int(writes["total_uncorrected_errors"]))
     return log
+
+
+def _of_scsi(gigabytes: str, uncorrected: int) -> HealthJson:
+    """What a SCSI drive counts of its writes, in NVMe's names."""
+    return {"data_units_written": round(float(gigabytes) * 1e9 / UNIT_BYTES), "media_errors": uncorrected}
 
 
 def _of_ata(attributes: Sequence[tuple[str, int, int]], statistics: Mapping[str, int], sector: int) -> HealthJson:
@@ -173,6 +196,10 @@ def _text(whole: str) -> tuple[HealthJson, str]:
         attributes = [(row["name"], int(row["value"].strip("-") or 0), int(row["raw"])) for row in rows]
         statistics = {row["name"]: int(row["value"]) for line in lines if (row := STATISTIC.match(line))}
         log = _of_ata(attributes, statistics, int(sector[1]) if sector else 512)
+        if counted := SCSI_WRITES.search(whole):
+            log |= _of_scsi(counted["gigabytes"].replace(",", "."), int(counted["uncorrected"]))
+        if used := SCSI_USED.search(whole):
+            log["percentage_used"] = int(used["percent"])
     if result := RESULT.search(whole):
         log["failed"] = result["word"] not in ("PASSED", "OK")
     return log, model[1] if model else ""
