@@ -44,8 +44,9 @@ class Observation:
         return float(np.log(np.clip(self.value, low, self.high))), max(sd, MIN_OBSERVATION_SD)
 
     def contradiction(self, value: float) -> str | None:
-        """What to say of a twin whose value lies outside the interval; None within."""
-        if self.low <= value <= self.high:
+        """What to say of a twin whose value lies clearly outside the interval; None within."""
+        slack = float(np.exp(MIN_OBSERVATION_SD))
+        if self.low / slack <= value <= self.high * slack:
             return None
         parameter = PARAMETERS[self.parameter]
         ends = [words.quantity(end, parameter.unit) for end in (self.low, self.high)]
