@@ -14,7 +14,8 @@ from pslc.figures.picture import Line, Picture, Table
 from pslc.twin import predict, profile_writer
 from pslc.twin.datasets import SCALABLE_SUITES, Dataset, Features, Floats, JobFeatures
 from pslc.twin.fit_result import FitResult
-from pslc.twin.model import in_words
+from pslc.twin.model import PARAMETERS, in_words
+from pslc.twin.observations import observations
 from pslc.twin.optimizer import Candidate
 from pslc.twin.predict import DiscriminatingSuite, Prediction
 from pslc.twin.profile_writer import Estimate
@@ -24,6 +25,11 @@ UNEXPLAINED_LOG_RATIO: Final = 0.25
 """Root mean square of a suite's log ratios from which on the report names it."""
 MAX_REPORT_BINS: Final = 16
 """Largest number of bins of a job in which the worst residual is looked for."""
+QUARTERS: Final = ("first", "second", "third", "last")
+MIN_JOINT_CORRELATION: Final = 0.9
+"""Correlation from which on the report says that two values are known only together."""
+MAX_JOINT_PAIRS: Final = 3
+"""Such pairs that a report names, the strongest."""
 MIN_CORRELATION: Final = 0.5
 """Correlation from which on the tables show a pair of parameters."""
 
@@ -70,6 +76,8 @@ class FitReport:
         if not result.statistics.success:
             sentences.append(f"The fit did not converge: {result.statistics.message}.")
         sentences += self._about_firmware()
+        sentences += self._contradictions()
+        sentences += self._told_together()
         if self.unknown:
             sentences.append(f"Assumed: {'; '.join(self.unknown)}.")
         return sentences
@@ -80,6 +88,23 @@ class FitReport:
             return []
         listed = ", ".join(f"{suite} ({100 * np.expm1(error):.0f} %)" for suite, error in suites.items())
         return [f"It does not explain {listed}: difference in the speed of whole jobs (root mean square)."]
+
+    def _contradictions(self) -> list[str]:
+        """Values of the twin outside of what a suite measured itself."""
+        values = self.result.best.values
+        free = {estimate.name for estimate in self.estimates}
+        both = [(each, each.contradiction(values[each.parameter])) for each in observations(self.result.datasets)
+                if each.parameter in free]  # fmt: skip
+        return [f"{text}." for _, text in both if text]
+
+    def _told_together(self) -> list[str]:
+        """Pairs of values of which the data tell little more than what they do together."""
+        names = {estimate.name for estimate in self.estimates}
+        return [
+            f"Known only together (correlation {value:+.2f}): {' and '.join(_described(name) for name in pair)}."
+            for pair, value in self.result.statistics.correlations.items()
+            if abs(value) >= MIN_JOINT_CORRELATION and names.issuperset(pair)
+        ][:MAX_JOINT_PAIRS]
 
     def _about_firmware(self) -> list[str]:
         result = self.result
@@ -203,7 +228,7 @@ class FitReport:
 
     def _statistics_table(self) -> Table:
         statistics = self.result.statistics
-        bounds = [f"{name} ({side})" for name, side in statistics.at_bound.items()]
+        bounds = [f"{_described(name)} ({side})" for name, side in statistics.at_bound.items()]
         rows = [
             ["converged", f"{'yes' if statistics.success else 'no'}: {statistics.message}"],
             ["evaluations", f"{statistics.evaluations}"],
@@ -215,7 +240,7 @@ class FitReport:
         return Table("Fit statistics", ("statistic", "value"), rows, words=("statistic", "value"))
 
     def _correlations_table(self) -> list[Table]:
-        rows = [[*pair, f"{value:+.2f}"] for pair, value in self.result.statistics.correlations.items()
+        rows = [[*map(_described, pair), f"{value:+.2f}"] for pair, value in self.result.statistics.correlations.items()
                 if abs(value) >= MIN_CORRELATION]  # fmt: skip
         title = f"Correlations of {MIN_CORRELATION:g} or more"
         columns = ("parameter", "with", "correlation")
@@ -229,6 +254,11 @@ class FitReport:
             pictures += _curve_pictures(dataset, simulated)
             pictures += _request_pictures(dataset, simulated)
         return pictures
+
+
+def _described(name: str) -> str:
+    """What a parameter is, for people."""
+    return PARAMETERS[name].description
 
 
 def _percent(share: float) -> str:
@@ -273,11 +303,12 @@ def _job_log_ratio(measured: JobFeatures, simulated: JobFeatures) -> float | Non
 
 
 def _residual(dataset: Dataset, job: JobFeatures, bins: int, index: int, log_ratio: float) -> str:
-    where = "all of it" if bins == 1 else f"{100 * index / bins:.0f} to {100 * (index + 1) / bins:.0f} % of it"
+    where = f"{100 * index / bins:.0f} to {100 * (index + 1) / bins:.0f} % of it"
+    where = {1: "all of it", 4: f"its {QUARTERS[index % len(QUARTERS)]} quarter"}.get(bins, where)
     measured = float(np.exp(job.curves[bins][index]))
     faster = "faster" if log_ratio > 0 else "slower"
     return (
-        f"job {job.job} of {dataset.suite}, {where}: measured {words.speed(measured)}, the twin is "
+        f"{job.job.replace('-', ' ')} of {dataset.suite}, {where}: measured {words.speed(measured)}, the twin is "
         f"{_percent(abs(np.expm1(log_ratio)))} {faster}"
     )
 

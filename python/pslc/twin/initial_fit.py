@@ -14,6 +14,7 @@ from pslc.twin.datasets import SCALABLE_SUITES, Dataset, first_part
 from pslc.twin.identifiability import free_parameters_of
 from pslc.twin.initial_guess import CurveSummary
 from pslc.twin.model import MIN_SCALED_BYTES, PARAMETERS, FirmwareModel, Geometry, Model
+from pslc.twin.observations import observed_priors
 from pslc.twin.optimizer import Candidate, FitProblem
 from pslc.twin.priors import PriorKnowledge
 from pslc.twin.residuals import MIN_OSCILLATION_BINS, oscillates
@@ -146,7 +147,7 @@ def _priors(write: FirstWrite) -> dict[str, tuple[float, float]]:
         priors["slc_rate"] = (float(np.log(ratio * write.summary.link)), sd)
     for name, value, sd in write.priors.part_priors:
         priors[name] = (float(np.log(value)), sd)
-    return priors
+    return priors | observed_priors([write.dataset])
 
 
 def _problem(write: FirstWrite, firmware: FirmwareModel) -> FitProblem:

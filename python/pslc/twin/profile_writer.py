@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -11,9 +12,16 @@ from pslc.base import words
 from pslc.twin.fit_result import FitResult
 from pslc.twin.identifiability import PARTLY_IDENTIFIED_SHARE, informative_suites
 from pslc.twin.model import PARAMETERS, UNSEEN_NATIVE_LIMIT, Model, Parameter, in_words, parameters_of
+from pslc.twin.observations import observed_priors
 from pslc.twin.optimizer import Candidate
 from pslc.twin.small_io import SMALL_IO_PARAMETERS
 
+READABLE_UNITS: Final = {
+    "ns": ((1, "ns"), (10**3, "us"), (10**6, "ms"), (10**9, "s")),
+    "B": ((1, "B"), (10**3, "kB"), (10**6, "MB"), (10**9, "GB")),
+    "kB/s": ((1, "kB/s"), (10**3, "MB/s"), (10**6, "GB/s")),
+}
+"""Units of a profile, and how many of the first each is."""
 Z90: Final = 1.645
 """Half the width of a 90 % interval in standard deviations."""
 
@@ -81,7 +89,10 @@ def _estimate(result: FitResult, parameter: Parameter) -> Estimate:
     if free and fit.covariance is not None:
         index = list(fit.problem.free).index(name)
         sd = float(np.sqrt(fit.covariance[index, index]))
-        if sd < PARTLY_IDENTIFIED_SHARE * fit.problem.prior_of(name)[1] and not is_hidden(result, name):
+        # What a suite measured is of the data, not of what was known before them.
+        is_observed = name in observed_priors(result.datasets)
+        before = parameter.prior_sd if is_observed else fit.problem.prior_of(name)[1]
+        if sd < PARTLY_IDENTIFIED_SHARE * before and not is_hidden(result, name):
             kind = "fitted"
         low, high = _interval(result, fit, parameter, sd)
     unit, factor = _unit_of(result, parameter)
@@ -152,7 +163,8 @@ def to_toml(result: FitResult, name: str, candidate: Candidate | None = None) ->
     tables: dict[str, list[str]] = {"": []}
     for key, value in keys.items():
         table, _, last = key.rpartition(".")
-        tables.setdefault(table, []).append(f"{last} = {value}")
+        text = _readable(value) if table.startswith("cache") else value
+        tables.setdefault(table, []).append(f"{last} = {text}")
     lines = [
         f"# {name}: a twin, fitted by pslc fit to {', '.join(_suites(result))}.",
         f"# Firmware: {in_words(result.firmware_models)}.",
@@ -164,6 +176,16 @@ def to_toml(result: FitResult, name: str, candidate: Candidate | None = None) ->
     lines += ["", "[provenance]"]
     lines += [f'"{key}" = "{_quotable(note)}"' for key, note in provenance(result).items()]
     return "\n".join(lines) + "\n"
+
+
+def _readable(value: str) -> str:
+    """A time or a size of a profile in the largest unit that it fills, to the nearest part in 100 000: `"2.6s"`."""
+    match = re.fullmatch(r'"(\d+)(ns|B|kB/s)"', value)
+    if match is None or match[1] == "0":
+        return value
+    number, steps = int(match[1]), READABLE_UNITS[match[2]]
+    factor, unit = next((step for step in reversed(steps) if number >= step[0]), steps[0])
+    return f'"{number / factor:.6g}{unit}"'
 
 
 def _quotable(text: str) -> str:

@@ -12,6 +12,7 @@ from pslc.twin import optimizer, uncertainty
 from pslc.twin.datasets import Dataset, Features
 from pslc.twin.identifiability import free_parameters_of
 from pslc.twin.model import FirmwareModel, Geometry, typical_geometry
+from pslc.twin.observations import observed_priors
 from pslc.twin.optimizer import Candidate, FitProblem
 from pslc.twin.residuals import LOSS_FLOOR
 
@@ -142,7 +143,7 @@ def fit_small_io(
     free = _free(model.firmware, datasets)
     if not free:
         return candidate
-    small_io = FitProblem(model, datasets, free, candidate.values, problem.priors)
+    small_io = FitProblem(model, datasets, free, candidate.values, problem.priors | observed_priors(datasets))
     best = optimizer.refine(optimizer.best_of(small_io, [candidate.values])[0], EVALUATIONS, map_fn)
     jacobian = uncertainty.jacobian(best, map_fn)
     covariance = uncertainty.with_covariance(best, jacobian, map_fn=map_fn).covariance

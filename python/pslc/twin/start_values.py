@@ -14,6 +14,7 @@ from pslc.twin.datasets import Dataset
 from pslc.twin.identifiability import FREED_BY_FIRST_WRITE, free_parameters_of
 from pslc.twin.initial_guess import HOST_SHARES, equivalent_host_shares
 from pslc.twin.model import PARAMETERS
+from pslc.twin.observations import observed_priors
 from pslc.twin.optimizer import Candidate, FitProblem
 
 WELL_DETERMINED_LOG_SD: Final = 0.015
@@ -41,7 +42,7 @@ def extend(task: tuple[Candidate, list[Dataset], set[str]]) -> Candidate:
     hints = [hint for dataset in datasets if dataset.suite not in fitted for hint in fit_hints(dataset, candidate)]
     # The first of all together, then one after the other: all combinations would be many.
     together = {name: value for hint in hints for name, value in hint[0].items()}
-    extended = FitProblem(problem.model, datasets, free, candidate.values, problem.priors)
+    extended = FitProblem(problem.model, datasets, free, candidate.values, problem.priors | observed_priors(datasets))
     start = optimizer.best_of(extended, [{}, together])[0]
     for hint in hints:
         if hint[0].keys() & set(free):
