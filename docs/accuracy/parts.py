@@ -240,6 +240,20 @@ def summary() -> list[str]:
         median, ninety = spread(errors)
         goal = f", target {target} %" if target else ""
         lines.append(f"- {what}: {len(errors)} figures, median error {median:.0%}{goal}, 90th percentile {ninety:.0%}")
+    return [*lines, *by_source()]
+
+
+def by_source() -> list[str]:
+    """The errors of speeds that makers state, and of those that reviewers measured."""
+    rated = {row["drive"] for row in calibration.drives() if "specification" in row["source"]}
+    lines = []
+    for who, is_rated in (("makers rate", True), ("reviewers measured", False)):
+        speeds = [figure for figure in all_figures() if figure.what.startswith("speed")]
+        errors = [abs(figure.error) for figure in speeds if (figure.drive in rated) == is_rated]
+        median, ninety = spread(errors)
+        lines.append(
+            f"- speeds that {who}: {len(errors)} figures, median error {median:.0%}, 90th percentile {ninety:.0%}"
+        )
     return lines
 
 

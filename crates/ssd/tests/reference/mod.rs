@@ -796,6 +796,8 @@ impl Reference {
                 Throttle::Share
             }
             WhenFull::DirectWhileFolding | WhenFull::Bypass | WhenFull::RewriteDistance => Throttle::None,
+            WhenFull::FoldBeside if foldable => Throttle::Share,
+            WhenFull::FoldBeside => Throttle::None,
             WhenFull::Fold | WhenFull::FoldCostBenefit if foldable && in_batches && self.draining => {
                 Throttle::Share
             }
@@ -1112,7 +1114,10 @@ impl Reference {
         self.forget_read_ahead(range.clone());
         let copy = |rate| (request.len as u64 * 1_000_000_000).div_ceil(rate);
         let copied = self.c.controller.copy_in_bytes_per_s.map_or(0, copy);
-        if self.c.controller.merges_rewrites && range.end == range.start + 1 && self.merges(range.start, ready) {
+        if self.c.controller.merges_rewrites
+            && range.end == range.start + 1
+            && self.merges(range.start, ready)
+        {
             let bytes = request.len as u64 + self.command_bytes();
             let done = self.receive(ready, bytes) + copied;
             return self.acknowledge(request, done);

@@ -30,7 +30,7 @@ OPEN_SUPERBLOCKS = 4
 RESERVE_SUPERBLOCKS = 8
 FOLDS_FIRST = ("fold", "fold-cost-benefit", "static-first")
 """Policies under which every byte goes through the cache."""
-FOLDS_BESIDE = ("direct-while-folding", "watermarks", "predict-idle")
+FOLDS_BESIDE = ("direct-while-folding", "fold-beside", "watermarks", "predict-idle")
 """Policies under which folding goes on beside writes into native cells."""
 FOLD_OVERHEADS = {
     ("direct-then-fold", "TLC"): 2.77, ("direct-then-fold", "QLC"): 1.21,
