@@ -147,6 +147,11 @@ def link_class(link: str) -> str:
     return "pcie4+" if link.startswith(("pcie4", "pcie5")) else link[:4]
 
 
+def cache_is_published(row: Row) -> bool:
+    """Whether the drive has a cache whose size somebody says."""
+    return bool(row["cache"]) and "cache assumed" not in row["parts_from"]
+
+
 def share_of(row: Row) -> float:
     """Published size of the cache over the capacity."""
     sizes = [units.size(part.partition("=")[2], "cache") for part in row["cache"].split()]
@@ -226,6 +231,20 @@ class Constants:
         ]  # fmt: skip
         return max(direct, default=0.0)
 
+    def server_native_write(self, controller: str, of_cells: str) -> tuple[float, str]:
+        """The same of drives without a cache, which have more dies than anything behind them could keep busy: what
+        other drives for servers on such a link are limited to."""
+        link = parts.controller(controller).link
+
+        def alike(name: str) -> bool:
+            other = parts.controller(name)
+            return (other.habits["mode"], other.link) == ("pure-xlc", link) and name != controller
+
+        levels = self.peers("controller.native_write", alike, of_cells)
+        if len(levels) < MIN_PEERS:
+            return 0.0, ""
+        return statistics.median(levels), f"assumed: the median of controllers without a cache on {link}"
+
     def native_write(self, controller: str, of_cells: str) -> tuple[float, str]:
         """Bytes a second into native cells; 0: as fast as the dies."""
         values = self.values(controller, "controller.native_write", of_cells)
@@ -233,13 +252,19 @@ class Constants:
             return statistics.median(values), "drives"
         own = self.native_level(controller, of_cells)
         mine = parts.controller(controller)
+        if mine.habits["mode"] == "pure-xlc":
+            return self.server_native_write(controller, of_cells)
         if mine.map == "dram" and not mine.link.startswith("sata"):
             # With DRAM for the passes of a program it is mostly the dies that limit.
             return 0.0, ""
 
         def alike(name: str) -> bool:
             other = parts.controller(name)
-            return (other.channels > 4, link_class(other.link)) == (mine.channels > 4, link_class(mine.link))
+            has_cache = other.habits["mode"] != "pure-xlc"
+            return has_cache and (other.channels > 4, link_class(other.link)) == (
+                mine.channels > 4,
+                link_class(mine.link),
+            )
 
         levels = [
             self.native_level(name, of_cells) for name in parts.controllers() if alike(name) and name != controller
@@ -329,13 +354,18 @@ class Constants:
             (other["controller"], share_of(other))
             for other in drives()
             if model(other["drive"]) != model(row["drive"]) and cells(other["nand"]) == of_cells
-        ]
+            and cache_is_published(other)
+        ]  # fmt: skip
         mine = [share for controller, share in others if controller == row["controller"]]
         return statistics.median(mine or [share for _, share in others])
 
     def of(self, row: Row, when_full: str) -> dict[str, str]:
         """Every constant of a drive, as keys of a profile."""
         controller, die, of_cells = row["controller"], row["nand"], cells(row["nand"])
+        if not row["cache"]:
+            ceiling, program = self.native_write(controller, of_cells)[0], self.program(die, "native")[0]
+            given = {"controller.native_write": text("controller.native_write", ceiling) if ceiling else NO_LIMIT}
+            return given | ({"nand.native.program": text("nand.native.program", program)} if program else {})
         estimates = {
             "controller.slc_write": self.slc_write(controller),
             "controller.copy_in": self.copy_in(controller),

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import pslc
+from pslc.device.target import find_target
 from pslc.schema.jobs import Kind
 
 Floats = NDArray[np.float64]
@@ -241,6 +242,32 @@ def random_full(drive: str) -> float:
     """Of a drive that was filled in sequence before, after twice its capacity."""
     before = "[fill]\nrw=write\nbs=1m\nioengine=io_uring\niodepth=32\n"
     return float(random_writes(drive, before, 2)[0][-40:].mean())
+
+
+def amplification(drive: str, span: str, hot: str) -> float:
+    """Bytes programmed for each of the host's over the last volume of two of random 4 KiB writes, on a drive whose data
+    were written in order and then mixed by one volume of uniform writes to all of it."""
+    text = "[global]\nioengine=io_uring\niodepth=32\ndirect=1\n"
+    text += f"[fill]\nrw=write\nbs=1m\nsize={span}\n"
+    text += f"[mix]\nstonewall\nrw=randwrite\nbs=4k\nnorandommap\nsize={span}\n"
+    text += f"[hot]\nstonewall\nrw=randwrite\nbs=4k\nnorandommap\nio_size={{}}\n{hot}\n"
+    volume = int(find_target(f"sim:{drive}").capacity_bytes * float(span.rstrip("%")) / 100)
+    counted = job(drive, text.format(2 * volume)).bytes
+    host, cells = (counted[f"{name}_bytes_total"].astype(np.float64) for name in ("host_write", "native_programmed"))
+    begin = int(np.searchsorted(host, host[-1] - volume))
+    return float((cells[-1] - cells[begin]) / (host[-1] - host[begin]))
+
+
+@measure("")
+def waf(drive: str, span: str, theta: str = "") -> float:
+    """Of writes to so much of the drive, uniform or by Zipf's law."""
+    return amplification(drive, span, f"size={span}\n" + (f"random_distribution=zipf:{theta}\n" if theta else ""))
+
+
+@measure("")
+def waf_read_only(drive: str, share: str) -> float:
+    """Of uniform writes where such a share of the full drive is not written any more."""
+    return amplification(drive, "100%", f"size={100 - int(share.rstrip('%'))}%")
 
 
 # ---- power and heat

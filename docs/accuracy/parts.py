@@ -75,16 +75,18 @@ def scale(drive: parts.Derived, row: Row) -> int:
     values = {**drive.values}
     lines = int(values["nand.pages_per_block"]) // int(values["nand.bits_per_cell"])
     buffer = units.size(str(values["controller.write_buffer"]), "controller.write_buffer")
-    largest = min(MAX_SCALE, int(cache_bytes(row) / (scaling.SMALLEST * buffer)))
+    largest = min(MAX_SCALE, int(cache_bytes(row) / (scaling.SMALLEST * buffer))) if row["cache"] else MAX_SCALE
     return max((n for n in range(1, largest + 1) if lines % n == 0), default=1)
 
 
 def fill(row: Row, when_full: str, given: Mapping[str, str]) -> tuple[pslc.Recording, int]:
     """A fill of the drive that a row describes, under a policy, with these constants, and how many times smaller it
     is."""
+    cache = {**phase_cache(row), "when_full": when_full} if row["cache"] else {"mode": "pure-xlc"}
+    stated = dict(pair.split("=", 1) for pair in row["given"].split())
     drive = parts.profile(
-        nand=row["nand"], controller=row["controller"], capacity=row["capacity"],
-        cache={**phase_cache(row), "when_full": when_full}, given={**HOST[row["tool"]], **given},
+        nand=row["nand"], controller=row["controller"], capacity=row["capacity"], cache=cache,
+        given={**HOST[row["tool"]], **given, **stated},
     )  # fmt: skip
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "drive.toml"
@@ -110,7 +112,7 @@ def figures_of(row: Row, recording: pslc.Recording, by: int) -> Iterator[Figure]
     speeds = recording.bytes["write_bytes"] / times
     phases = recording.findings["phases"]
     end = float(row["end2_GB"]) * 1e9 if row["end2_GB"] else end_of_second(phases, by, capacity)
-    borders = [0.0, cache_bytes(row), end, capacity]
+    borders = [0.0, cache_bytes(row) or capacity, end, capacity]
 
     def figure(what: str, text: str, simulated: float, scale: float, of: float | None = None) -> Figure:
         value = float(text) * scale
@@ -138,9 +140,16 @@ def figures_of(row: Row, recording: pslc.Recording, by: int) -> Iterator[Figure]
         yield figure("mean", row["mean_MBps"], recording.findings["fill_mean_bytes_per_s"], 1e6)
 
 
+def policy(row: Row) -> str:
+    """What the review shows of the policy, or else the habit of the controller's firmware."""
+    controller = parts.controller(row["controller"])
+    habits = controller.habits_qlc if calibration.cells(row["nand"]) == "QLC" else {}
+    return row["when_full"] or str({**controller.habits, **habits}["when_full"])
+
+
 def simulate(row: Row, figure: str, given: Mapping[str, str]) -> float:
     """One figure of a fill under the policy that the review shows, bytes a second."""
-    found = figures_of(row, *fill(row, row["when_full"], given))
+    found = figures_of(row, *fill(row, policy(row), given))
     return next(one.simulated for one in found if one.what == figure)
 
 
@@ -149,6 +158,8 @@ def predicted(row: Row, ledger: Sequence[Entry]) -> list[Figure]:
     constants = Constants(ledger, without=model(row["drive"]))
     when_full = constants.policy(row)
     figures = list(figures_of(row, *fill(row, when_full, constants.of(row, when_full))))
+    if not calibration.cache_is_published(row):
+        return figures
     size = cache_bytes(row)
     simulated = constants.cache_share(row) * units.size(row["capacity"], "capacity")
     return [*figures, Figure(row["drive"], "cache", size, simulated, simulated / size - 1)]
@@ -158,7 +169,7 @@ def fits(row: Row, ledger: Sequence[Entry]) -> list[Entry]:
     """What the figures of a row set, with the other constants as all drives give them."""
     entries = []
     for figure, key in calibration.sets_of(row):
-        given = Constants(ledger).of(row, row["when_full"])
+        given = Constants(ledger).of(row, policy(row))
         given.pop(key, None)
         value = calibration.text(key, calibration.fit(row, figure, key, simulate, given))
         part = row["nand"] if key.startswith("nand.") else row["controller"]
@@ -229,6 +240,20 @@ def summary() -> list[str]:
         median, ninety = spread(errors)
         goal = f", target {target} %" if target else ""
         lines.append(f"- {what}: {len(errors)} figures, median error {median:.0%}{goal}, 90th percentile {ninety:.0%}")
+    return [*lines, *by_source()]
+
+
+def by_source() -> list[str]:
+    """The errors of speeds that makers state, and of those that reviewers measured."""
+    rated = {row["drive"] for row in calibration.drives() if "specification" in row["source"]}
+    lines = []
+    for who, is_rated in (("makers rate", True), ("reviewers measured", False)):
+        speeds = [figure for figure in all_figures() if figure.what.startswith("speed")]
+        errors = [abs(figure.error) for figure in speeds if (figure.drive in rated) == is_rated]
+        median, ninety = spread(errors)
+        lines.append(
+            f"- speeds that {who}: {len(errors)} figures, median error {median:.0%}, 90th percentile {ninety:.0%}"
+        )
     return lines
 
 

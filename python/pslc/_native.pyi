@@ -3,7 +3,7 @@
 Every error a user can cause is a `PslcError` of `pslc.base.errors`, whose message names the file and the line.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pslc.schema.facts import Facts, InspectedDevice, InspectedFile
@@ -236,9 +236,12 @@ class SimDrive:
     def profile(self) -> str:
         """The resolved profile as TOML: what a run folder keeps so that the run can be redone."""
 
-    def scaled_profile(self, numerator: int, denominator: int) -> str | None:
-        """The resolved profile of a drive of that fraction of the size which behaves alike; None if a block would not
-        have whole word lines."""
+    @staticmethod
+    def scaled_profile(
+        source: str, text: str, library: Mapping[str, str], overrides: Sequence[tuple[str, str]], scale: tuple[int, int]
+    ) -> tuple[str, str | None]:
+        """The resolved profile of a drive, and that of one of the fraction `scale` of its size which behaves alike; None if
+        a block would not have whole word lines. The whole drive may be larger than a map can number."""
 
     def fork(self) -> SimDrive:
         """A copy in the same state, with the same clock."""

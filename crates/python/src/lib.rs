@@ -83,9 +83,18 @@ impl SimDrive {
         Ok(SimDrive { profile, identity: 0, original, target, file: None })
     }
 
-    fn scaled_profile(&self, numerator: u32, denominator: u32) -> Option<String> {
-        let config = self.profile.config.scaled(numerator, denominator)?;
-        Some(Profile { config, provenance: Vec::new() }.to_toml())
+    #[staticmethod]
+    fn scaled_profile(
+        source: &str,
+        text: &str,
+        library: HashMap<String, String>,
+        overrides: Vec<(String, String)>,
+        scale: (u32, u32),
+    ) -> PyResult<(String, Option<String>)> {
+        let library = |name: &str| library.get(name).cloned();
+        let whole = profile::load_to_scale(source, text, &library, &overrides).map_err(errors::profile)?;
+        let toml = |config| Profile { config, provenance: Vec::new() }.to_toml();
+        Ok((toml(whole.config.clone()), whole.config.scaled(scale.0, scale.1).map(toml)))
     }
 
     #[staticmethod]

@@ -98,6 +98,9 @@ pub struct Controller {
     /// Whether capacitors carry the write buffer into the NAND when the power goes: then it is as safe as the NAND, and a
     /// flush has nothing to wait for.
     pub power_loss_protection: bool,
+    /// Whether a page that is written again while its program has not begun takes the place of the older one in the buffer,
+    /// which is never programmed.
+    pub merges_rewrites: bool,
     /// What a flush takes beyond the programs that it waits for: the changes of the map are written.
     pub flush: Nanos,
     /// What the data path (scrambling, parity, buffers for the passes of a program) moves into pSLC and into native cells,
@@ -124,6 +127,7 @@ impl Controller {
             write: command,
             command,
             power_loss_protection: false,
+            merges_rewrites: false,
             flush: Nanos::ZERO,
             slc_write_bytes_per_s: None,
             native_write_bytes_per_s: None,

@@ -186,3 +186,26 @@ fn a_flush_waits_for_the_nand_unless_capacitors_do() {
     let (protected, _) = flushed(&c);
     assert!(protected < Nanos::from_micros(5), "{protected}");
 }
+
+#[test]
+fn a_page_that_is_written_again_before_its_program_begins_is_programmed_once_where_rewrites_merge() {
+    let programmed = |merges: bool, pages: u64| {
+        let mut c = small();
+        c.cache.mode = CacheMode::PureXlc;
+        c.controller.merges_rewrites = merges;
+        let mut load = Load::new(&c);
+        for number in 0..20_000 {
+            load.ask(Request::write(number * 7919 % pages * 4096, 4096));
+        }
+        load.drain();
+        load.drive.audit();
+        (load.value("native_programmed_bytes_total"), load.value("host_write_bytes_total"))
+    };
+    let (few, written) = programmed(true, 4);
+    assert_eq!(written, 20_000 * 4096);
+    assert!(few * 4 < written, "{few} of {written}");
+    let (each, _) = programmed(false, 4);
+    assert!(each * 100 > written * 95, "{each} of {written}");
+    // What has left the buffer is programmed anew.
+    assert_eq!(programmed(true, 50_000), programmed(false, 50_000));
+}

@@ -221,3 +221,28 @@ fn static_first_has_the_static_part_ready_after_a_short_silence() {
     assert_eq!(native, 0);
     assert!(ready > oldest * 3 / 2, "{ready} against {oldest}");
 }
+
+#[test]
+fn folding_beside_makes_the_fast_phase_longer_than_the_cache_and_no_slower() {
+    // The controller moves half of what the dies take in pSLC, so half of their time is left for folding.
+    let fast = |policy| {
+        let mut c = under(policy);
+        c.cache.dynamic_bytes = 300_000_000;
+        c.cache.host_share_permille = 600;
+        let page = c.nand.dies as u64 * c.nand.planes as u64 * c.nand.page_bytes as u64;
+        c.controller.slc_write_bytes_per_s = Some(page * 1_000_000_000 / c.nand.slc.program.0 / 2);
+        let bins = Load::new(&c).fill(0, 1_500 * MB, BIN);
+        let speed = mean(&bins[4..20]);
+        let slow = bins.iter().position(|&bin| bin < 0.7 * speed).expect("it ends");
+        (speed, slow as u64 * BIN, c)
+    };
+    let (beside, direct) = (fast(WhenFull::FoldBeside), fast(WhenFull::DirectWhileFolding));
+    assert_near("speed", beside.0, direct.0, 0.03);
+    let c = beside.2;
+    assert_near("cache", direct.1 as f64, c.cache.dynamic_bytes as f64, 0.05);
+    // Of each byte written so much is folded meanwhile: what a unit grants, over what folding a unit takes.
+    let (slc, native) = (c.nand.slc.program.0 as f64, c.nand.native.program.0 as f64);
+    let bits = c.nand.bits_per_cell as f64;
+    let folded = 0.4 / 0.6 * slc * bits / (native + bits * c.nand.slc.read.0 as f64);
+    assert_near("end of the fast phase", beside.1 as f64, direct.1 as f64 / (1.0 - folded), 0.1);
+}

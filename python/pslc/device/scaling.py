@@ -9,7 +9,6 @@ import re
 import tomllib
 from fractions import Fraction
 
-from pslc._native import SimDrive
 from pslc.base import files, units, words
 from pslc.base.errors import TargetError
 
@@ -29,13 +28,12 @@ def factor(text: str, spec: str) -> Fraction:
     return fraction
 
 
-def overrides(drive: SimDrive, by: Fraction, spec: str) -> list[tuple[str, str]]:
-    """The keys that make a drive `by` times as large.
+def overrides(whole: str, scaled: str | None, by: Fraction, spec: str) -> list[tuple[str, str]]:
+    """The keys that make a drive `by` times as large: what its scaled profile has instead of its own.
 
     Raises:
-        PslcError: a block has not that many pages.
+        PslcError: there is no scaled profile, as a block has not that many pages.
     """
-    whole, scaled = drive.profile(), drive.scaled_profile(by.numerator, by.denominator)
     before = dict(files.dotted(tomllib.loads(whole)))
     if scaled is None:
         pages, bits = int(before["nand.pages_per_block"]), int(before["nand.bits_per_cell"])

@@ -214,11 +214,11 @@ def _simulated(spec: str, host: Sequence[tuple[str, str]] = ()) -> Target:
         raise TargetError(f"unknown drive {name}", f"did you mean {meant}? {more}" if meant else more)
     stated = [key for key, _ in overrides]
     below = foundation(source, text, overrides)
-    drive = SimDrive(source, text, below, overrides)
     if by != 1:
         # Everything is said of the whole drive, then made smaller.
-        overrides += scaling.overrides(drive, by, spec)
-        drive = SimDrive(source, text, below, overrides)
+        profiles = SimDrive.scaled_profile(source, text, below, overrides, (by.numerator, by.denominator))
+        overrides += scaling.overrides(*profiles, by, spec)
+    drive = SimDrive(source, text, below, overrides)
     added = bool(host) and not bare and "\n[host]\n" not in drive.profile()
     if added:
         drive = SimDrive(source, text, below, [*overrides, *host])

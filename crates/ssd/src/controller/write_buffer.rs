@@ -164,6 +164,12 @@ impl WriteBuffer {
         self.oldest < self.next && number >= self.oldest
     }
 
+    /// Whether the data of that unit can still be replaced at `now`: it is being filled, or its program has not begun.
+    pub fn awaits_program(&mut self, nand: &Nand, now: Nanos, number: u64) -> bool {
+        number >= self.next
+            || self.holds(nand, now, number) && !nand.has_begun(&self.units[self.slot(number)], now)
+    }
+
     /// As `holds`, of a unit that is full, where they are not filled in order.
     pub fn holds_among(&mut self, nand: &Nand, now: Nanos, number: u64) -> bool {
         self.let_go(nand, now);

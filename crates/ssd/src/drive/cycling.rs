@@ -100,7 +100,11 @@ impl CyclingDrive {
 impl Drive {
     /// Whether its writes do no more than their number of pages tells.
     fn writes_can_repeat(&self) -> bool {
-        self.map_cache.is_none() && self.controller.write_cache && !self.usb.bulk_only && !self.ftl.predicts()
+        self.map_cache.is_none()
+            && self.controller.write_cache
+            && !self.controller.merges_rewrites
+            && !self.usb.bulk_only
+            && !self.ftl.predicts()
     }
 
     /// Whether this is a write of whole pages that go to one superblock, while the drive has nothing else to do.

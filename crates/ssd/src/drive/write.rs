@@ -4,7 +4,7 @@ use super::page_range::PageRange;
 use super::Drive;
 use crate::nand::Way;
 use crate::request::Request;
-use crate::units::{Lpn, Nanos};
+use crate::units::{Lpn, Nanos, Ppn};
 use crate::waits::Cause;
 
 /// A write on its way over the link.
@@ -50,6 +50,13 @@ impl Drive {
         if let Some(ahead) = &mut self.read_ahead {
             ahead.forget(pages.first, pages.count);
         }
+        let copy_in = self.controller.copy_in(request.len);
+        if self.controller.merges_rewrites && pages.count == 1 && self.merges(ready, pages.first) {
+            let bytes = request.len as u64 + self.link.command_bytes();
+            let copied = self.link.receive(self.now, ready, bytes) + copy_in;
+            self.nand.waits.spend(copied, Cause::Link);
+            return self.acknowledge(request, copied);
+        }
         self.ftl.sort(pages.first, pages.count);
         let mut payload = Payload::new(request.len, self.link.command_bytes(), ready);
         let (mut page, mut rest) = (pages.first, pages.count);
@@ -61,11 +68,25 @@ impl Drive {
             rest -= mapped;
         }
         self.buffer.waited += payload.waited;
-        let copied = payload.arrived + self.controller.copy_in(request.len);
+        let copied = payload.arrived + copy_in;
         self.nand.waits.spend(copied, Cause::Commands);
+        self.acknowledge(request, copied)
+    }
+
+    /// When a write is answered whose data are in the buffer at `copied`.
+    #[inline]
+    fn acknowledge(&mut self, request: &Request, copied: Nanos) -> Nanos {
         match request.fua || !self.controller.write_cache {
             true => self.flush(copied),
             false => copied,
+        }
+    }
+
+    /// Whether the page is in the buffer, where what is written at `now` can take its place.
+    fn merges(&mut self, now: Nanos, page: Lpn) -> bool {
+        match self.ftl.find(page, 1).0 {
+            Ppn::NONE => false,
+            at => self.ftl.awaits_program(at, &self.nand, &mut self.buffer, now),
         }
     }
 

@@ -197,6 +197,18 @@ impl Ftl {
         (address, block.mode, held)
     }
 
+    /// Whether a page of the host's that is at `page` can still be replaced in the buffer at `now`. Where writes are sorted,
+    /// or cells filled up, nobody looks.
+    pub fn awaits_program(&self, page: Ppn, nand: &Nand, buffer: &mut WriteBuffer, now: Nanos) -> bool {
+        let (superblock, offset) = self.geometry.split(page);
+        let block = self.superblocks.get(superblock);
+        if self.sorts || block.switched || !matches!(block.writer, Writer::Host) {
+            return false;
+        }
+        let unit = self.geometry.address(offset, block.mode).unit as u64;
+        buffer.awaits_program(nand, now, block.first_unit + unit)
+    }
+
     /// The data of these pages are gone.
     pub fn trim(&mut self, page: Lpn, pages: u32) {
         self.unmap_then_set(page, Ppn::NONE, pages);

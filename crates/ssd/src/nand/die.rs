@@ -191,6 +191,14 @@ impl Die {
         }
     }
 
+    /// Whether an internal operation has begun at `now`.
+    pub fn has_begun(&self, ticket: Ticket, now: Nanos) -> bool {
+        match ticket.0.checked_sub(self.first) {
+            Some(at) => self.windows[at as usize].start <= now,
+            None => true,
+        }
+    }
+
     /// Read for the host at or after `ready` on planes that read by themselves: beside reads of other planes, which the
     /// array is at already, no internal operation is suspended anew; it goes on when the last of them has ended.
     #[inline]

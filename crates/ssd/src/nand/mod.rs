@@ -380,6 +380,11 @@ impl Nand {
         self.dies[programming.die as usize].work_since(programming.asked, to)
     }
 
+    /// Whether a program has begun at `now`: from then on its data cannot change.
+    pub fn has_begun(&self, programming: &Programming, now: Nanos) -> bool {
+        self.dies[programming.die as usize].has_begun(programming.ticket, now)
+    }
+
     /// When a program ends, as things stand; perhaps zero once it is past.
     #[inline]
     pub fn end_of(&self, programming: &Programming) -> Nanos {

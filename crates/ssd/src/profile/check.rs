@@ -12,9 +12,12 @@ use crate::words::Words;
 /// Superblocks beyond the reserve that are open or kept for moving data.
 const OPEN_SUPERBLOCKS: u64 = 4;
 
-pub fn check(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
+/// `is_run`: the drive is run as it is, so its map must be able to number its pages.
+pub fn check(c: &Config, reader: &Reader, is_run: bool) -> Result<(), ProfileError> {
     // What the drive has room for is asked last: it follows from all else.
-    for check in [geometry, times, controller, policy, usb, power_states, thermal, page_cache] {
+    let of_size = [numbers, page_cache];
+    let checks = [geometry, times, controller, policy, usb, power_states, thermal];
+    for check in checks.iter().chain(is_run.then_some(&of_size).into_iter().flatten()) {
         if let Err(fault) = check(c, reader) {
             reader.fault(fault);
         }
@@ -65,7 +68,7 @@ fn geometry(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
     mapping(c, reader)
 }
 
-/// The map's unit, and whether the map can number all of them.
+/// The map's unit.
 fn mapping(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
     let nand = &c.nand;
     let fail = |key: &str, message: String, hint: String| Err(reader.error(key, message, hint));
@@ -90,6 +93,13 @@ fn mapping(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
             ),
         );
     }
+    Ok(())
+}
+
+/// Whether the map can number all units.
+fn numbers(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
+    let nand = &c.nand;
+    let fail = |key: &str, message: String, hint: String| Err(reader.error(key, message, hint));
     let max_pages = u32::MAX as u64;
     let pages = nand.superblocks() as u64 * nand.superblock_pages(CellMode::Native);
     if pages >= max_pages || nand.superblock_pages(CellMode::Native) >= max_pages {

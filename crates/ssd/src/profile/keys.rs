@@ -12,6 +12,7 @@ use crate::units::{MapUnit, Nanos};
 const DEAD: Switch = [("free-at-once", false), ("until-idle", true)];
 const PLANE_READS: Switch = [("together", false), ("independent", true)];
 const PLP: Switch = [("off", false), ("on", true)];
+const REWRITES: Switch = [("programmed", false), ("merged", true)];
 const WRITE_CACHE: Switch = [("on", true), ("off", false)];
 const LINKS: &[&str] =
     &["sata150", "sata300", "sata600", "pcie3x4", "pcie4x4", "pcie5x4", "usb5g", "usb10g", "usb20g"];
@@ -201,6 +202,7 @@ fn controller(v: &mut Visit, c: &mut Controller) -> Visited {
     v.quantity("controller.write_buffer", &mut c.write_buffer_bytes, units::BYTES, None)?;
     v.switch("controller.write_cache", &mut c.write_cache, WRITE_CACHE)?;
     v.switch("controller.plp", &mut c.power_loss_protection, PLP)?;
+    v.switch("controller.rewrites", &mut c.merges_rewrites, REWRITES)?;
     v.quantity("controller.flush", &mut c.flush, units::TIME, Some(Nanos::ZERO))?;
     v.optional_or("none", "controller.slc_write", &mut c.slc_write_bytes_per_s, units::RATE)?;
     v.optional_or("none", "controller.native_write", &mut c.native_write_bytes_per_s, units::RATE)?;

@@ -43,6 +43,26 @@ pub fn load(
     library: &dyn Fn(&str) -> Option<String>,
     overrides: &[(String, String)],
 ) -> Result<Profile, ProfileError> {
+    read(source, text, library, overrides, true)
+}
+
+/// As `load`, to be made smaller before it is run: it may be larger than a map can number.
+pub fn load_to_scale(
+    source: &str,
+    text: &str,
+    library: &dyn Fn(&str) -> Option<String>,
+    overrides: &[(String, String)],
+) -> Result<Profile, ProfileError> {
+    read(source, text, library, overrides, false)
+}
+
+fn read(
+    source: &str,
+    text: &str,
+    library: &dyn Fn(&str) -> Option<String>,
+    overrides: &[(String, String)],
+    is_run: bool,
+) -> Result<Profile, ProfileError> {
     let flat = source::gather(source, text, library, overrides, true)?;
     let names = keys();
     let mut faults = Vec::new();
@@ -64,7 +84,7 @@ pub fn load(
     }
     let reader = reader::Reader { flat: &flat, source, faults: faults.into() };
     let config = keys::read(&reader)?;
-    check::check(&config, &reader)?;
+    check::check(&config, &reader, is_run)?;
     ProfileError::all(source, reader.faults.take())?;
     let provenance = flat.provenance.into_iter().map(|(key, value)| (key, value.text)).collect();
     Ok(Profile { config, provenance })

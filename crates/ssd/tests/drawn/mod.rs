@@ -69,6 +69,7 @@ pub const DRAWN: &[(&str, Draw)] = &[
     ("controller.write_buffer", |n, d| Some(bytes([4, 2, 9][n as usize % 3] * unit_bytes(d)))),
     ("controller.write_cache", |n, _| one_of(n, &["", "", "on", "off"])),
     ("controller.plp", |n, _| one_of(n, &["", "", "off", "on"])),
+    ("controller.rewrites", |n, _| one_of(n, &["", "", "programmed", "merged", "merged"])),
     ("controller.flush", |n, _| one_of(n, &["", "50us", "1ms"])),
     ("controller.slc_write", |n, _| one_of(n, &["", "", "none", "70MB/s", "300MB/s"])),
     ("controller.copy_in", |n, _| one_of(n, &["", "none", "5GB/s", "300MB/s"])),

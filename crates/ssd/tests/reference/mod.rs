@@ -796,6 +796,8 @@ impl Reference {
                 Throttle::Share
             }
             WhenFull::DirectWhileFolding | WhenFull::Bypass | WhenFull::RewriteDistance => Throttle::None,
+            WhenFull::FoldBeside if foldable => Throttle::Share,
+            WhenFull::FoldBeside => Throttle::None,
             WhenFull::Fold | WhenFull::FoldCostBenefit if foldable && in_batches && self.draining => {
                 Throttle::Share
             }
@@ -1110,6 +1112,16 @@ impl Reference {
             ready = ready.max(behind);
         }
         self.forget_read_ahead(range.clone());
+        let copy = |rate| (request.len as u64 * 1_000_000_000).div_ceil(rate);
+        let copied = self.c.controller.copy_in_bytes_per_s.map_or(0, copy);
+        if self.c.controller.merges_rewrites
+            && range.end == range.start + 1
+            && self.merges(range.start, ready)
+        {
+            let bytes = request.len as u64 + self.command_bytes();
+            let done = self.receive(ready, bytes) + copied;
+            return self.acknowledge(request, done);
+        }
         self.sort(&range);
         let mut command = self.command_bytes();
         let mut bytes = request.len as u64;
@@ -1150,11 +1162,29 @@ impl Reference {
             page += count as u64;
         }
         // It is here, and passes into the buffer as a whole.
-        let copy = |rate| (request.len as u64 * 1_000_000_000).div_ceil(rate);
-        done += self.c.controller.copy_in_bytes_per_s.map_or(0, copy);
+        self.acknowledge(request, done + copied)
+    }
+
+    fn acknowledge(&mut self, request: &Request, done: u64) -> u64 {
         match request.fua || !self.c.controller.write_cache {
             true => self.flush(done),
             false => done,
+        }
+    }
+
+    /// Whether the page was written by the host, and its program has not begun.
+    fn merges(&mut self, page: u64, now: u64) -> bool {
+        let Some((block, at)) = self.l2p[page as usize] else { return false };
+        if self.sorts() || self.blocks[block].lower > 0 || !self.blocks[block].by_host {
+            return false;
+        }
+        if !self.held(block, at, now) {
+            return false;
+        }
+        let (opened, unit) = (self.blocks[block].opened, self.unit_of(block, at));
+        match self.buffer.iter().find(|held| (held.opened, held.unit) == (opened, unit)) {
+            Some(held) => self.dies[held.die].operations[held.operation].start > now,
+            None => true,
         }
     }
 

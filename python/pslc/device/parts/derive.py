@@ -30,11 +30,11 @@ OPEN_SUPERBLOCKS = 4
 RESERVE_SUPERBLOCKS = 8
 FOLDS_FIRST = ("fold", "fold-cost-benefit", "static-first")
 """Policies under which every byte goes through the cache."""
-FOLDS_BESIDE = ("direct-while-folding", "watermarks", "predict-idle")
+FOLDS_BESIDE = ("direct-while-folding", "fold-beside", "watermarks", "predict-idle")
 """Policies under which folding goes on beside writes into native cells."""
 FOLD_OVERHEADS = {
-    ("direct-then-fold", "TLC"): 2.77, ("direct-then-fold", "QLC"): 1.17,
-    ("fold", "TLC"): 4.09, ("fold", "QLC"): 1.17,
+    ("direct-then-fold", "TLC"): 2.77, ("direct-then-fold", "QLC"): 1.21,
+    ("fold", "TLC"): 4.09, ("fold", "QLC"): 1.21,
 }  # fmt: skip
 """By the way of folding, and by cells: medians of the rows of docs/accuracy/calibration.csv. Beside writes it costs
 what a direct program costs: no review tells more, and the SN850 of 1 TB has emptied its cache before it is full, at

@@ -10,6 +10,7 @@ mod bypass;
 mod direct_then_fold;
 mod direct_while_folding;
 mod fold;
+mod fold_beside;
 mod fold_cost_benefit;
 mod in_place_switch;
 mod predict_idle;
@@ -32,6 +33,7 @@ policies! {
     PredictIdle = "predict-idle" in predict_idle,
     FoldCostBenefit = "fold-cost-benefit" in fold_cost_benefit,
     StaticFirst = "static-first" in static_first,
+    FoldBeside = "fold-beside" in fold_beside,
 }
 
 /// Space as it is now, in superblocks.
