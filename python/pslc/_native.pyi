@@ -62,6 +62,20 @@ def profile_values(
 def profile_words() -> dict[str, list[str]]:
     """Keys of a profile that are one of several words, such as `cache.mode`, and these words."""
 
+def derive_profile(question: str) -> list[tuple[str, str | int | float, str]]:
+    """Keys of a profile made of parts, their values and where each comes from. `question` is JSON: `nand` and `controller`
+    as the dataclasses of `pslc.device.parts`, and `given`, values by dotted key.
+
+    Raises:
+        ProfileError: there is no capacity, or a given value that others follow from cannot be read.
+    """
+
+def way_of_folding(when_full: str) -> str:
+    """The policy whose folding is like that of another."""
+
+def fold_overheads() -> list[tuple[str, str, float]]:
+    """Way of folding, `TLC` or `QLC`, and the die time of folding over that of direct writes where no part says."""
+
 def plan_jobs(
     jobs: str,
     source: str,

@@ -3,6 +3,7 @@
 use pslc_drive::OpenError;
 use pslc_load::job;
 use pslc_load::traces::TraceError;
+use pslc_ssd::parts::PartsError;
 use pslc_ssd::profile;
 use pyo3::prelude::*;
 use pyo3::{import_exception, PyErr};
@@ -16,6 +17,11 @@ import_exception!(pslc.base.errors, TargetError);
 
 pub fn profile(error: profile::ProfileError) -> PyErr {
     ProfileError::new_err((format!("{}: {}", error.place, error.message), error.hint))
+}
+
+/// Parts that make no profile.
+pub fn parts(error: PartsError) -> PyErr {
+    ProfileError::new_err((error.message, error.hint))
 }
 
 pub fn job(error: job::JobError) -> PyErr {

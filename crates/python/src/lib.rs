@@ -12,6 +12,7 @@ macro_rules! dict {
 mod errors;
 mod fault;
 mod files;
+mod parts;
 mod real;
 mod recording;
 mod run;
@@ -378,6 +379,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(traits, module)?)?;
     module.add_class::<SimDrive>()?;
     files::add(module)?;
+    parts::add(module)?;
     trace::add(module)?;
     real::add(module)
 }

@@ -9,7 +9,7 @@
 //!                 nand/        dies and channels
 //!                 power, thermal
 //!               timeline/    a shared wire, used by link and nand
-//!   Config      config       a drive described; profile/ reads it from TOML
+//!   Config      config       a drive described; profile/ reads it from TOML, parts/ derives it from NAND and controller
 //! ```
 //!
 //! Begin with a profile, ask for something, look at the counters:
@@ -46,6 +46,7 @@ mod ftl;
 mod host;
 mod link;
 mod nand;
+pub mod parts;
 mod power;
 mod processors;
 pub mod profile;

@@ -1,0 +1,83 @@
+//! Numbers with units, as part files and profiles write them.
+
+use super::PartsError;
+
+pub type Units = [(&'static str, u64)];
+
+pub const BYTES: &Units = &[
+    ("B", 1),
+    ("kB", 1_000),
+    ("MB", 1_000_000),
+    ("GB", 1_000_000_000),
+    ("TB", 1_000_000_000_000),
+    ("KiB", 1 << 10),
+    ("MiB", 1 << 20),
+    ("GiB", 1 << 30),
+];
+pub const DRIVE_SIZES: &Units = &[("GB", 1_000_000_000), ("TB", 1_000_000_000_000)];
+pub const TIMES: &Units =
+    &[("ns", 1), ("us", 1_000), ("ms", 1_000_000), ("s", 1_000_000_000), ("min", 60_000_000_000)];
+pub const RATES: &Units = &[("kB/s", 1_000), ("MB/s", 1_000_000), ("GB/s", 1_000_000_000)];
+pub const TRANSFERS: &Units = &[("MT/s", 1)];
+/// Hundredths of a per cent.
+pub const SHARE: &Units = &[("%", 100)];
+pub const WATTS: &Units = &[("mW", 1), ("W", 1_000)];
+
+/// A number with one of the units, in the unit that is 1.
+pub fn quantity(text: &str, units: &Units, key: &str) -> Result<u64, PartsError> {
+    let names: Vec<&str> = units.iter().map(|(name, _)| *name).collect();
+    let wrong = |hint: String| PartsError { message: format!("{key} is \"{text}\""), hint };
+    let no_unit = || wrong(format!("a number with a unit ({})", names.join(", ")));
+    let trimmed = text.trim();
+    let end = trimmed.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(trimmed.len());
+    let (number, unit) = (&trimmed[..end], trimmed[end..].trim_start());
+    let (whole, decimals) = number.split_once('.').unwrap_or((number, ""));
+    let scale = units.iter().find(|(name, _)| *name == unit).map(|(_, scale)| *scale as u128);
+    let is_number =
+        !whole.is_empty() && (decimals.is_empty() != number.contains('.')) && !decimals.contains('.');
+    let (Some(scale), true) = (scale, is_number) else { return Err(no_unit()) };
+    let digits: u128 = format!("{whole}{decimals}").parse().map_err(|_| no_unit())?;
+    let ten = 10u128.checked_pow(decimals.len() as u32).ok_or_else(no_unit)?;
+    let scaled = digits.checked_mul(scale).ok_or_else(no_unit)?;
+    match u64::try_from(scaled / ten) {
+        Ok(value) if scaled % ten == 0 => Ok(value),
+        _ => Err(wrong("a whole number of the smallest unit".into())),
+    }
+}
+
+/// The shortest way to write a quantity exactly, to three decimals at most.
+pub fn written(value: u64, units: &Units) -> String {
+    let texts = units.iter().filter_map(|&(name, scale)| {
+        let thousandths = value as u128 * 1000;
+        if value < scale || thousandths % scale as u128 != 0 {
+            return None;
+        }
+        let thousandths = thousandths / scale as u128;
+        let text = format!("{}.{:03}", thousandths / 1000, thousandths % 1000);
+        Some(format!("{}{name}", text.trim_end_matches('0').trim_end_matches('.')))
+    });
+    texts.min_by_key(String::len).unwrap_or_else(|| format!("{value}{}", units[0].0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_as_the_same_number() {
+        for value in [0, 1, 999, 1000, 1024, 1500, 4096, 16384, 1 << 20, 1_000_200_000_000, 960_000_000_000] {
+            assert_eq!(quantity(&written(value, BYTES), BYTES, "x").unwrap(), value);
+        }
+        assert_eq!(written(1_500_000_000_000, DRIVE_SIZES), "1.5TB");
+        assert_eq!(written(16384, BYTES), "16KiB");
+    }
+
+    #[test]
+    fn a_number_without_a_unit_or_with_half_a_byte_is_refused_in_words() {
+        let error = |text| quantity(text, BYTES, "capacity").unwrap_err();
+        assert_eq!(error("5").message, "capacity is \"5\"");
+        assert!(error("1.GB").hint.starts_with("a number with a unit (B, kB"));
+        assert!(error("-1GB").hint.starts_with("a number with a unit"));
+        assert_eq!(error("0.5B").hint, "a whole number of the smallest unit");
+    }
+}

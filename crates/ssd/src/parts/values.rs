@@ -1,0 +1,76 @@
+//! The derivation under way: what is given, and what has come out so far.
+
+use std::collections::BTreeMap;
+
+use super::quantity::{quantity, written, Units};
+use super::{Controller, Derived, Nand, PartsError, Raw};
+
+/// Tables in the order of profiles; others are behind them.
+const ORDER: [&str; 9] =
+    ["", "nand", "nand.slc", "nand.native", "nand.suspend", "controller", "ftl", "cache", "cache.idle"];
+
+pub struct Values<'a> {
+    pub die: &'a Nand,
+    pub controller: &'a Controller,
+    pub given: &'a BTreeMap<String, Raw>,
+    rows: Vec<Derived>,
+}
+
+impl<'a> Values<'a> {
+    pub fn new(die: &'a Nand, controller: &'a Controller, given: &'a BTreeMap<String, Raw>) -> Values<'a> {
+        Values { die, controller, given, rows: Vec::new() }
+    }
+
+    pub fn is_given(&self, key: &str) -> bool {
+        self.given.contains_key(key)
+    }
+
+    /// The value of a key that holds now: given, or derived so far.
+    pub fn current(&self, key: &str) -> Option<&Raw> {
+        self.given.get(key).or_else(|| self.rows.iter().find(|row| row.key == key).map(|row| &row.value))
+    }
+
+    /// A value, unless another is given; returned is the one that holds.
+    pub fn set(&mut self, key: &str, value: Raw, how: String) -> Raw {
+        if let Some(given) = self.given.get(key) {
+            return given.clone();
+        }
+        self.rows.push(Derived { key: key.into(), value: value.clone(), how });
+        value
+    }
+
+    /// The same for a whole number.
+    pub fn count(&mut self, key: &str, value: u64, how: String) -> Result<u64, PartsError> {
+        let value = self.set(key, Raw::Whole(value as i64), how);
+        let message = || format!("{key} is {}", value.text());
+        value.whole().ok_or_else(|| PartsError { message: message(), hint: "a whole number".into() })
+    }
+
+    /// The same for a number with a unit.
+    pub fn amount(&mut self, key: &str, value: u64, units: &Units, how: String) -> Result<u64, PartsError> {
+        quantity(&self.set(key, Raw::Text(written(value, units)), how).text(), units, key)
+    }
+
+    pub fn in_order(mut self) -> Vec<Derived> {
+        let place = |row: &Derived| {
+            let table = row.key.rsplit_once('.').map_or("", |(table, _)| table);
+            ORDER.iter().position(|other| *other == table).unwrap_or(ORDER.len())
+        };
+        self.rows.sort_by_key(place);
+        self.rows
+    }
+}
+
+/// The source of a key, or of the closest table around it.
+pub fn source<'a>(sources: &'a BTreeMap<String, String>, key: &str) -> &'a str {
+    let mut name = key;
+    loop {
+        if let Some(source) = sources.get(name) {
+            return source;
+        }
+        match name.rsplit_once('.') {
+            Some((table, _)) => name = table,
+            None => return "assumed",
+        }
+    }
+}
