@@ -363,7 +363,8 @@ def _refuse_cut(pixels: Pixels, edges: tuple[int, int, int], area: Pixels, color
     for color in colored:
         if color.is_grey(behind) or not above.size:
             continue
-        near = np.linalg.norm(above.astype(float) - np.array(color.rgb, dtype=float), axis=2) < CUT_LEVELS
+        levels = min(CUT_LEVELS, color.contrast / 2)
+        near = np.linalg.norm(above.astype(float) - np.array(color.rgb, dtype=float), axis=2) < levels
         # As high as what was looked at: a label is not.
         if near.all(axis=0).mean() > MIN_CUT_RATIO:
             raise RecordingError(f"what is {colors.name(color.rgb)} goes on above what looks like the plot", hint)
