@@ -54,8 +54,8 @@ def test_results_without_a_series_are_compared_test_by_test(command, tmp_path):
     (tmp_path / "b.txt").write_text((FIXTURES / "cdm8.txt").read_text().replace(" 5210.902 MB/s", " 2605.451 MB/s"))
     done = command("compare", "a.txt", "b.txt", "--json")
     rows = {row["name"]: row for row in json.loads(done.stdout)["figures"]}
-    assert rows["SEQ 1MiB (Q=8, T=1) write"]["ratios"] == pytest.approx([1, 0.5])
-    assert [name for name, row in rows.items() if row["differs"][1]] == ["SEQ 1MiB (Q=8, T=1) write"]
+    assert rows["cdm SEQ1M Q8T1, write speed"]["ratios"] == pytest.approx([1, 0.5])
+    assert [name for name, row in rows.items() if row["differs"][1]] == ["cdm SEQ1M Q8T1, write speed"]
 
 
 def test_repeats_are_pooled_with_their_spread(command, tmp_path):

@@ -485,6 +485,46 @@ def test_what_is_dropped_is_analysed_or_refused_in_words(names, said, tab, files
         assert (files / "disk.pslc").read_bytes() == before
 
 
+def test_a_picture_of_a_chart_is_read_with_what_its_axes_span(tab):
+    page = tab()
+    page.locator("#drop input[type=file]").set_input_files(str(ROOT / "examples" / "chart.png"))
+    page.locator("#chart-picture").wait_for()
+    fields = {what: page.locator(f"input[id*='chart-{what}']") for what in ("x", "y", "series", "frame")}
+    read = page.get_by_role("button", name="Read the chart")
+    answered = page.locator("[id*='chart-read']")
+    for ranges, said in ((("", ""), "hint:"), (("0:2000GB", "0:7000MB/s"), "--series")):
+        for what, text in zip(("x", "y"), ranges, strict=True):
+            fields[what].fill(text)
+        read.click()
+        answered.get_by_text(said).first.wait_for()
+    fields["series"].fill("blue")
+    read.click()
+    answered.get_by_text("The write cache ends after").wait_for()
+    assert "Measured" not in answered.inner_text()
+    shown = answered.locator("img")
+    assert shown.get_attribute("src") != page.locator("#chart-picture").get_attribute("src")
+    assert shown.evaluate("picture => picture.naturalWidth") > 0
+    settle(page)
+    lines = page.evaluate("document.getElementById('main').data.map(line => line.name)")
+    assert any(name.startswith("measured") for name in lines)
+
+
+def test_two_clicks_into_a_picture_are_the_corners_of_its_plot(tab):
+    page = tab()
+    page.locator("#drop input[type=file]").set_input_files(str(ROOT / "examples" / "chart.png"))
+    picture = page.locator("#chart-picture")
+    picture.wait_for()
+    natural = picture.evaluate("picture => [picture.naturalWidth, picture.naturalHeight]")
+    box = picture.bounding_box()
+    for share in (0.75, 0.25):
+        picture.click(position={"x": share * box["width"], "y": share * box["height"]})
+    frame = page.locator("input[id*='chart-frame']")
+    page.wait_for_function("() => document.querySelector(\"input[id*='chart-frame']\").value")
+    edges = [int(word) for word in frame.input_value().split(",")]
+    expected = [share * side for share in (0.25, 0.75) for side in natural]
+    assert edges == pytest.approx(expected, abs=2 * natural[0] / box["width"])
+
+
 def test_what_is_too_large_is_said_before_it_is_sent(tab, tmp_path):
     page = tab()
     assert "At most 64 MB at once." in page.locator("#most").inner_text()

@@ -139,10 +139,15 @@ def test_a_job_that_ended_before_the_last_one_began_is_not_cut(tmp_path):
 
 
 def test_that_jobs_of_one_name_ran_together_is_assumed_aloud(tmp_path):
-    paths = [log(tmp_path / f"run_bw.{i}.log", [42e6 * i] * 7, step_ms=500) for i in (1, 2)]
+    paths = [log(tmp_path / f"run_bw.{i}.log", [42e6 * i] * 12, step_ms=500) for i in (1, 2)]
     assert "ran at the same time, as is assumed" in read(*paths).cautions[0]
     (tmp_path / "run.fio").write_text("[a]\nnumjobs=2\nrw=write\nwrite_bw_log=run\n")
     assert read(*paths, tmp_path / "run.fio").cautions == []
+
+
+def test_a_log_of_a_few_intervals_says_that_its_end_may_be_missing(tmp_path):
+    (caution,) = read(log(tmp_path / "run_bw.1.log", [42e6] * 4, step_ms=500)).cautions
+    assert caution.startswith("the log ends after 2.00 s, and up to 500 ms of the run may be missing")
 
 
 def test_a_row_with_mean_and_maximum_is_read_by_its_mean(tmp_path):

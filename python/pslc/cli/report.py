@@ -89,13 +89,13 @@ def _write(sides: "list[Side]", catalogue: "list[Recording]", label: str, path: 
 
 
 def _view(side: "Side", label: str) -> "View":
-    """A recording, or a curve of a picture, as it is shown."""
+    """A recording, or what another program measured, as it is shown."""
     from dataclasses import replace
 
     from pslc.analysis import Writes
     from pslc.report import recording_view
 
-    if side.foreign is not None and side.foreign.chart is not None:
+    if side.foreign is not None:
         data = replace(side.foreign, name=label) if label else side.foreign
         return recording_view.of_foreign(data, side.recording.findings.typed(Writes))
     return recording_view.of_recording(side.recording, label)
@@ -109,9 +109,12 @@ def _export(sides: "list[Side]", catalogue: "list[Recording]", label: str, folde
     shown = []
     if len(sides) > 1:
         shown = [(folder, curves.of_sides(sides), About.of_sides(sides))]
-    for recording in catalogue or [side.recording for side in sides[:1] if len(sides) == 1]:
-        of = recording_view.of_recording(recording, label)
-        shown.append((folder / recording.suite if catalogue else folder, of.pictures, About.of(of)))
+    elif sides:
+        view = _view(sides[0], label)
+        shown = [(folder, view.pictures, About.of(view))]
+    for recording in catalogue:
+        view = recording_view.of_recording(recording, label)
+        shown.append((folder / recording.suite, view.pictures, About.of(view)))
     for place, pictures, about in shown:
         for file in export.write(pictures, about, place, kind):
             say(str(file))

@@ -19,6 +19,7 @@ class View:
         took: how much was moved in which time.
         recording: what is shown, where it is one of ours.
         question: what its suite asks; empty where there is none.
+        measured: who measured, or what was simulated, in a sentence.
     """
 
     title: str
@@ -32,3 +33,4 @@ class View:
     notes: list[str]
     recording: Recording | None = None
     question: str = ""
+    measured: str = ""

@@ -7,7 +7,7 @@ import codecs
 import csv
 import pkgutil
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import import_module
@@ -51,6 +51,7 @@ class About:
         content: what pslc takes from it.
         command: how to make such a file.
         gives: what it holds.
+        suite: pslc's of the same tests; empty where there is none.
     """
 
     program: str
@@ -58,6 +59,7 @@ class About:
     content: str
     command: str
     gives: Gives
+    suite: str = ""
 
 
 @dataclass(frozen=True)
@@ -162,6 +164,7 @@ class ImportedData:
         load: of a drive at work; `began_unix` is when it began, in seconds, 0 where the data do not tell.
         health: the drive's health logs, in smartctl's names of NVMe's, the earliest first.
         chart: the reading of a picture; None where the data are none.
+        about: the format they were read as.
     """
 
     name: str
@@ -182,6 +185,13 @@ class ImportedData:
     idle_s: float = 0.0
     tells_options: bool = True
     chart: ChartReading | None = None
+    about: About | None = None
+
+    @property
+    def measured_by(self) -> str:
+        """The program that measured, as far as the data tell."""
+        program = self.about.program if self.about else ""
+        return program.replace(", ", " or ") if program and not program.startswith("any ") else "another program"
 
     @property
     def at_work(self) -> bool:
@@ -245,6 +255,7 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
     beside = [load(other).read([path], hints) for path, other in formats.items() if other != name]
     jobs = tuple(job for item in beside for job in item.jobs)
     foreign = load(name).read([path for path in paths if formats[path] == name], replace(hints, jobs=jobs))
+    foreign.about = load(name).ABOUT
     _refuse_impossible(foreign)
     _drop_impossible_latencies(foreign)
     foreign.jobs += jobs
@@ -310,8 +321,11 @@ def read_each(paths: Sequence[Path], hints: ImportOptions) -> list[ImportedData]
         PslcError: see `read`.
     """
     if len(paths) == 1 and is_picture(paths[0]):
-        each: Callable[..., list[ImportedData]] = import_module(f"{__name__}.chart").read_each
-        return each(paths, hints)
+        chart = import_module(f"{__name__}.chart")
+        curves: list[ImportedData] = chart.read_each(paths, hints)
+        for curve in curves:
+            curve.about = chart.ABOUT
+        return curves
     return [read(paths, hints)]
 
 

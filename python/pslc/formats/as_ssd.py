@@ -21,6 +21,7 @@ ABOUT: Final = About(
     content="speeds, IOPS and access times of each test",
     command="AS SSD: Edit, Copy",
     gives="results",
+    suite="as_ssd",
 )
 VALUE = re.compile(r"(Read|Write): (\d+(?:[.,]\d+)?)(?: (MB/s|iops|ms))?$")
 

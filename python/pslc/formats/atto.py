@@ -17,6 +17,7 @@ ABOUT: Final = About(
     content="write and read rate of each transfer size",
     command="type or export the figures: size, write, read",
     gives="results",
+    suite="atto",
 )
 HEADER = re.compile(r"\b(?P<first>write|read)\b(?P<between>.*?)\b(?P<second>write|read)\b(?P<rest>.*)$", re.IGNORECASE)
 UNIT = re.compile(r"\b([KMG]i?B)/s", re.IGNORECASE)

@@ -17,6 +17,7 @@ ABOUT: Final = About(
     content="speed, IOPS and latency of each test",
     command="CrystalDiskMark: File, Save (text)",
     gives="results",
+    suite="cdm",
 )
 NUMBER = r"[0-9]{1,12}(?:\.[0-9]{1,12})?"
 TEST = re.compile(

@@ -143,10 +143,10 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
         data.read_as += ", its reads left out"
     data.cautions += [*_twins(wanted), *_unsure(taken)]
     data.notes += _notes(wanted, taken, data.idle_s)
-    if not _is_whole(data, taken, threads):
-        data.cautions += _short(taken)
+    is_whole = _is_whole(data, taken, threads)
     if len(set(groups)) == 1 < len(taken) and not jobs and hints.order is None:
         data.cautions.append(_TOGETHER.format(count=len(taken)))
+    data.cautions += [] if is_whole else _short(taken)
     return data
 
 

@@ -20,6 +20,7 @@ ABOUT: Final = About(
     content="least, most and mean transfer rate, access time and burst rate; the curve is not in it",
     command="HD Tune: copy info to the clipboard",
     gives="results",
+    suite="hdtune",
 )
 TITLE = re.compile(r"\s*HD Tune(?: Pro)?\s*[\d.]*\s*: (?P<drive>.*?)\s+(?:Benchmark|File Benchmark|Random Access)?\s*$")
 FIGURE = re.compile(r"\s*(?P<name>Transfer Rate (?:Minimum|Maximum|Average)|Access Time|Burst Rate)\s*:\s*"

@@ -47,8 +47,8 @@ class Fits:
 
     _of: dict[str, Fit] = field(default_factory=dict)
 
-    def start(self, tab: str, over: str, name: str, paths: Sequence[Path], capacity: str) -> Fit:
-        """Fit a twin to files; its profile goes beside the profiles of this folder.
+    def start(self, tab: str, over: str, name: str, given: Sequence[str], capacity: str) -> Fit:
+        """Fit a twin to what is given, files and how to read them; its profile goes beside the profiles of this folder.
 
         Raises:
             PslcError: others are fitted already, `MAX_FITS` of them.
@@ -57,7 +57,7 @@ class Fits:
         if sum(fit.code is None for fit in self._of.values()) >= MAX_FITS:
             raise PslcError(f"{MAX_FITS} fits are running", "wait for one, or stop it")
         output = _free(f"{re.sub(r'[^A-Za-z0-9]+', '-', name).strip('-').lower() or 'drive'}-twin")
-        words = [sys.executable, "-m", "pslc", "fit", *map(str, paths), "-o", str(output)]
+        words = [sys.executable, "-m", "pslc", "fit", *given, "-o", str(output)]
         words += [f"--capacity={capacity}"] if capacity else []
         process = subprocess.Popen(
             words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,

@@ -20,8 +20,17 @@ from pslc.report.page import Figure
 
 _Bytes = TypedDict("_Bytes", {"data-bytes": str})
 """For the script of the page."""
+_Of = TypedDict("_Of", {"data-of": str})
+"""For the script of the page, the folder of a picture."""
 MAX_NAMED: Final = 5
 """Folders whose names are said."""
+CHART_INPUTS: Final = {
+    "x": ("x axis", "0:2000GB"),
+    "y": ("y axis", "0:7000MB/s"),
+    "series": ("Color of the curve", "blue"),
+    "frame": ("Corners of the plot", "two clicks into the picture"),
+}
+"""Of a picture: label and example of each."""
 LAST: Final = 3
 """Lines of a fit that failed: the error and its hint."""
 
@@ -30,7 +39,7 @@ def brought() -> Component:
     """Where files are dropped, and what is laid over the curve."""
     formats = (
         "fio's logs, JSON and iologs, CSV, texts of CrystalDiskMark, AS SSD, Iometer and NIOBench, blktrace and other "
-        "traces, run.json and series.parquet of a recording, profiles and drives"
+        "traces, run.json and series.parquet of a recording, profiles and drives, pictures of charts"
     )
     return html.Section(
         [
@@ -86,12 +95,34 @@ def on_the_bench(upload: Dropped) -> list[Component]:
     return [html.P(f"{upload.name} is on the bench.")]
 
 
+def chart(upload: Dropped, name: str) -> list[Component]:
+    """A picture of a chart, and what its reader has to say of it before it can be read."""
+    fields: list[Component] = []
+    for what, (called, example) in CHART_INPUTS.items():
+        fields.append(html.Label(called, htmlFor=f'{{"of":"{name}","type":"chart-{what}"}}'))
+        fields.append(dcc.Input(id={"type": f"chart-{what}", "of": name}, type="text", placeholder=example))
+    of: _Of = {"data-of": name}
+    return [
+        html.H3(f"{upload.name}: a chart"),
+        html.P(
+            "Give the values at the first and the last label of each axis. Several curves: also the color. Where the "
+            "plot is not recognized, click the corners between which these values lie: top left, then bottom right."
+        ),
+        html.Div([*fields, html.Button("Read the chart", id={"type": "chart", "of": name}, type="button")],
+                 className="row"),
+        html.Img(id="chart-picture", src=upload.picture, alt="The chart that was dropped", className="chart", **of),
+        html.Div(id={"type": "chart-read", "of": name}, **{"aria-live": "polite"}),  # type: ignore[arg-type]
+    ]  # fmt: skip
+
+
 def dropped(upload: Dropped, view: View, name: str, figures: Sequence[Figure]) -> list[Component]:
     """What was found in files, which are kept under `name`."""
     parts: list[Component] = [html.H3(f"{view.title}: {view.took}")]
     parts += [html.P(sentence, className="finding") for sentence in view.sentences]
     parts += [html.P(f"Warning: {doubt}", className="doubt") for doubt in view.doubts]
     parts += [html.P(f"Note: {note}.", className="dim") for note in view.notes]
+    if upload.picture:
+        parts.append(html.Img(src=upload.picture, alt="What was read, drawn over the pale picture", className="chart"))
     if upload.is_trace:
         parts.append(html.Button("Replay it on the bench", id={"type": "replay", "of": name}, type="button"))
     if upload.curve is not None:

@@ -14,6 +14,7 @@ from pslc.base.output_dirs import RUNS
 from pslc.lab import answer, layout, overlay, recordings, sections
 from pslc.lab.fits import Fits
 from pslc.lab.runs import Runs
+from pslc.lab.uploads import ChartInputs
 from pslc.lab.workspace import Bench, Drive
 
 CODE: Final = 404
@@ -27,6 +28,8 @@ POLICY: Final = (
 def add(app: Dash, held: Runs, prefix: str) -> None:
     """Put it on the page."""
     _drop(app, held)
+    _over(app, held)
+    _chart(app, held)
     _fit(app, held, held.fits)
     _recordings(app, held)
     _pages(app, held, prefix)
@@ -53,6 +56,8 @@ def _drop(app: Dash, held: Runs) -> None:
             upload = held.drops.read(name, tab)
         except PslcError as error:
             return no_update, no_update, layout.trouble(error), []
+        if upload.picture:
+            return no_update, no_update, sections.chart(upload, name), []
         if upload.view is None:
             bench = bench.with_drive(bench.at, Drive(upload.source))
             return bench.address, layout.cards(bench), sections.on_the_bench(upload), []
@@ -61,6 +66,8 @@ def _drop(app: Dash, held: Runs) -> None:
         figures = answer.of_view(upload.view)
         return bench.address, no_update, sections.dropped(upload, upload.view, name, figures), figures
 
+
+def _over(app: Dash, held: Runs) -> None:
     @app.callback(
         Output("bench", "data", allow_duplicate=True),
         Input("published", "value"),
@@ -99,6 +106,33 @@ def _drop(app: Dash, held: Runs) -> None:
         return bench.address, layout.suite(bench.suite)
 
 
+def _chart(app: Dash, held: Runs) -> None:
+    @app.callback(
+        Output("bench", "data", allow_duplicate=True),
+        Output({"type": "chart-read", "of": ALL}, "children"),
+        Output("given", "data", allow_duplicate=True),
+        Input({"type": "chart", "of": ALL}, "n_clicks"),
+        *(State({"type": f"chart-{what}", "of": ALL}, "value") for what in sections.CHART_INPUTS),
+        State("bench", "data"),
+        State("tab", "data"),
+        prevent_initial_call=True,
+    )
+    def read_chart(clicks: list[int | None], *states: Any) -> Any:
+        *inputs, address, tab = states
+        if not any(clicks):
+            raise PreventUpdate
+        name = ctx.triggered_id["of"]
+        try:
+            stated = ChartInputs(*((values[0] or "").strip() for values in inputs))
+            upload = held.drops.read_chart(name, stated, tab)
+        except PslcError as error:
+            return no_update, [layout.trouble(error)], no_update
+        assert upload.view is not None, "a chart that was read has a view"
+        figures = answer.of_view(upload.view)
+        bench = replace(Bench.of_address(address), over=f"{overlay.DROP}{name}")
+        return bench.address, [sections.dropped(upload, upload.view, name, figures)], figures
+
+
 def _fit(app: Dash, held: Runs, fits: Fits) -> None:
     @app.callback(
         Output("fit", "children"),
@@ -118,7 +152,8 @@ def _fit(app: Dash, held: Runs, fits: Fits) -> None:
                 units.size(stated, "the capacity")
         except PslcError as error:
             return layout.trouble(error)
-        return sections.fitting(fits.start(tab, f"{overlay.DROP}{name}", upload.name, upload.paths, stated))
+        given = [*map(str, upload.paths), *(upload.chart.arguments if upload.chart else [])]
+        return sections.fitting(fits.start(tab, f"{overlay.DROP}{name}", upload.name, given, stated))
 
     @layout.looked_at(
         app,

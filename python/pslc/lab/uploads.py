@@ -5,18 +5,20 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
+import io
+import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
 from pslc import formats, traces
 from pslc.analysis import Curve
-from pslc.base import writer
+from pslc.base import gate, writer
 from pslc.base.errors import GuardError, PslcError, RecordingError
 from pslc.device.target import is_drive
 from pslc.figures.view import View
-from pslc.formats import ImportOptions
+from pslc.formats import FILE, ChartOptions, ImportedData, ImportOptions
 from pslc.lab import workspace
 from pslc.lab.apart import Readers
 from pslc.lab.files import DROPPED, admit
@@ -32,6 +34,37 @@ MAX_BYTES: Final = 64_000_000
 """Of the files that are dropped together: as text in JSON, the way they come, they take four times as much memory."""
 
 
+CHART: Final = ".chart.json"
+"""Beside a picture: the `ChartInputs` that it is read with."""
+
+
+@dataclass(frozen=True)
+class ChartInputs:
+    """What a person says of a picture of a chart, as on the command line; empty: nothing.
+
+    Attributes:
+        x, y: what its axes span, `0:2000GB` and `0:7000MB/s`.
+        series: color of the curve.
+        frame: pixels where the ranges begin and end.
+    """
+
+    x: str
+    y: str
+    series: str = ""
+    frame: str = ""
+
+    @property
+    def options(self) -> ImportOptions:
+        """For a reader."""
+        chart = ChartOptions((self.series,) if self.series else (), self.frame or None)
+        return ImportOptions(self.x or None, self.y or None, chart=chart)
+
+    @property
+    def arguments(self) -> list[str]:
+        """For `pslc fit`."""
+        return [f"--{name}={value}" for name, value in asdict(self).items() if value]
+
+
 @dataclass(frozen=True)
 class Dropped:
     """Files that belong together.
@@ -42,6 +75,8 @@ class Dropped:
         curve: time against bytes written; None where they do not tell.
         source: of a profile or a drive, what a bench calls it.
         is_trace: whether it can be replayed.
+        picture: of a chart, with what was read drawn over it, as a data address.
+        chart: what it was read with; None of a picture that was not read yet.
     """
 
     name: str
@@ -50,6 +85,8 @@ class Dropped:
     curve: Curve | None = None
     source: str = ""
     is_trace: bool = False
+    picture: str = ""
+    chart: ChartInputs | None = None
 
     @property
     def is_recording(self) -> bool:
@@ -86,14 +123,29 @@ class Drops:
         Raises:
             PslcError: it is nothing that is known, is not there any more, or takes too long or too much memory.
         """
-        folder = self.folder / name
-        if DROPPED.fullmatch(name) is None or not folder.is_dir():
-            raise RecordingError("the dropped files are gone", "drop them again: they stay until pslc lab ends")
+        folder = self._kept(name)
         try:
             return self.readers.kept(folder.stat().st_mtime_ns, read, self.folder, name, tab=tab)
         except PslcError:
-            writer.remove_folder(folder)
+            # A picture may be read with other ranges.
+            if not (folder / CHART).exists():
+                writer.remove_folder(folder)
             raise
+
+    def read_chart(self, name: str, inputs: ChartInputs, tab: str = "") -> Dropped:
+        """The picture in a folder that `keep` made, read with what is said of it.
+
+        Raises:
+            PslcError: it cannot be read so.
+        """
+        writer.write(self._kept(name) / CHART, json.dumps(asdict(inputs)), writer.Replace.ANY)
+        return self.read(name, tab)
+
+    def _kept(self, name: str) -> Path:
+        folder = self.folder / name
+        if DROPPED.fullmatch(name) is None or not folder.is_dir():
+            raise RecordingError("the dropped files are gone", "drop them again: they stay until pslc lab ends")
+        return folder
 
 
 def keep(folder: Path, names: Sequence[str], contents: Sequence[str]) -> str:
@@ -114,7 +166,7 @@ def keep(folder: Path, names: Sequence[str], contents: Sequence[str]) -> str:
         raise RecordingError("the drop could not be read", "drop files, not text") from None
     # A path would lead out of the folder.
     bare = [Path(name.replace("\\", "/")).name for name in names]
-    if not bare or len(set(bare)) < len(bare) or not all(bare):
+    if not bare or len(set(bare)) < len(bare) or not all(bare) or CHART in bare:
         raise RecordingError(f"{len(bare)} files share names", "drop the files of one run")
     digest = hashlib.sha256()
     for name, content in zip(bare, data, strict=True):
@@ -143,7 +195,7 @@ def read(drops: Path, name: str) -> Dropped:
     """
     admit(drops)
     folder = drops / name
-    paths = sorted(folder.iterdir())
+    paths = sorted(path for path in folder.iterdir() if path.name != CHART)
     called = paths[0].name if len(paths) == 1 else f"{paths[0].name} and {len(paths) - 1} more"
     if (folder / "run.json").exists():
         recording = opened(folder)
@@ -155,7 +207,35 @@ def read(drops: Path, name: str) -> Dropped:
     if len(paths) == 1 and traces.is_trace(paths[0], Part()):
         survey = of_file(paths[0], traces.opened(paths[0], Part()).survey())
         return Dropped(called, tuple(paths), survey, is_trace=True)
+    if len(paths) == 1 and formats.is_picture(paths[0]):
+        return _of_picture(paths[0])
     foreign = formats.read(paths, ImportOptions())
     if foreign.at_work:
         return Dropped(called, tuple(paths), view.of_recording(analysed(of_a_drive_at_work(foreign, paths[0]))))
-    return Dropped(called, tuple(paths), view.of_foreign(foreign, imported.analyzed(foreign)), foreign.curve)
+    return Dropped(called, tuple(paths), _view(foreign), foreign.curve)
+
+
+def _view(foreign: ImportedData) -> View:
+    return view.of_foreign(foreign, imported.analyzed(foreign))
+
+
+def _of_picture(path: Path) -> Dropped:
+    """A picture as it is, or with what was read of it once somebody has said what its axes span."""
+    given = path.parent / CHART
+    if not given.exists():
+        from PIL import Image
+
+        out = io.BytesIO()
+        Image.fromarray(gate.picture(path, FILE)).save(out, "PNG")
+        return Dropped(path.name, (path,), picture=_address(out.getvalue()))
+    from pslc.formats.chart import overlay
+
+    inputs = ChartInputs(**json.loads(given.read_text()))
+    foreign = formats.read([path], inputs.options)
+    assert foreign.chart is not None, "a picture is read as a chart"
+    shown = _address(overlay.draw(foreign.chart.picture))
+    return Dropped(path.name, (path,), _view(foreign), foreign.curve, picture=shown, chart=inputs)
+
+
+def _address(png: bytes) -> str:
+    return f"data:image/png;base64,{base64.b64encode(png).decode('ascii')}"

@@ -25,7 +25,8 @@ NEAR: Final = 2.0
 def verdicts(sides: Sequence[Side], rows: Sequence[Compared]) -> list[str]:
     """A sentence or two for each side but the first: whether it differs from the first, in what and by how much."""
     lines = [sentence for index in range(1, len(sides)) for sentence in _lines_of(sides, rows, index)]
-    if any(len(side.repeats) == 1 for side in sides) and not all(side.rows for side in sides):
+    of_results = all(side.foreign and side.foreign.rows for side in sides)
+    if any(len(side.repeats) == 1 for side in sides) and not of_results:
         lines.append("Single runs: their intervals are those of each curve, or 2 %. Repeats (--repeat 5) say more.")
     return lines
 

@@ -16,7 +16,7 @@ from pslc import formats
 from pslc.analysis import Curve
 from pslc.base import files, gate
 from pslc.base.errors import RecordingError
-from pslc.recording import metrics
+from pslc.recording import metrics, results
 from pslc.recording.metrics import Figure, Figures, Name, Origin, rate
 from pslc.recording.store import Recording
 from pslc.recording.writes import write_curve
@@ -93,14 +93,12 @@ class Side:
 
     Attributes:
         name: what it is called; see `named`.
-        rows: results that another program told instead of a series.
         path: of the folder, or the file.
         foreign: what was read of another program's file, or of a picture.
     """
 
     name: str
     repeats: tuple[Recording, ...]
-    rows: tuple[formats.Measured, ...] = ()
     path: Path = Path()
     foreign: formats.ImportedData | None = None
 
@@ -202,7 +200,8 @@ def compare_suites(catalogues: Mapping[str, Sequence[Side]], limits: dict[str, f
 
 def _figures_by_side(sides: Sequence[Side], align: str | None) -> list[Figures]:
     by_side = [
-        _pooled([metrics.of_recording(recording) for recording in side.repeats]) | metrics.of_results(side.rows)
+        _pooled([metrics.of_recording(recording) for recording in side.repeats])
+        | (results.of_foreign(side.foreign) if side.foreign else {})
         for side in sides
     ]
     if align is not None:

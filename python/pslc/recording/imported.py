@@ -23,7 +23,9 @@ from pslc.recording import reading_error, warnings
 from pslc.recording.store import Columns, Findings, Recording
 from pslc.recording.writes import of_curve
 
-RANDOM_NAME: Final = re.compile(r"(?<![a-z])(rand|random|rnd)[-_ ]?\d*k?[-_ ]?(w|write|writes)(?![a-z])", re.IGNORECASE)
+RANDOM_NAME: Final = re.compile(
+    r"(?<![a-z])(?:random|rand|rnd)[-_ ]?\d*k?[-_ ]?(?:w|write|writes|rw|io)?(?![a-z])", re.IGNORECASE
+)
 """In the name of a log: fio's word for random writes, or a common one."""
 OF_ANY_CURVE: Final = tuple(
     doubt.code
@@ -83,8 +85,9 @@ def as_recording(foreign: ImportedData, findings: Writes, path: Path) -> Recordi
     return Recording(
         suite=foreign.name, target=str(path), drive=foreign.name, seed=0, version=version(), wall_s=seconds,
         drive_time_s=seconds, capacity_bytes=0, interrupted=False, error=None, job_file=str(path), overrides=[],
-        profile="", start_ns=0, facts={"device": None}, provenance=[], jobs=foreign.jobs, before={}, totals={},
-        time=columns, bytes=columns, findings=Findings(findings),
+        profile="", start_ns=0, facts={"device": None, "measured_by": foreign.measured_by},
+        provenance=[], jobs=foreign.jobs, before={}, totals={}, time=columns, bytes=columns,
+        findings=Findings(findings),
     )  # fmt: skip
 
 

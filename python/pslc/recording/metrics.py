@@ -11,9 +11,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
-import numpy as np
-
-from pslc import formats
 from pslc.base import words
 from pslc.recording.store import Recording
 
@@ -170,21 +167,6 @@ def key_figures(recording: Recording, count: int = 3) -> list[tuple[str, str]]:
         if named:
             return [(name.label, words.quantity(figure.value, unit)) for name, (unit, figure) in named[:count]]
     return []
-
-
-def of_results(rows: Sequence[formats.Measured]) -> Figures:
-    """What another program told instead of a series."""
-    figures_by_name: dict[str, tuple[str, Figure]] = {}
-    for row in rows:
-        name = f"{row.test} {row.kind}"
-        if row.bytes_per_s is not None:
-            spread = float(np.std(row.samples)) / row.bytes_per_s if row.samples else 0.0
-            figures_by_name[name] = ("B/s", rate(row.bytes_per_s, spread))
-        if row.iops is not None:
-            figures_by_name[f"{name} IOPS"] = ("/s", rate(row.iops))
-        if row.latency_s is not None:
-            figures_by_name[f"{name} latency"] = ("s", rate(row.latency_s))
-    return {Name(name, name): figure for name, figure in figures_by_name.items()}
 
 
 def rate(value: float, spread: float = 0.0) -> Figure:

@@ -322,6 +322,8 @@ class Recording:
         return ", ".join(self._conditions())
 
     def _conditions(self) -> list[str]:
+        if program := self.facts.get("measured_by"):
+            return [self.target, f"measured by {program}"]
         conditions = [self.suite, f"simulated as {self.target}" if self.is_simulated else self.target]
         conditions += [f"--{name}={value}" for name, value in self.overrides]
         conditions += ["--quick"] if self.scope.get("quick") else []

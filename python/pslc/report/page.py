@@ -109,7 +109,7 @@ def render(view: View) -> str:
         title=view.title,
         recording=recording,
         view=view,
-        key_figures=metrics.key_figures(recording),
+        key_figures=metrics.key_figures(recording) if recording.drive_time_s else [],
         jobs=tables.of_jobs(recording.jobs[:MOST_JOBS]),
         more_jobs=max(len(recording.jobs) - MOST_JOBS, 0),
         job_file=recording.job_file[:MOST_LETTERS],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pslc import suites
+from pslc._native import version
 from pslc.analysis import Curve, Writes, sentences
 from pslc.base import words
 from pslc.figures import curves, tables
@@ -48,7 +49,23 @@ def of_recording(recording: Recording, label: str = "") -> View:
         notes=notes,
         recording=recording,
         question=suites.question(recording.suite) if recording.suite in (*suites.names(), *suites.OF_FILES) else "",
+        measured=_measured(recording),
     )
+
+
+def _measured(recording: Recording) -> str:
+    """Who measured, in a sentence."""
+    own = f"pslc {recording.version}"
+    if recording.is_simulated:
+        return (
+            f"Simulated by {own} with seed {recording.seed}, in {words.span(recording.wall_s)}. The same profile, jobs "
+            "and seed give the same recording, to the byte."
+        )
+    if program := recording.facts.get("measured_by"):
+        return f"Measured by {program}, and read by {own} from {recording.target}."
+    if "watch" in recording.facts:
+        return f"Watched by {own}, as the system counted."
+    return f"Measured on a real drive by {own} with seed {recording.seed}, through {recording.facts.get('engine')}."
 
 
 def of_foreign(foreign: ImportedData, findings: Writes) -> View:
@@ -58,7 +75,7 @@ def of_foreign(foreign: ImportedData, findings: Writes) -> View:
     return View(
         title=foreign.name,
         drive=foreign.name,
-        conditions="",
+        conditions=f"measured by {foreign.measured_by}",
         took=f"{words.size(curve.total_bytes)} in {words.span(float(curve.seconds.sum()))}" if curve else "no series",
         sentences=[*([f"Read as: {foreign.read_as}."] if foreign.read_as else []), *sentences.describe(findings)],
         tables=[
@@ -69,6 +86,7 @@ def of_foreign(foreign: ImportedData, findings: Writes) -> View:
         pictures=[_speed(curve, foreign.kind)] if curve and findings["phases"] else [],
         doubts=findings["doubts"],
         notes=[*foreign.notes, *bad],
+        measured=f"Measured by {foreign.measured_by}, and read by pslc {version()}.",
     )
 
 

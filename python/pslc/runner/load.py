@@ -79,7 +79,7 @@ def _foreign_side(path: Path, data: formats.ImportedData) -> Side:
     if data.at_work:
         return Side(path.name, (analysed(of_foreign(data, path)),), path=path)
     recording = imported.as_recording(data, imported.analyzed(data), path)
-    return Side(data.name if data.chart else path.name, (recording,), tuple(data.rows), path, data)
+    return Side(data.name if data.chart else path.name, (recording,), path, data)
 
 
 def read_side(folder: Path) -> Side:

@@ -186,7 +186,8 @@ class Facts(TypedDict, total=False):
 
     Of a simulated one, for cells at one bit (`slc`) and for `native` ones: `*_raw_bytes`: all superblocks in that mode;
     `*_write_bytes_per_s`: all dies at once; `*_limit_bytes_per_s`: what is left of that, and by what (`*_limit`).
-    `notes`: sentences on what the profile says that its reader may not have meant."""
+    `notes`: sentences on what the profile says that its reader may not have meant. `measured_by`: the program, where it
+    was not pslc."""
 
     path: str
     file_system: FileSystem | None
@@ -233,6 +234,7 @@ class Facts(TypedDict, total=False):
     scale_unlike: str | None
     notes: list[str]
 
+    measured_by: str
     before: Moment
     after: Moment
     now: Moment

@@ -427,8 +427,10 @@ def _health(wear: Wear) -> Table:
 
 
 def pictures(recording: Recording) -> list[Picture]:
-    """Speed, latency, queue and temperature against time."""
+    """Speed, latency, queue and temperature against time; of health logs alone there are none."""
     load = load_of(recording)
+    if not load.seconds.size:
+        return []
     minutes = curves.minutes(recording)
     latencies = []
     for kind in ("read", "write"):

@@ -147,5 +147,5 @@ def of_foreign(foreign: ImportedData, path: Path) -> Recording:
     about: Watched = {"smart": smart, "changes": [], "file_systems": []}
     taken = [f"read as {foreign.read_as}"] if foreign.read_as else []
     notes = [*taken, *foreign.cautions, *foreign.notes, *bad]
-    facts: Facts = {"device": None, "notes": notes, "watch": about}
+    facts: Facts = {"device": None, "notes": notes, "watch": about, "measured_by": foreign.measured_by}
     return recorded(path, facts, Samples.of(load), round(foreign.began_unix * 1e9), name=foreign.name)

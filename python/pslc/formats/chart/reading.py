@@ -37,6 +37,16 @@ LEFTOVER_LEAPS_RATIO: Final = 0.04
 MIN_LEFTOVER_RATIO: Final = 0.6
 """What is drawn with so much contrast, so far from all curves, is one more curve, if it leaps as rarely as this and is
 seen in this share of its columns."""
+MAX_BACKGROUND_SPREAD: Final = 40.0
+"""Between the channels of the plot's background, 0 to 255: themes have at most 20, filled areas more."""
+CUT_PX: Final = 12
+CUT_MARGIN_PX: Final = 4
+CUT_LEVELS: Final = 90.0
+MIN_CUT_RATIO: Final = 0.01
+"""Above the plot: how far is looked for the color of a curve and from where on, how near a color is to it, and in how
+many columns."""
+MIN_SCATTERED_RATIO: Final = 0.8
+"""Of the plot's width: what is drawn over as much is no label."""
 MAX_ON_GRID_RATIO: Final = 0.6
 """Of the pixels of a curve that is drawn over an area: those on lines of the grid."""
 SHADOW_PX: Final = 3.0
@@ -130,9 +140,13 @@ def read(pixels: Pixels, wanted: Wanted) -> Reading:
     right, bottom = min(width - 1, math.floor(plot.right)), min(height - 1, math.floor(plot.bottom))
     area = pixels[top : bottom + 1, left : right + 1]
     ruled = _ruled(area, (left, top), level, upright)
-    traced = _traced(area, ruled)
+    traced, scattered = _traced(area, ruled)
+    if wanted.frame is None:
+        _refuse_cut(pixels, (left, top, right), area, [color for color, _ in traced])
     if not wanted.series:
+        _refuse_scattered(scattered, traced)
         _refuse_leftover(area, ruled, traced)
+        _refuse_second(ruled, traced)
     chosen = _chosen(_named(traced), wanted.series)
     curves = [_curve(entry, x, y, (left, top), _other_pixels(entry, traced, area)) for entry in chosen]
     return Reading(pixels, plot, x, y, tuple(curves), (x.note, y.note))
@@ -249,22 +263,27 @@ def _is_ruled(line: Straight, other_curves: Sequence[Straight], behind: Floats) 
     return len(alike) >= 3
 
 
-def _traced(area: Pixels, ruled: _Ruled) -> list[tuple[Color, trace.Trace]]:
-    """Colours that are of a curve, with it."""
+def _traced(area: Pixels, ruled: _Ruled) -> tuple[list[tuple[Color, trace.Trace]], list[tuple[Color, trace.Trace]]]:
+    """Colours that are of a curve, with it; and those that are too scattered to be one, as labels are."""
     colored = colors.find(area, ruled.drawn)
     behind = colors.background(area)
     every = np.zeros(area.shape[:2], dtype=bool)
     for color in colored:
         every |= color.core
-    traced = []
+    traced, scattered = [], []
     for color in colored:
         on_grid = ruled.rows_and_columns[color.core].mean()
         if color.contrast < MIN_GREY_LEVELS and on_grid > MAX_ON_GRID_RATIO:
             continue
         path = trace.follow(color.core, color.shares(area, behind), every & ~color.core, ruled.rows_and_columns)
-        if path is not None and not _is_text(color, path, color.is_grey(behind)):
+        if path is None:
+            continue
+        grey = color.is_grey(behind)
+        if not _is_text(color, path, grey):
             traced.append((color, path))
-    return _without_shadows(traced, ruled)
+        elif not grey:
+            scattered.append((color, path))
+    return _without_shadows(traced, ruled), scattered
 
 
 def _is_text(color: Color, path: trace.Trace, grey: bool) -> bool:
@@ -326,6 +345,78 @@ def _is_shadow(path: trace.Trace, lines_: Sequence[trace.Trace]) -> bool:
     return bool(below.mean() >= MIN_SHADOW_RATIO)
 
 
+def _refuse_cut(pixels: Pixels, edges: tuple[int, int, int], area: Pixels, colored: Sequence[Color]) -> None:
+    """Refuse a frame that is none: an area that is filled below a curve has sides as well.
+
+    Args:
+        edges: left, top and right of the frame.
+
+    Raises:
+        PslcError: its background has a color of its own, or what is drawn in it goes on above it.
+    """
+    left, top, right = edges
+    hint = "give the pixels where the ranges begin and end: --frame LEFT,TOP,RIGHT,BOTTOM"
+    behind = colors.background(area)
+    if np.ptp(behind) > MAX_BACKGROUND_SPREAD:
+        raise RecordingError("what looks like the frame of the plot may be an area filled below a curve", hint)
+    above = pixels[max(0, top - CUT_PX) : max(0, top - CUT_MARGIN_PX), left : right + 1]
+    for color in colored:
+        if color.is_grey(behind) or not above.size:
+            continue
+        levels = min(CUT_LEVELS, color.contrast / 2)
+        near = np.linalg.norm(above.astype(float) - np.array(color.rgb, dtype=float), axis=2) < levels
+        # As high as what was looked at: a label is not.
+        if near.all(axis=0).mean() > MIN_CUT_RATIO:
+            raise RecordingError(f"what is {colors.name(color.rgb)} goes on above what looks like the plot", hint)
+
+
+def _refuse_scattered(
+    scattered: Sequence[tuple[Color, trace.Trace]], traced: Sequence[tuple[Color, trace.Trace]]
+) -> None:
+    """Refuse a chart with a color all over its width that is on no one curve.
+
+    Raises:
+        PslcError: there is one.
+    """
+    for color, path in scattered:
+        wide = np.ptp(path.columns) > MIN_SCATTERED_RATIO * color.core.shape[1]
+        if wide and path.visible.mean() > MIN_SCATTERED_RATIO / 2:
+            name = traced[0][0].hex if traced else "#rrggbb"
+            raise RecordingError(
+                f"what is {colors.name(color.rgb)} is all over the plot, but on no one curve",
+                f"name the curves to be read, for example --series '{name}'",
+            )
+
+
+def _refuse_second(ruled: _Ruled, traced: Sequence[tuple[Color, trace.Trace]]) -> None:
+    """Refuse a color with a second curve.
+
+    Raises:
+        PslcError: what is left of a color without its curve is one.
+    """
+    for color, path in traced:
+        if path.filled:
+            continue
+        row = np.interp(np.arange(color.core.shape[1]), path.columns, path.rows)
+        reach = np.interp(np.arange(color.core.shape[1]), path.columns, path.half) + path.stroke + LEFTOVER_PX
+        left = color.core & (np.abs(np.arange(len(color.core))[:, None] - row) > reach)
+        second = trace.follow(left, left.astype(float), np.zeros_like(left), ruled.rows_and_columns)
+        if second is not None and _is_curve(second, color.core.shape[1]):
+            raise RecordingError(
+                f"two curves seem to be {colors.name(color.rgb)}", "read others by --series COLOR, one at a time"
+            )
+
+
+def _is_curve(path: trace.Trace, wide: int) -> bool:
+    """Whether what is left of a picture is one more curve."""
+    return bool(
+        path.leaps < LEFTOVER_LEAPS_RATIO
+        and np.ptp(path.columns) > MIN_GREY_SPAN_RATIO * wide
+        and path.visible.sum() > MIN_LEFTOVER_RATIO * np.ptp(path.columns)
+        and path.explained > trace.MIN_EXPLAINED_RATIO
+    )
+
+
 def _refuse_leftover(area: Pixels, ruled: _Ruled, traced: list[tuple[Color, trace.Trace]]) -> None:
     """Refuse a chart with another curve, whose colour cannot be told from those of others.
 
@@ -343,10 +434,7 @@ def _refuse_leftover(area: Pixels, ruled: _Ruled, traced: list[tuple[Color, trac
     another = trace.follow(left, left.astype(float), np.zeros_like(left), ruled.rows_and_columns)
     if (
         another is not None
-        and another.leaps < LEFTOVER_LEAPS_RATIO
-        and np.ptp(another.columns) > MIN_GREY_SPAN_RATIO * area.shape[1]
-        and another.visible.sum() > MIN_LEFTOVER_RATIO * np.ptp(another.columns)
-        and another.explained > trace.MIN_EXPLAINED_RATIO
+        and _is_curve(another, area.shape[1])
         and np.ptp(another.rows) > MAX_FLAT_PX
         and not _is_shadow(another, [path for _, path in traced])
     ):

@@ -214,7 +214,21 @@
     }
   }
 
+  // Two clicks into the picture of a chart are the corners of its plot, in pixels of the picture.
+  let corner = null;
+  function corners(event) {
+    const picture = event.target, box = picture.getBoundingClientRect();
+    const scale = picture.naturalWidth / box.width;
+    const at = [event.clientX - box.left, event.clientY - box.top].map(pixels => Math.round(pixels * scale));
+    if (!corner) { corner = at; return; }
+    const edges = [0, 1].map(axis => [corner[axis], at[axis]].sort((a, b) => a - b));
+    const frame = [edges[0][0], edges[1][0], edges[0][1], edges[1][1]].join(",");
+    set({ of: picture.dataset.of, type: "chart-frame" }, { value: frame });
+    corner = null;
+  }
+
   document.addEventListener("click", event => {
+    if (event.target.id === "chart-picture") corners(event);
     const button = event.target.closest("[data-copy]");
     if (button) copy(button);
     if (event.target.id === "play") play();
