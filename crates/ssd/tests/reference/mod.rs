@@ -45,6 +45,7 @@ enum Throttle {
     Share,
     OneForOne,
     TwoForOne,
+    Beside,
 }
 
 #[derive(Clone)]
@@ -796,7 +797,7 @@ impl Reference {
                 Throttle::Share
             }
             WhenFull::DirectWhileFolding | WhenFull::Bypass | WhenFull::RewriteDistance => Throttle::None,
-            WhenFull::FoldBeside if foldable => Throttle::Share,
+            WhenFull::FoldBeside if foldable => Throttle::Beside,
             WhenFull::FoldBeside => Throttle::None,
             WhenFull::Fold | WhenFull::FoldCostBenefit if foldable && in_batches && self.draining => {
                 Throttle::Share
@@ -1284,6 +1285,12 @@ impl Reference {
         let time = self.timing(host.mode).program.0;
         match self.throttle {
             Throttle::Share => self.time_credits += (time * (1000 - share) * 1000 / share) as i64,
+            Throttle::Beside => {
+                // What was moved out of need is no advance, but for four units.
+                let most = 4000 * self.timing(CellMode::Native).program.0 as i64;
+                self.time_credits =
+                    self.time_credits.max(-most) + (time * (1000 - share) * 1000 / share) as i64;
+            }
             _ => self.time_credits = 0,
         }
         match self.throttle {
