@@ -47,6 +47,16 @@ def test_the_keys_that_were_divided_by_hand_are_those_that_the_scale_divides():
     assert first.partition("[provenance]")[0] == second.partition("[provenance]")[0]
 
 
+def test_a_drive_larger_than_a_map_can_number_is_run_at_a_scale_and_refused_whole():
+    large = "sim:d5-p5336-61tb,ftl.map_unit=4KiB"
+    with pytest.raises(PslcError, match="mapping units of 4KiB"):
+        find_target(large)
+    small = find_target(f"{large},scale=1/16")
+    assert small.capacity_bytes == 61_440_000_000_000 // 16
+    with pytest.raises(PslcError, match="mapping units of 4KiB"):
+        find_target(f"{large},scale=1/2")
+
+
 def test_a_map_cache_keeps_its_share_of_the_map():
     whole, small = (find_target(f"sim:sn550-1tb{more}").profile for more in ("", ",scale=1/4"))
     assert _map_bytes(small) == _map_bytes(whole) * Fraction(1, 4)

@@ -26,7 +26,7 @@ SHOWN = {
     "B/J": (1e6, "MB/J"),
 }
 
-MIN_SHOWN_ERROR = 0.03
+MIN_SHOWN_ERROR = 0.1
 """Drives none of whose figures is further off share one line."""
 FIGURES = FOLDER / "built-in.csv"
 PARTS = FOLDER / "parts.csv"

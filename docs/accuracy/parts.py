@@ -240,21 +240,19 @@ def summary() -> list[str]:
         median, ninety = spread(errors)
         goal = f", target {target} %" if target else ""
         lines.append(f"- {what}: {len(errors)} figures, median error {median:.0%}{goal}, 90th percentile {ninety:.0%}")
-    return [*lines, *by_source()]
+    return [*lines, by_source()]
 
 
-def by_source() -> list[str]:
+def by_source() -> str:
     """The errors of speeds that makers state, and of those that reviewers measured."""
     rated = {row["drive"] for row in calibration.drives() if "specification" in row["source"]}
-    lines = []
+    speeds = [figure for figure in all_figures() if figure.what.startswith("speed")]
+    clauses = []
     for who, is_rated in (("makers rate", True), ("reviewers measured", False)):
-        speeds = [figure for figure in all_figures() if figure.what.startswith("speed")]
         errors = [abs(figure.error) for figure in speeds if (figure.drive in rated) == is_rated]
         median, ninety = spread(errors)
-        lines.append(
-            f"- speeds that {who}: {len(errors)} figures, median error {median:.0%}, 90th percentile {ninety:.0%}"
-        )
-    return lines
+        clauses.append(f"that {who}: {len(errors)} figures, median error {median:.0%}, 90th percentile {ninety:.0%}")
+    return f"- speeds {'; '.join(clauses)}"
 
 
 SPREAD = Path(parts.__file__).parent / "spread.csv"

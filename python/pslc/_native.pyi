@@ -254,8 +254,8 @@ class SimDrive:
     def scaled_profile(
         source: str, text: str, library: Mapping[str, str], overrides: Sequence[tuple[str, str]], scale: tuple[int, int]
     ) -> tuple[str, str | None]:
-        """The resolved profile of a drive, and that of one of the fraction `scale` of its size which behaves alike; None if
-        a block would not have whole word lines. The whole drive may be larger than a map can number."""
+        """The resolved profile of a drive, and that of one of the fraction `scale` of its size which behaves alike;
+        None if a block would not have whole word lines. The whole drive may be larger than a map can number."""
 
     def fork(self) -> SimDrive:
         """A copy in the same state, with the same clock."""

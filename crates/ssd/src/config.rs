@@ -36,6 +36,8 @@ pub struct Usb {
     pub bulk_only: bool,
     /// Whether trims end at the bridge, and the drive never hears of them.
     pub drops_discards: bool,
+    /// The link of the drive behind the bridge; `None`: faster than USB, as the link of the drive itself would be.
+    pub behind: Option<Link>,
 }
 
 /// Times of one cell mode for a whole multi-plane operation on one die.

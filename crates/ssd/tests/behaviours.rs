@@ -394,8 +394,11 @@ fn a_drive_that_was_trimmed_and_left_idle_writes_as_a_fresh_one() {
             load.idle(Nanos::from_secs(20));
             let again = whole_write(&mut load);
             let what = format!("{} on {}", when_full.word(), mode.word());
-            assert_near(&what, again.0, fresh.0, 0.01);
-            assert!(again.1 <= fresh.1 + fresh.1 / 20, "{what}: {} ns at most, {} before", again.1, fresh.1);
+            // Where folding goes on all the time, it also goes on with what the first fill left open.
+            let (mean, longest) = if when_full == WhenFull::FoldBeside { (0.02, 1.1) } else { (0.01, 1.05) };
+            assert_near(&what, again.0, fresh.0, mean);
+            let most = fresh.1 as f64 * longest;
+            assert!(again.1 as f64 <= most, "{what}: {} ns at most, {} before", again.1, fresh.1);
         }
     }
 }

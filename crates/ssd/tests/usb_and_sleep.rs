@@ -11,7 +11,7 @@ const MIB: u64 = 1 << 20;
 fn usb(bulk_only: bool, drops_discards: bool) -> Config {
     let mut config = small();
     config.link = Link::Usb { mbps: 10_000 };
-    config.usb = Some(Usb { bulk_only, drops_discards });
+    config.usb = Some(Usb { bulk_only, drops_discards, behind: None });
     config
 }
 
@@ -119,4 +119,23 @@ fn a_deep_state_draws_what_it_says() {
     machine.advance(Nanos::from_secs(11));
     // 10 ms at work, 990 ms idle, 10 s deep, in microjoules.
     assert_eq!(column(&machine, "energy_nj_total") / 1000, 2000 * 10 + 50 * 990 + 5 * 10_000);
+}
+
+#[test]
+fn a_drive_of_sata_behind_usb_is_as_fast_as_sata_and_waits_for_both() {
+    let of = |link, behind| {
+        let mut config = usb(false, false);
+        config.link = link;
+        config.usb = matches!(link, Link::Usb { .. }).then_some(Usb { behind, ..Usb::default() });
+        let mut machine = Machine::new(&config);
+        let alone = machine.submit(Nanos::ZERO, &Request::write(0, MIB as u32), true);
+        let took =
+            closed_loop(&mut machine, alone, 8, 64, true, |i| Request::write(i as u64 * MIB, MIB as u32));
+        (alone.0 as f64, 64.0 * MIB as f64 / took.as_secs_f64())
+    };
+    let (sata, wire) = (Link::Sata { mbps: 6000 }, Link::Usb { mbps: 10_000 });
+    let (inner, outer, both) = (of(sata, None), of(wire, None), of(wire, Some(sata)));
+    assert!((both.1 / inner.1 - 1.0).abs() < 0.02, "{both:?} {inner:?}");
+    assert!(outer.1 > 1.9 * both.1, "{both:?} {outer:?}");
+    assert!(both.0 > inner.0 && both.0 > outer.0, "{both:?} {inner:?} {outer:?}");
 }

@@ -89,7 +89,7 @@ NOT_IN["pure-slc"] = NOT_IN["pure-xlc"]
 """Keys of [cache] that a mode has no use for."""
 
 
-SHARES = ("direct-while-folding", "bypass", "rewrite-distance")
+SHARES = ("direct-while-folding", "fold-beside", "bypass", "rewrite-distance")
 BATCHES = ("fold", "fold-cost-benefit")
 """Policies under which folding gets its share of die time from host writes: always, and where it goes in batches."""
 

@@ -51,7 +51,7 @@ impl Drive {
             heat.check(of, self.now, self.energy_nj(self.now))?;
         }
         let share = self.heat.as_ref().map_or(1000, Thermal::share_permille);
-        self.link.check(&config.link, share)
+        self.link.check(config, share)
     }
 
     fn check_caches(&self, config: &Config) -> Consistency {

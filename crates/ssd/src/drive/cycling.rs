@@ -104,6 +104,7 @@ impl Drive {
             && self.controller.write_cache
             && !self.controller.merges_rewrites
             && !self.usb.bulk_only
+            && self.usb.behind.is_none()
             && !self.ftl.predicts()
     }
 

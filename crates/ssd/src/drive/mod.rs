@@ -85,7 +85,7 @@ impl Drive {
     pub fn new(config: &Config) -> Drive {
         let unit = config.nand.map_unit;
         Drive {
-            link: Link::new(&config.link),
+            link: Link::of(config),
             controller: config.controller.clone(),
             cores: Cores::new(config.controller.cores),
             buffer: WriteBuffer::new(

@@ -3,6 +3,7 @@
 
 use super::cache::WriteThrottle;
 use super::Ftl;
+use crate::cell_mode::CellMode;
 use crate::consistency::{ensure, Consistency};
 use crate::nand::Nand;
 use crate::units::Nanos;
@@ -20,6 +21,10 @@ pub struct Credits {
 
 /// A page, in the unit of credits.
 pub const PAGE: i64 = 1 << 16;
+
+/// Native programs that may be spent in advance where folding goes on all the time: one unit, with what it takes beyond its
+/// program.
+const BESIDE_UNITS: i64 = 4;
 
 /// Credits spent in advance, of what is read from a file.
 const MIN_CREDITS: i64 = -(1 << 60);
@@ -84,11 +89,13 @@ impl Ftl {
             WriteThrottle::TwoForOne => credits.slots + 2 * unit * PAGE,
             _ => 0,
         };
+        let share = self.config.host_share_permille as u64;
+        let granted = || (nand.program_unit(mode, 1000).time.0 * (1000 - share) * 1000 / share) as i64;
         credits.die_time = match self.throttle {
-            WriteThrottle::Share => {
-                let share = self.config.host_share_permille as u64;
-                let time = nand.program_unit(mode, 1000).time.0;
-                credits.die_time + (time * (1000 - share) * 1000 / share) as i64
+            WriteThrottle::Share => credits.die_time + granted(),
+            WriteThrottle::Beside => {
+                let unit = nand.program_unit(CellMode::Native, 1000).time.0 as i64 * 1000;
+                credits.die_time.max(-BESIDE_UNITS * unit) + granted()
             }
             _ => 0,
         };

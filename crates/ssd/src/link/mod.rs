@@ -86,9 +86,17 @@ pub struct Link {
     up: Direction,
     command_bytes: u64,
     bytes_per_s: u64,
+    /// The link between a bridge and the drive behind it: what came over one goes over the other.
+    behind: Option<Box<Link>>,
 }
 
 impl Link {
+    /// The links of a drive from the host on: its own, or a bridge's and the one behind it.
+    pub fn of(config: &config::Config) -> Link {
+        let behind = config.usb.and_then(|usb| usb.behind);
+        Link { behind: behind.map(|link| Box::new(Link::new(&link))), ..Link::new(&config.link) }
+    }
+
     pub fn new(link: &config::Link) -> Link {
         let (one_line, down, up, command_bytes) = match link {
             config::Link::Sata { .. } => (true, SATA_FIS, SATA_FIS, SATA_COMMAND_BYTES),
@@ -105,11 +113,21 @@ impl Link {
             up: Direction::new(up, bytes_per_s),
             command_bytes,
             bytes_per_s,
+            behind: None,
         }
     }
 
-    /// Whether it is this link, slowed down to `permille` of its speed.
-    pub fn check(&self, link: &config::Link, permille: u32) -> Consistency {
+    /// Whether these are the links of the drive, slowed down to `permille` of their speed.
+    pub fn check(&self, config: &config::Config, permille: u32) -> Consistency {
+        let behind = config.usb.and_then(|usb| usb.behind);
+        ensure(self.behind.is_some() == behind.is_some(), "link")?;
+        if let (Some(mine), Some(link)) = (&self.behind, behind) {
+            mine.check_one(&link, permille)?;
+        }
+        self.check_one(&config.link, permille)
+    }
+
+    fn check_one(&self, link: &config::Link, permille: u32) -> Consistency {
         let mut as_described = Link::new(link);
         if permille < 1000 {
             as_described.set_share(permille);
@@ -148,13 +166,16 @@ impl Link {
         for direction in [&mut self.down, &mut self.up] {
             *direction = Direction::new(direction.packets, left);
         }
+        if let Some(behind) = &mut self.behind {
+            behind.set_share(permille);
+        }
     }
 
     /// Data of a write, or a part of them, from the host once there is room at `ready`; returns when they are here.
     #[inline]
     pub fn receive(&mut self, horizon: Nanos, ready: Nanos, bytes: u64) -> Nanos {
         let time = self.down.time(bytes);
-        match &mut self.to_drive {
+        let here = match &mut self.to_drive {
             Some(free) => {
                 self.to_drive_busy += time;
                 *free = ready.max(*free) + time;
@@ -164,12 +185,20 @@ impl Link {
                 self.line_busy += time;
                 self.line.reserve(horizon, ready, time) + time
             }
+        };
+        match &mut self.behind {
+            Some(behind) => behind.receive(horizon, here, bytes),
+            None => here,
         }
     }
 
     /// Data of a read to the host, ready in the controller at `ready`; returns when they have arrived.
     #[inline]
     pub fn send(&mut self, horizon: Nanos, ready: Nanos, bytes: u64) -> Nanos {
+        let ready = match &mut self.behind {
+            Some(behind) => behind.send(horizon, ready, bytes),
+            None => ready,
+        };
         let time = self.up.time(bytes);
         self.line_busy += time;
         self.line.reserve(horizon, ready, time) + time
@@ -196,12 +225,14 @@ impl Link {
 
     /// The most that write data can reach, in bytes a second.
     pub fn write_ceiling(&self) -> u64 {
-        ceiling(&self.down.packets, self.down.bytes_per_s)
+        let here = ceiling(&self.down.packets, self.down.bytes_per_s);
+        self.behind.as_ref().map_or(here, |behind| here.min(behind.write_ceiling()))
     }
 
     /// The most that read data can reach, in bytes a second.
     pub fn read_ceiling(&self) -> u64 {
-        ceiling(&self.up.packets, self.up.bytes_per_s)
+        let here = ceiling(&self.up.packets, self.up.bytes_per_s);
+        self.behind.as_ref().map_or(here, |behind| here.min(behind.read_ceiling()))
     }
 }
 

@@ -235,7 +235,8 @@ fn policy(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
 
 fn usb(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
     if c.usb.is_some() && !matches!(c.link, Link::Usb { .. }) {
-        let key = if reader.value("usb.transport").is_some() { "usb.transport" } else { "usb.discard" };
+        let keys = ["usb.transport", "usb.discard", "usb.behind"];
+        let key = keys.into_iter().find(|key| reader.value(key).is_some()).unwrap_or(keys[0]);
         let hint = "link = \"usb10g\", for one; a drive without a bridge has no [usb]";
         return Err(reader.error(key, format!("{key} is of a bridge, and the link is not USB"), hint.into()));
     }

@@ -125,10 +125,14 @@ fn visit(v: &mut Visit, draft: &mut Draft) -> Visited {
         r.value("link").is_some_and(|link| link.text.starts_with("usb"))
             || is_given("usb.transport")
             || is_given("usb.discard")
+            || is_given("usb.behind")
     };
     if let Some(usb) = v.table(&mut c.usb, behind_usb) {
         v.switch("usb.transport", &mut usb.bulk_only, TRANSPORT)?;
         v.switch("usb.discard", &mut usb.drops_discards, DISCARD)?;
+        v.key("usb.behind", &mut usb.behind, read_behind, |link| {
+            link.as_ref().map(|link| quoted(&link_word(link)))
+        })?;
     }
     nand(v, &mut c.nand)?;
     controller(v, &mut c.controller)?;
@@ -321,8 +325,22 @@ fn read_fold_overhead(reader: &Reader) -> Result<u32, ProfileError> {
     }
 }
 
+fn read_behind(reader: &Reader) -> Result<Option<Link>, ProfileError> {
+    match reader.value("usb.behind") {
+        None => Ok(None),
+        Some(value) if value.text.starts_with("usb") => {
+            let hint = "a link of SATA or PCIe, such as sata600; one bridge is enough".into();
+            Err(reader.error("usb.behind", format!("usb.behind is \"{}\"", value.text), hint))
+        }
+        Some(value) => link_of("usb.behind", &value.text, reader).map(Some),
+    }
+}
+
 fn read_link(reader: &Reader) -> Result<Link, ProfileError> {
-    let text = &reader.needed("link")?.text;
+    link_of("link", &reader.needed("link")?.text, reader)
+}
+
+fn link_of(key: &'static str, text: &str, reader: &Reader) -> Result<Link, ProfileError> {
     parse_link(text).ok_or_else(|| {
         let near = nearest(text, LINKS.iter().copied());
         let meant = near.map_or(String::new(), |near| format!("did you mean \"{near}\"? "));
@@ -330,7 +348,7 @@ fn read_link(reader: &Reader) -> Result<Link, ProfileError> {
             "{meant}SATA: sata150, sata300, sata600; PCIe: pcie1 to pcie6 with x1, x2, x4, x8 or x16; \
              USB: usb5g, usb10g, usb20g"
         );
-        reader.error("link", format!("link is \"{text}\", which is unknown"), hint)
+        reader.error(key, format!("{key} is \"{text}\", which is unknown"), hint)
     })
 }
 

@@ -41,6 +41,7 @@ pub const DRAWN: &[(&str, Draw)] = &[
     }),
     ("usb.transport", |n, d| usb(d).then(|| one_of(n, &["", "bot", "uas"])).flatten()),
     ("usb.discard", |n, d| usb(d).then(|| one_of(n, &["", "dropped", "passed"])).flatten()),
+    ("usb.behind", |n, d| usb(d).then(|| one_of(n, &["", "sata600", "pcie3x1", "sata150"])).flatten()),
     ("nand.channels", |n, _| one_of(n, &["2", "1", "3"])),
     ("nand.dies", |n, d| Some((number(d, "nand.channels") * [2, 1, 3][n as usize % 3]).to_string())),
     ("nand.planes", |n, _| one_of(n, &["1", "2"])),

@@ -45,6 +45,7 @@ enum Throttle {
     Share,
     OneForOne,
     TwoForOne,
+    Beside,
 }
 
 #[derive(Clone)]
@@ -79,6 +80,8 @@ pub struct Reference {
     main: CellMode,
     line_to_drive: u64,
     line: Wire,
+    behind_to_drive: u64,
+    line_behind: Wire,
     cores: Vec<u64>,
     channels: Vec<Wire>,
     dies: Vec<Die>,
@@ -171,6 +174,8 @@ impl Reference {
             main,
             line_to_drive: 0,
             line: Wire::default(),
+            behind_to_drive: 0,
+            line_behind: Wire::default(),
             cores: vec![0; c.controller.cores as usize],
             channels: (0..c.nand.channels).map(|_| Wire::default()).collect(),
             dies: (0..c.nand.dies).map(|_| Die::new(c.nand.planes as usize)).collect(),
@@ -440,8 +445,8 @@ impl Reference {
 
     // ---- link
 
-    fn wire_time(&self, bytes: u64, to_drive: bool) -> u64 {
-        let (payload, overhead, dead, rate) = match self.c.link {
+    fn wire_time(&self, link: Link, bytes: u64, to_drive: bool) -> u64 {
+        let (payload, overhead, dead, rate) = match link {
             Link::Sata { mbps } => (8192, 32, 700, mbps as u64 * 100_000),
             Link::Usb { mbps: 5000 } => (1024, 32, 0, 500_000_000),
             Link::Usb { mbps: 10_000 } => (1024, 32, 0, 1_212_121_212),
@@ -477,18 +482,31 @@ impl Reference {
     }
 
     fn receive(&mut self, ready: u64, bytes: u64) -> u64 {
-        let time = self.wire_time(bytes, true);
-        match self.c.link {
+        let time = self.wire_time(self.c.link, bytes, true);
+        let here = match self.c.link {
             Link::Sata { .. } => self.line.reserve(ready, time),
             Link::Pcie { .. } | Link::Usb { .. } => {
                 self.line_to_drive = self.line_to_drive.max(ready) + time;
                 self.line_to_drive
             }
+        };
+        let Some(link) = self.c.usb.and_then(|usb| usb.behind) else { return here };
+        let time = self.wire_time(link, bytes, true);
+        match link {
+            Link::Sata { .. } => self.line_behind.reserve(here, time),
+            Link::Pcie { .. } | Link::Usb { .. } => {
+                self.behind_to_drive = self.behind_to_drive.max(here) + time;
+                self.behind_to_drive
+            }
         }
     }
 
-    fn send(&mut self, ready: u64, bytes: u64) -> u64 {
-        let time = self.wire_time(bytes, false);
+    fn send(&mut self, mut ready: u64, bytes: u64) -> u64 {
+        if let Some(link) = self.c.usb.and_then(|usb| usb.behind) {
+            let time = self.wire_time(link, bytes, false);
+            ready = self.line_behind.reserve(ready, time);
+        }
+        let time = self.wire_time(self.c.link, bytes, false);
         self.line.reserve(ready, time)
     }
 
@@ -796,7 +814,7 @@ impl Reference {
                 Throttle::Share
             }
             WhenFull::DirectWhileFolding | WhenFull::Bypass | WhenFull::RewriteDistance => Throttle::None,
-            WhenFull::FoldBeside if foldable => Throttle::Share,
+            WhenFull::FoldBeside if foldable => Throttle::Beside,
             WhenFull::FoldBeside => Throttle::None,
             WhenFull::Fold | WhenFull::FoldCostBenefit if foldable && in_batches && self.draining => {
                 Throttle::Share
@@ -1284,6 +1302,12 @@ impl Reference {
         let time = self.timing(host.mode).program.0;
         match self.throttle {
             Throttle::Share => self.time_credits += (time * (1000 - share) * 1000 / share) as i64,
+            Throttle::Beside => {
+                // What was moved out of need is no advance, but for four units.
+                let most = 4000 * self.timing(CellMode::Native).program.0 as i64;
+                self.time_credits =
+                    self.time_credits.max(-most) + (time * (1000 - share) * 1000 / share) as i64;
+            }
             _ => self.time_credits = 0,
         }
         match self.throttle {

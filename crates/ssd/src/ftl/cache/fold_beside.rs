@@ -20,7 +20,7 @@ impl Policy for FoldBeside {
 
     fn throttle(view: &View) -> WriteThrottle {
         if view.foldable {
-            WriteThrottle::Share
+            WriteThrottle::Beside
         } else {
             WriteThrottle::None
         }

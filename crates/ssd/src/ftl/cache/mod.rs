@@ -97,6 +97,8 @@ pub enum WriteThrottle {
     OneForOne,
     /// As much as lets two come free meanwhile, so that the cache empties as fast as it is filled.
     TwoForOne,
+    /// As `Share`, for as long as data are in the cache: what was moved out of need meanwhile is no advance.
+    Beside,
 }
 
 /// Which superblock of the cache is folded first.
