@@ -11,7 +11,7 @@ DEPS := $(VENV)/.dependencies
 BUILT := $(VENV)/.built
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: help quick wheel windows audit docs fuzz soak attempts blkid-images demo test test-long test-all check bench bench-fio bench-fio-public bench-serve bench-traces bench-inputs bench-logs bench-analysis bench-charts bench-fit bench-instructions bench-intervals bench-study bench-web web identify refits accuracy calibration scaled policies questions suites formats fio-page fio-census fio-tests picture build clean tools test-tools
+.PHONY: help quick wheel windows audit docs fuzz soak attempts blkid-images demo test test-long test-all check bench bench-fio bench-fio-public bench-serve bench-traces bench-inputs bench-logs bench-analysis bench-charts bench-fit bench-instructions bench-memory bench-intervals bench-study bench-web web identify refits accuracy calibration scaled policies questions suites formats fio-page fio-census fio-tests picture build clean tools test-tools
 SECONDS ?= 60
 # Tests start hundreds of Pythons, each of which would compile all modules anew where the environment forbids to keep them.
 export PYTHONDONTWRITEBYTECODE :=
@@ -35,6 +35,7 @@ help:
 	@echo "make audit    known vulnerabilities of what an install brings along"
 	@echo "make bench    speed and memory of the simulator, in a table"
 	@echo "make bench-instructions  instructions of a simulated request, into docs/speed/instructions.md; needs valgrind"
+	@echo "make bench-memory  what simulated drives take by kind of work, into docs/speed/memory.md"
 	@echo "make bench-fio  the load engine beside fio on one file [FOLDER=/mnt/ssd]"
 	@echo "make bench-inputs  what the worst input of 200 kB costs each parser"
 	@echo "make bench-fio-public FOLDER=jobs  a folder of job files under fio and under pslc, and what differs"
@@ -159,6 +160,9 @@ INSTRUCTIONS := cargo build --release --quiet -p pslc-load --example instruction
 
 bench-instructions: $(DEPS)
 	$(INSTRUCTIONS)
+
+bench-memory: build
+	$(BIN)/python -m benches.memory
 
 bench-fio: build
 	$(BIN)/python benches/fio.py $(or $(FOLDER),.)

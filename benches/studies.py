@@ -27,7 +27,7 @@ DRIVE: Final = "sim:aldrin-pro-2tb"
 FEW, MANY = 2, 26
 """Points of two studies: what they differ by is the cost of the points between them, without the start."""
 TIMES: Final = 8
-AIM_SHARE, AIM_POINTS, AIM_MINUTES, AIM_BYTES = 10, 10_000, 60, 3e9
+AIM_SHARE, AIM_POINTS, AIM_MINUTES, AIM_BYTES = 10, 10_000, 30, 3e9
 FULL: Final = "sim:sn850-1tb"
 JOB: Final = "[random]\nrw=randwrite\nbs=4k\niodepth=16\nioengine=libaio\nnorandommap\nsize=100%\nio_size=1g\n"
 

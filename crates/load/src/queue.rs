@@ -49,19 +49,28 @@ const MAX_SORTED: usize = 64;
 impl Queue {
     #[inline]
     pub fn push(&mut self, pending: Pending) {
-        let is_last = self.line.last().is_none_or(|last| *last < pending);
-        if !is_last && self.line.len() - self.head >= MAX_SORTED {
-            self.push_aside(pending);
+        if self.line.len() == self.line.capacity() {
+            self.make_room();
+        }
+        if self.line.last().is_none_or(|last| *last < pending) {
+            self.line.push(pending);
             return;
         }
-        if self.line.len() == self.line.capacity() {
-            self.line.drain(..self.head);
-            self.line.reserve(4 * self.line.len().max(16));
-            self.head = 0;
+        if self.line.len() - self.head >= MAX_SORTED {
+            self.push_aside(pending);
+            return;
         }
         let sooner = |other: &Pending| other.at() <= pending.at();
         let place = self.line[self.head..].iter().rposition(sooner).map_or(0, |last| last + 1);
         self.line.insert(self.head + place, pending);
+    }
+
+    /// Let go what was handed out, where the line has no room.
+    #[cold]
+    fn make_room(&mut self) {
+        self.line.drain(..self.head);
+        self.line.reserve(4 * self.line.len().max(16));
+        self.head = 0;
     }
 
     /// Among the others.

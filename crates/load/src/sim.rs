@@ -143,7 +143,6 @@ impl Target for SimTarget {
     }
 
     fn sample_at(&mut self, at: Nanos, into: &mut [u64]) {
-        self.machine.apply_pending();
         self.machine.sample(at, into);
     }
 }

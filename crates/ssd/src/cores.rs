@@ -33,15 +33,9 @@ impl Cores {
     /// Work for `time` at or after `now` on the core that is free first; returns when it is done.
     #[inline]
     pub fn take(&mut self, now: Nanos, time: Nanos) -> Nanos {
-        let mut first = 0;
-        for core in 1..self.free.len() {
-            if self.free[core] < self.free[first] {
-                first = core;
-            }
-        }
-        let done = self.free[first].max(now) + time;
-        self.free[first] = done;
-        done
+        let first = self.free.iter_mut().min().expect("a core");
+        *first = now.max(*first) + time;
+        *first
     }
 }
 

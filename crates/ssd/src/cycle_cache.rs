@@ -35,6 +35,17 @@ impl CycleCounters {
         }
     }
 
+    /// Both added.
+    fn plus(&self, other: &CycleCounters) -> CycleCounters {
+        CycleCounters {
+            units: self.units + other.units,
+            waited: self.waited + other.waited,
+            line: self.line + other.line,
+            to_drive: self.to_drive + other.to_drive,
+            programming: self.programming + other.programming,
+        }
+    }
+
     fn times(&self, count: u64) -> CycleCounters {
         let times = |time: Nanos| Nanos(time.0 * count);
         CycleCounters {
@@ -47,12 +58,15 @@ impl CycleCounters {
     }
 }
 
-/// A write: when it comes, from the beginning of its cycle, its bytes, and how long it takes.
+/// A write: when it comes, from the beginning of its cycle, its bytes, and how long it takes; what the cycle has added with
+/// it, and the pages that are in the buffer then.
 #[derive(Clone, Copy, Debug)]
 pub struct CycleStep {
     pub at: Nanos,
     pub len: u32,
     pub latency: Nanos,
+    pub counters: CycleCounters,
+    pub held: u32,
 }
 
 /// Writes that were answered and have not been worked out.
@@ -138,6 +152,22 @@ impl CycleCache {
     #[inline]
     pub fn has_pending(&self) -> bool {
         self.pending > 0
+    }
+
+    /// What the writes that were answered and not worked out add, and the pages that are in the buffer after them; `None`
+    /// where there are none.
+    pub fn ahead(&self) -> Option<(CycleCounters, u32)> {
+        if !self.has_pending() {
+            return None;
+        }
+        let counters = |next: usize| match next.checked_sub(1) {
+            Some(last) => self.steps[last].counters,
+            None => CycleCounters::default(),
+        };
+        let whole = (self.began - self.applied_began).0 / self.span.0;
+        let all = self.counters_per_cycle.times(whole).plus(&counters(self.next));
+        let last = self.next.checked_sub(1).unwrap_or(self.steps.len() - 1);
+        Some((all.since(&counters(self.applied)), self.steps[last].held))
     }
 
     /// What is to be worked out, one write at least; it is from now on.
@@ -228,11 +258,15 @@ impl CycleCache {
         false
     }
 
-    /// A write was worked out.
+    /// Whether the writes that are worked out may be those of a cycle.
     #[inline]
-    pub fn record(&mut self, now: Nanos, len: u32, latency: Nanos) {
-        if self.span == Nanos::ZERO && self.uninterrupted {
-            self.steps.push(CycleStep { at: now - self.met, len, latency });
-        }
+    pub fn is_recording(&self) -> bool {
+        self.span == Nanos::ZERO && self.uninterrupted
+    }
+
+    /// A write was worked out, after which the counters are these, and so many pages in the buffer.
+    pub fn record(&mut self, now: Nanos, len: u32, latency: Nanos, counters: CycleCounters, held: u32) {
+        let counters = counters.since(&self.counters);
+        self.steps.push(CycleStep { at: now - self.met, len, latency, counters, held });
     }
 }

@@ -325,11 +325,15 @@ impl Recorder {
     }
 
     /// Nothing more completes before `now`: bins of time that have ended are closed with what the target says now.
-    #[inline]
+    #[inline(always)]
     pub fn pass<T: Target>(&mut self, target: &mut T, now: Nanos) {
-        if !self.time.is_due(now.0) {
-            return;
+        if self.time.is_due(now.0) {
+            self.close_times(target, now);
         }
+    }
+
+    #[inline(never)]
+    fn close_times<T: Target>(&mut self, target: &mut T, now: Nanos) {
         self.share_latencies();
         // A request that takes long is paid for in each of the bins that it lasts.
         while T::CAN_CUT_PAUSES && !self.moved_only && self.time.is_due(now.0) {
@@ -338,14 +342,9 @@ impl Recorder {
             self.time.close(edge, self.sums, &self.row, Nanos);
         }
         if self.time.is_due(now.0) {
-            self.close_time(target, now);
+            self.sample(target);
+            self.time.close(now.0, self.sums, &self.row, Nanos);
         }
-    }
-
-    #[inline(never)]
-    fn close_time<T: Target>(&mut self, target: &mut T, now: Nanos) {
-        self.sample(target);
-        self.time.close(now.0, self.sums, &self.row, Nanos);
     }
 
     #[inline(never)]

@@ -177,8 +177,8 @@ impl WriteBuffer {
     }
 
     /// Free what has been programmed.
-    #[inline]
-    fn let_go(&mut self, nand: &Nand, now: Nanos) {
+    #[inline(always)]
+    pub fn let_go(&mut self, nand: &Nand, now: Nanos) {
         while self.oldest < self.next {
             let oldest = &self.units[self.slot(self.oldest)];
             if nand.end_of(oldest) > now {

@@ -48,7 +48,7 @@ impl Drive {
     fn check_heat(&self, config: &Config) -> Consistency {
         ensure(self.heat.is_some() == config.heat.is_some(), "temperature")?;
         if let (Some(heat), Some(of)) = (&self.heat, &config.heat) {
-            heat.check(of, self.now, self.energy_nj(self.now))?;
+            heat.check(of, self.now, self.energy_nj(self.now, Nanos::ZERO))?;
         }
         let share = self.heat.as_ref().map_or(1000, Thermal::share_permille);
         self.link.check(config, share)

@@ -2,7 +2,7 @@
 //! worked out when somebody looks.
 
 use super::page_range::PageRange;
-use super::Drive;
+use super::{Ahead, Drive};
 use crate::cycle_cache::{CycleCache, CycleCounters, Hint, PendingCycles};
 use crate::request::{Op, Request};
 use crate::units::Nanos;
@@ -37,7 +37,7 @@ impl CyclingDrive {
     }
 
     /// Many requests follow, and nobody will ask for [`Drive::waits`]. Until [`CyclingDrive::end_run`] writes that repeat
-    /// those of a cycle before are answered from it, and counters are looked at after [`CyclingDrive::apply_pending`] only.
+    /// those of a cycle before are answered from it.
     pub fn begin_run(&mut self) {
         self.drive.nand.waits.stop();
         self.cycles = self.drive.writes_can_repeat().then(Box::default);
@@ -54,6 +54,14 @@ impl CyclingDrive {
     pub fn apply_pending(&mut self) {
         if let Some(cycles) = &mut self.cycles {
             self.drive.apply_pending(cycles);
+        }
+    }
+
+    /// As [`Drive::sample`], with what is pending.
+    pub fn sample(&self, now: Nanos, into: &mut [u64]) {
+        match self.cycles.as_ref().and_then(|cycles| cycles.ahead()) {
+            Some((counters, held)) => self.drive.sample_ahead(Ahead { now, counters, held }, into),
+            None => self.drive.sample(now, into),
         }
     }
 
@@ -155,7 +163,11 @@ impl Drive {
             }
         }
         let done = self.program_write(now, len, throttled);
-        cycles.record(now, len, done - now);
+        if cycles.is_recording() {
+            self.buffer.let_go(&self.nand, now);
+            let held = self.buffer.held(&self.nand, now);
+            cycles.record(now, len, done - now, self.cycle_counters(), held);
+        }
         done
     }
 
@@ -193,10 +205,15 @@ impl Drive {
     }
 
     /// Work out the writes that were answered from the cycle: whole cycles at once, then the rest.
+    #[inline(always)]
     fn apply_pending(&mut self, cycles: &mut CycleCache) {
-        if !cycles.has_pending() {
-            return;
+        if cycles.has_pending() {
+            self.apply_answered(cycles);
         }
+    }
+
+    #[inline(never)]
+    fn apply_answered(&mut self, cycles: &mut CycleCache) {
         let now = self.now;
         let pending = cycles.take_pending();
         if pending.span > Nanos::ZERO {

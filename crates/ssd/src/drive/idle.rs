@@ -48,7 +48,7 @@ impl Drive {
         while until < now {
             until = now.min(until + Nanos::from_secs(1));
             self.advance_idle(until);
-            let energy_nj = self.energy_nj(until);
+            let energy_nj = self.energy_nj(until, Nanos::ZERO);
             let Some(heat) = &mut self.heat else { return };
             if until >= heat.due {
                 if let Some(share) = heat.step(until, energy_nj) {
@@ -58,15 +58,15 @@ impl Drive {
         }
     }
 
-    /// Energy drawn up to `now`, as far as requests or calls have come, in nanojoules; 0 where the profile does not say
-    /// what the parts draw.
-    pub(super) fn energy_nj(&self, now: Nanos) -> u64 {
+    /// Energy drawn up to `now`, as far as requests or calls have come, in nanojoules, with so much more `programming`; 0
+    /// where the profile does not say what the parts draw.
+    pub(super) fn energy_nj(&self, now: Nanos, programming: Nanos) -> u64 {
         let Some(power) = &self.power else { return 0 };
         let done = Activity {
             time: self.now.max(now.min(self.silent_since)),
             idle: self.idle,
             reading: self.nand.reading,
-            programming: self.nand.programming,
+            programming: self.nand.programming + programming,
             erasing: self.nand.erasing,
             host_bytes: self.host_read_bytes + self.host_write_bytes,
         };

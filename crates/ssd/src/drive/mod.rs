@@ -28,6 +28,7 @@ use crate::columns::columns;
 use crate::config::{self, Config};
 use crate::controller::{MapCache, ReadAhead, WriteBuffer};
 use crate::cores::Cores;
+use crate::cycle_cache::CycleCounters;
 use crate::ftl::{Ftl, Superblock};
 use crate::link::Link;
 use crate::nand::Nand;
@@ -79,6 +80,14 @@ pub struct Drive {
     /// Times the power went without a word, and pages that the write buffer lost then.
     unsafe_shutdowns: u64,
     lost_pages: u64,
+}
+
+/// When counters are asked for, what writes add to them that are not worked out yet, and the pages that are in the buffer.
+#[derive(Clone, Copy, Debug)]
+struct Ahead {
+    now: Nanos,
+    counters: CycleCounters,
+    held: u32,
 }
 
 impl Drive {
@@ -218,12 +227,18 @@ impl Drive {
         self.ftl.audit();
     }
 
+    /// Counters and gauges as of the last call, in the order of [`Drive::COLUMNS`]; energy up to `now`, until when
+    /// what was asked for has been under way.
+    pub fn sample(&self, now: Nanos, into: &mut [u64]) {
+        let held = self.buffer.held(&self.nand, self.now);
+        self.sample_ahead(Ahead { now, counters: CycleCounters::default(), held }, into);
+    }
+
     columns! {
         /// Names of what [`Drive::sample`] writes. Counters end in `_total`; the others are gauges.
         pub const COLUMNS;
-        /// Counters and gauges as of the last call, in the order of [`Drive::COLUMNS`]; energy up to `now`, until when
-        /// what was asked for has been under way.
-        pub fn sample(&self, now: Nanos);
+        /// As `sample`, where writes that are not worked out yet add to it.
+        fn sample_ahead(&self, ahead: Ahead);
         "host_read_bytes_total": self.host_read_bytes,
         "host_write_bytes_total": self.host_write_bytes,
         "host_trim_bytes_total": self.host_trim_bytes,
@@ -233,13 +248,13 @@ impl Drive {
         "idle_folded_bytes_total": self.unit().bytes(self.ftl.pages.idle_folded),
         "gc_bytes_total": self.unit().bytes(self.ftl.pages.collected),
         "died_in_slc_bytes_total": self.unit().bytes(self.ftl.pages.died_in_slc),
-        "slc_programmed_bytes_total": self.unit().bytes(self.ftl.pages.slc_programmed),
-        "native_programmed_bytes_total": self.unit().bytes(self.ftl.pages.native_programmed),
+        "slc_programmed_bytes_total": self.unit().bytes(self.ftl.programmed(CellMode::Slc, ahead.counters.units)),
+        "native_programmed_bytes_total": self.unit().bytes(self.ftl.programmed(CellMode::Native, ahead.counters.units)),
         "slc_erases_total": self.ftl.erases().0 * self.planes,
         "native_erases_total": self.ftl.erases().1 * self.planes,
-        "link_busy_ns_total": self.link.busy().0,
-        "die_busy_ns_total": self.nand.busy().0,
-        "buffer_wait_ns_total": self.buffer.waited.0,
+        "link_busy_ns_total": self.link.busy(ahead.counters.to_drive, ahead.counters.line).0,
+        "die_busy_ns_total": (self.nand.busy() + ahead.counters.programming).0,
+        "buffer_wait_ns_total": (self.buffer.waited + ahead.counters.waited).0,
         "suspends_total": self.nand.suspends,
         "slc_valid_bytes": self.cache_bytes(),
         "slc_superblocks": self.ftl.slc_superblocks() as u64,
@@ -249,11 +264,11 @@ impl Drive {
         "static_erases_total": self.ftl.static_erases() * self.planes,
         "map_read_bytes_total": self.unit().bytes(self.map_read_pages),
         "map_programmed_bytes_total": self.unit().bytes(self.map_programmed_pages),
-        "energy_nj_total": self.energy_nj(now),
+        "energy_nj_total": self.energy_nj(ahead.now, ahead.counters.programming),
         "temperature_millicelsius": self.heat.as_ref().map_or(0, |heat| heat.temperature_mc().max(0) as u64),
         "throttle_level": self.heat.as_ref().map_or(0, |heat| heat.level() as u64),
         "map_wait_ns_total": self.map_waited.0,
-        "buffer_bytes": self.unit().bytes(self.buffer.held(&self.nand, self.now) as u64),
+        "buffer_bytes": self.unit().bytes(ahead.held as u64),
         "wake_ns_total": self.waking.spent.0,
         "flush_wait_ns_total": self.flush_waited.0,
     }

@@ -112,20 +112,26 @@ impl Drive {
         payload.arrived + self.controller.copy_in(len)
     }
 
-    /// Take in `pages` of a write that are mapped, from `ready` on.
+    /// Take in `pages` of a write that are mapped, from `ready` on: program unit by program unit, once there is room in the
+    /// buffer.
     #[inline(always)]
-    fn take_in(&mut self, ready: Nanos, pages: u32, throttled: bool, payload: &mut Payload) {
+    fn take_in(&mut self, ready: Nanos, mut pages: u32, throttled: bool, payload: &mut Payload) {
         let unit = self.unit();
-        let (link, now) = (&mut self.link, self.now);
-        let transfer = |room: Nanos, pages: u32| {
-            let carried = payload.bytes.min(unit.bytes(pages as u64));
+        let accounts = self.nand.waits.go_on();
+        while pages > 0 {
+            let part = pages.min(self.ftl.unit_room());
+            let room = self.buffer.take(&self.nand, ready, part);
+            let carried = payload.bytes.min(unit.bytes(part as u64));
             payload.bytes -= carried;
-            let at = link.receive(now, room, carried + std::mem::take(&mut payload.command));
+            let at = self.link.receive(self.now, room, carried + std::mem::take(&mut payload.command));
             payload.waited += room.saturating_sub(payload.arrived);
             payload.arrived = payload.arrived.max(at);
-            at
-        };
-        self.ftl.take_in(&mut self.nand, &mut self.buffer, ready, pages, throttled, transfer);
+            if accounts {
+                self.buffer.account(&mut self.nand, at);
+            }
+            self.ftl.arrive(&mut self.nand, &mut self.buffer, at, part, throttled);
+            pages -= part;
+        }
     }
 
     /// Read-modify-write: pages that a write covers in part are read first; returns when that is done.

@@ -130,7 +130,7 @@ impl Geometry {
     }
 
     /// Where a page is, `offset` pages into a superblock of that mode.
-    #[inline]
+    #[inline(always)]
     pub fn address(&self, offset: u32, mode: CellMode) -> PageAddress {
         let (multi_plane, column) = self.by_multi_plane.split(offset);
         let unit = match mode {

@@ -126,6 +126,16 @@ impl Ftl {
         self.host.as_ref().map_or(0, |pointer| pointer.die)
     }
 
+    /// Pages that are programmed in that mode when the host has filled so many units more.
+    pub fn programmed(&self, mode: CellMode, units: u64) -> u64 {
+        let before = match mode {
+            CellMode::Slc => self.pages.slc_programmed,
+            CellMode::Native => self.pages.native_programmed,
+        };
+        let pointer = self.host.as_ref().filter(|pointer| pointer.mode == mode);
+        before + pointer.map_or(0, |pointer| units * pointer.unit_pages as u64)
+    }
+
     /// So many units more of host data have been programmed, and what has arrived of the next is later by `span`.
     pub fn shift_timing(&mut self, span: Nanos, units: u64) {
         let pointer = self.host.as_mut().expect("units of it were programmed");
@@ -137,59 +147,51 @@ impl Ftl {
         }
     }
 
-    /// Take in `pages` that were mapped to the host's superblock, from `ready` on: unit by unit, room is made in the
-    /// buffer, `transfer` says when the pages have come, a full unit is programmed, and, where it is `throttled`, what the
-    /// policy and the free space ask for is done before the next.
+    /// Pages until the program unit that host data fill is full.
     #[inline]
-    pub fn take_in(
+    pub fn unit_room(&self) -> u32 {
+        self.host.as_ref().expect("pages were mapped to it").unit_room
+    }
+
+    /// So many pages that were mapped to the host's superblock have arrived at `at`. A full unit is programmed, and where it
+    /// is `throttled`, what the policy and the free space ask for is done before the next.
+    #[inline]
+    pub fn arrive(
         &mut self,
         nand: &mut Nand,
         buffer: &mut WriteBuffer,
-        ready: Nanos,
-        mut pages: u32,
+        at: Nanos,
+        pages: u32,
         throttled: bool,
-        mut transfer: impl FnMut(Nanos, u32) -> Nanos,
     ) {
-        let mut pointer = self.host.as_mut().expect("pages were mapped to it");
-        let before = pointer.dispatched;
+        let pointer = self.host.as_mut().expect("pages were mapped to it");
+        if pointer.arrive(at, pages) {
+            self.program_host(nand, buffer);
+            if throttled && self.is_throttled() {
+                self.throttle_host(nand, at);
+            }
+        }
+    }
+
+    /// Program the unit of host data that is full.
+    #[inline(never)]
+    fn program_host(&mut self, nand: &mut Nand, buffer: &mut WriteBuffer) {
+        let pointer = self.host.as_mut().expect("it has a full unit");
         let unit = match pointer.switched {
             false => nand.program_unit(pointer.mode, 1000),
             true => nand.reprogram_unit(),
         };
-        let first_unit = self.superblocks.get(pointer.superblock).first_unit;
-        let accounts = nand.waits.go_on();
-        while pages > 0 {
-            let part = pages.min(pointer.unit_room);
-            let room = buffer.take(nand, ready, part);
-            let at = transfer(room, part);
-            if accounts {
-                buffer.account(nand, at);
-            }
-            pages -= part;
-            if !pointer.arrive(at, part) {
-                continue;
-            }
-            let number = first_unit + pointer.dispatched as u64;
-            let (die, ready) = pointer.dispatch(self.geometry.dies);
-            nand.work = match pointer.mode {
-                CellMode::Slc => Cause::Cache,
-                CellMode::Native => Cause::Direct,
-            };
-            buffer.programmed(nand.program(ready, die, &unit), number);
-            if accounts {
-                buffer.fade();
-            }
-            if throttled {
-                if self.is_throttled() {
-                    self.throttle_host(nand, at);
-                }
-                pointer = self.host.as_mut().expect("it stays");
-            }
-        }
-        let programmed = (pointer.dispatched - before) as u64 * pointer.unit_pages as u64;
-        match pointer.mode {
-            CellMode::Slc => self.pages.slc_programmed += programmed,
-            CellMode::Native => self.pages.native_programmed += programmed,
+        let number = self.superblocks.get(pointer.superblock).first_unit + pointer.dispatched as u64;
+        let (die, ready) = pointer.dispatch(self.geometry.dies);
+        let (programmed, work) = match pointer.mode {
+            CellMode::Slc => (&mut self.pages.slc_programmed, Cause::Cache),
+            CellMode::Native => (&mut self.pages.native_programmed, Cause::Direct),
+        };
+        *programmed += pointer.unit_pages as u64;
+        nand.work = work;
+        buffer.programmed(nand.program(ready, die, &unit), number);
+        if nand.waits.go_on() {
+            buffer.fade();
         }
     }
 
@@ -212,7 +214,11 @@ impl Ftl {
         let from = self.geometry.first_page(pointer.superblock) + pointer.given;
         pointer.given += padding;
         self.p2l.set(from, Lpn::NONE, padding, |_, _| {});
-        self.take_in(nand, buffer, now, padding, self.is_throttled(), |_, _| now);
+        buffer.take(nand, now, padding);
+        if nand.waits.go_on() {
+            buffer.account(nand, now);
+        }
+        self.arrive(nand, buffer, now, padding, self.is_throttled());
     }
 
     /// Close the host's superblock and open the next where the policy says.

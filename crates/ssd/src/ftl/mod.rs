@@ -325,11 +325,15 @@ impl Ftl {
     }
 
     /// Superblocks without valid pages are free at once, but for the one that is being moved out of.
-    #[inline]
+    #[inline(always)]
     fn release_dead(&mut self) {
-        if self.dead.is_empty() {
-            return;
+        if !self.dead.is_empty() {
+            self.release_all_dead();
         }
+    }
+
+    #[inline(never)]
+    fn release_all_dead(&mut self) {
         self.dead.sort_unstable();
         for index in std::mem::take(&mut self.dead) {
             if !self.relocation.is_victim(index) {

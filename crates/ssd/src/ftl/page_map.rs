@@ -156,7 +156,7 @@ impl<K: PageNumber, V: PageNumber> PageMap<K, V> {
             let part = (end - key).min(CHUNK - key % CHUNK);
             let index = key / CHUNK;
             if part == CHUNK {
-                self.make_run(index, NONE);
+                self.make_runs(index, CHUNK, Runs { first: NONE, second: NONE });
             } else {
                 self.set_in_chunk(key, NONE, part, &mut |_, _| {});
             }
@@ -294,21 +294,28 @@ impl<K: PageNumber, V: PageNumber> PageMap<K, V> {
         }
     }
 
-    /// Store a dense chunk as a run again if it has become one.
+    /// Store a dense chunk as runs again if it has become one or two: a single dense one keeps the memory of its segment.
     fn join(&mut self, index: u32) {
         let values = &self.dense.values()[(index * CHUNK) as usize..][..CHUNK as usize];
-        let first = values[0];
+        let run_of = |values: &[u32]| {
+            let goes_on = |&(&value, by): &(&u32, u32)| value == further(values[0], by);
+            values.iter().zip(0..).take_while(goes_on).count()
+        };
+        let at = run_of(values);
+        let (first, rest) = (values[0], &values[at..]);
+        let Some((&second, &last)) = rest.first().zip(rest.last()) else {
+            return self.make_runs(index, CHUNK, Runs { first, second: NONE });
+        };
         // The last value tells nearly always.
-        if values[CHUNK as usize - 1] == further(first, CHUNK - 1)
-            && values.iter().zip(0..).all(|(&v, by)| v == further(first, by))
-        {
-            self.make_run(index, first);
+        if last == further(second, rest.len() as u32 - 1) && run_of(rest) == rest.len() {
+            self.make_runs(index, at as u32, Runs { first, second });
         }
     }
 
-    fn make_run(&mut self, index: u32, first: u32) {
-        self.runs[index as usize] = Runs { first, second: NONE };
-        let was = std::mem::replace(&mut self.borders[index as usize], CHUNK as u16);
+    /// Store a chunk as runs that meet at `at`.
+    fn make_runs(&mut self, index: u32, at: u32, runs: Runs) {
+        self.runs[index as usize] = runs;
+        let was = std::mem::replace(&mut self.borders[index as usize], at as u16);
         if was == DENSE {
             let segment = (index * CHUNK) as usize / SEGMENT;
             self.in_segment[segment] -= 1;
@@ -517,6 +524,19 @@ mod tests {
         assert_eq!(written(&map), 0);
         map.set(Lpn(70), Ppn(7), 1, |_, _| {});
         assert_eq!(map.run(Lpn(64), 64), (Ppn::NONE, 6));
+    }
+
+    #[test]
+    fn a_chunk_that_is_written_over_in_order_takes_no_memory_wherever_its_runs_meet() {
+        let mut map = PageMap::<Lpn, Ppn>::new(CHUNK);
+        for (round, border) in [100, 200, 511, 1, 300].into_iter().enumerate() {
+            let value = |key: u32| key + if key < border { 1000 } else { 5000 } + 10_000 * round as u32;
+            for key in 0..CHUNK {
+                map.set(Lpn(key), Ppn(value(key)), 1, |_, _| {});
+            }
+            assert_eq!(map.dense.used().count(), 0);
+            assert!((0..CHUNK).all(|key| map.get(Lpn(key)) == Ppn(value(key))));
+        }
     }
 
     proptest! {

@@ -218,9 +218,9 @@ impl Link {
         self.command_bytes
     }
 
-    /// Time the busier direction has been in use.
-    pub fn busy(&self) -> Nanos {
-        self.to_drive_busy.max(self.line_busy)
+    /// Time the busier direction has been in use, with so much more of each.
+    pub fn busy(&self, to_drive: Nanos, line: Nanos) -> Nanos {
+        (self.to_drive_busy + to_drive).max(self.line_busy + line)
     }
 
     /// The most that write data can reach, in bytes a second.
