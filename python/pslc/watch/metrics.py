@@ -44,8 +44,8 @@ def text(counted: Mapping[str, tuple[tuple[int, ...], float | None]]) -> str:
             lines.append(f'{metric}{{device="{_label(device)}"}} {value}')
     heat = "pslc_temperature_celsius"
     lines += [f"# HELP {heat} Temperature", f"# TYPE {heat} gauge"]
-    known = ((device, celsius) for device, (_, celsius) in counted.items() if celsius is not None)
-    lines += [f'{heat}{{device="{_label(device)}"}} {celsius}' for device, celsius in known]
+    measured = ((device, celsius) for device, (_, celsius) in counted.items() if celsius is not None)
+    lines += [f'{heat}{{device="{_label(device)}"}} {celsius}' for device, celsius in measured]
     return "\n".join(lines) + "\n"
 
 
