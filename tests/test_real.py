@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -13,7 +14,7 @@ import pytest
 
 import pslc
 from pslc.analysis import CAUSES
-from pslc.base import units
+from pslc.base import units, words
 from pslc.device import probe
 from pslc.device.target import RealOptions, find_target
 from pslc.formats.nvme_smart_log import health
@@ -263,6 +264,10 @@ def test_probe_tells_of_the_drive_and_says_unknown_where_it_is(command, tmp_path
     document = json.loads(command("probe", str(tmp_path), "--json").stdout)
     assert document["file_system"]["mount"]
     assert set(document["host"]) == {"kernel", "cpu", "cores", "governor", "virtual"}
+    size = document["file_system"]["bytes"]
+    assert re.search(rf"^  size +{re.escape(words.size(size))}$", done.stdout, re.MULTILINE)
+    assert "_" not in "".join(line[:26] for line in done.stdout.splitlines() if line.startswith("  "))
+    assert str(size) not in done.stdout
     missing = command("probe", "/dev/nvme99n9")
     assert missing.returncode == 2
     assert "no such file or device" in missing.stderr

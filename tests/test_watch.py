@@ -12,6 +12,8 @@ import subprocess
 import sys
 import threading
 import time
+import urllib.error
+import urllib.request
 from contextlib import suppress
 from pathlib import Path
 from typing import cast
@@ -26,7 +28,7 @@ from pslc.recording.store import Recording
 from pslc.runner.load import analysed
 from pslc.runner.watch import watch
 from pslc.traces import Replay
-from pslc.watch import counters, findings
+from pslc.watch import counters, findings, members, metrics
 from pslc.watch import telemetry as asking
 from pslc.watch.causes import throttled
 from pslc.watch.counters import FIELDS
@@ -462,3 +464,103 @@ def test_the_commands_of_the_document_run(command, tmp_path, tracefs):
             asked = asked.replace("/dev/shm/", "")
             done = command(*shlex.split(asked)[1:], "--for", "2s")
             assert done.returncode == 0, done.stderr
+
+
+def of_member(seconds: int, busy: float, latency_s: float, moved: float = 50 * MB) -> Load:
+    """Writes of 128 KiB."""
+    of = load((seconds, moved, 1.0, 131072))
+    of.busy_s[:] = busy
+    of.write_s[:] = latency_s * of.writes
+    return of
+
+
+def test_the_member_that_is_busy_while_the_others_wait_holds_them_back():
+    slow, fast = of_member(60, 0.97, 12e-3), of_member(60, 0.3, 0.8e-3)
+    said = members.held_back({"sdb": fast, "sda": slow, "sdc": fast})
+    assert said == (
+        "sda holds the others back: it was busy for 97.0 % of the time in which they worked, sdb for 30.0 %; "
+        "a write took 12.0 ms there and 800 us on the other."
+    )
+    uneven = members.held_back({"sdb": of_member(60, 0.3, 1e-3, 10 * MB), "sda": slow})
+    assert uneven.endswith("perhaps the load is uneven.")
+
+
+@pytest.mark.parametrize(
+    ("busy", "seconds", "said"),
+    [
+        ((0.95, 0.9), 60, "No single member"),
+        ((0.6, 0.1), 60, "No member holds"),
+        ((0.95, 0.1), 5, "No member is said"),
+        ((0.1, 0.05), 60, "No member is said"),
+    ],
+)
+def test_where_no_member_stands_out_none_is_blamed(busy, seconds, said):
+    loads = {f"sd{at}": of_member(seconds, share, 1e-3) for at, share in enumerate(busy)}
+    assert members.held_back(loads).startswith(said)
+
+
+def test_the_drives_below_a_stack_are_those_at_its_end(tmp_path, monkeypatch):
+    block = tmp_path / "block"
+    for name in ("sda", "sdb", "sdc", "md0", "dm-0"):
+        (block / name / "slaves").mkdir(parents=True)
+    (block / "sdb" / "sdb1").mkdir()
+    (block / "sdb" / "sdb1" / "partition").write_text("1")
+    for above, below in (("dm-0", "md0"), ("md0", "sda"), ("md0", "sdb/sdb1"), ("dm-0", "sdc")):
+        (block / above / "slaves" / Path(below).name).symlink_to(block / below)
+    (tmp_path / "dev" / "block").mkdir(parents=True)
+    (tmp_path / "dev" / "block" / "253:7").symlink_to(block / "dm-0")
+    monkeypatch.setattr(members.probe, "SYS", tmp_path)
+    assert members.probe.leaves(os.makedev(253, 7)) == ["sda", "sdb", "sdc"]
+    assert members.probe.leaves(os.makedev(253, 8)) == []
+
+
+def test_a_pool_that_cannot_be_resolved_is_refused_in_words(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(pslc.PslcError, match="tank is no device, and there is no zpool to ask"):
+        members.members(Path("tank"))
+    zpool = tmp_path / "zpool"
+    zpool.write_text("#!/bin/sh\necho 'tank 1T 0 1T'\necho '/dev/gone1 1T 0 1T'\n")
+    zpool.chmod(0o755)
+    with pytest.raises(pslc.PslcError, match="zpool does not say where /dev/gone1 is"):
+        members.members(Path("tank"))
+    zpool.write_text("#!/bin/sh\necho \"cannot open 'tank': no such pool\" >&2\nexit 1\n")
+    with pytest.raises(pslc.PslcError, match="is no device and no pool: cannot open 'tank'"):
+        members.members(Path("tank"))
+
+
+def test_metrics_are_what_prometheus_reads():
+    server = metrics.Server(metrics.address("localhost:0"))
+    try:
+        server.latest = {'nvme"0': (tuple(range(100, 100 + len(FIELDS))), 41.5), "sda": ((0,) * len(FIELDS), None)}
+        with urllib.request.urlopen(f"http://localhost:{server.port}/metrics", timeout=10) as answer:
+            assert answer.headers["Content-Type"].startswith("text/plain; version=0.0.4")
+            lines = answer.read().decode().splitlines()
+        with pytest.raises(urllib.error.HTTPError, match="404"):
+            urllib.request.urlopen(f"http://localhost:{server.port}/", timeout=10)
+    finally:
+        server.close()
+    samples = dict(line.rsplit(" ", 1) for line in lines if not line.startswith("#"))
+    assert samples[r'pslc_reads_total{device="nvme\"0"}'] == "100"
+    assert float(samples[r'pslc_busy_seconds_total{device="nvme\"0"}']) == 107 / 1e9
+    assert samples[r'pslc_temperature_celsius{device="nvme\"0"}'] == "41.5"
+    assert 'pslc_temperature_celsius{device="sda"}' not in samples
+    for metric in {name.partition("{")[0] for name in samples}:
+        assert any(line.startswith(f"# TYPE {metric} ") for line in lines), metric
+    with pytest.raises(pslc.PslcError, match="is no address"):
+        metrics.address("9417")
+
+
+def test_several_drives_are_watched_at_once(tmp_path, command):
+    devices = [f"/dev/{path.name}" for path in sorted(Path("/sys/block").iterdir()) if Path("/dev", path.name).exists()]
+    if len(devices) < 2:
+        pytest.skip("the machine has not two block devices")
+    done = command("watch", *devices[:2], "--for", "2s", "--metrics", "localhost:0", "--save", tmp_path / "run")
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"No (single )?member (is said to hold|holds) the others back|holds the others back", done.stdout)
+    for device in devices[:2]:
+        recording = Recording.load(tmp_path / "run" / Path(device).name)
+        assert recording.suite == "watch"
+        assert recording.wall_s == pytest.approx(2, abs=1)
+    refused = command("watch", *devices[:2], "--trace")
+    assert refused.returncode == 2
+    assert "--trace follows one drive" in refused.stderr

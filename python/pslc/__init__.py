@@ -12,6 +12,7 @@ from pslc._native import version
 from pslc.base.errors import PslcError
 
 if TYPE_CHECKING:
+    from pslc.device.policy import Policy, VictimRule
     from pslc.device.region import Scope
     from pslc.recording.store import Recording
     from pslc.recording.writes import analyze
@@ -23,9 +24,11 @@ if TYPE_CHECKING:
     from pslc.twin.api import fit
 
 __all__ = [
+    "Policy",
     "PslcError",
     "Recording",
     "Scope",
+    "VictimRule",
     "__version__",
     "analyze",
     "compare",
@@ -39,8 +42,10 @@ __all__ = [
 __version__: str = version()
 
 _LATER = {
+    "Policy": "device.policy",
     "Recording": "recording.store",
     "Scope": "device.region",
+    "VictimRule": "device.policy",
     "analyze": "recording.writes",
     "compare": "runner.compare",
     "fit": "twin.api",

@@ -230,6 +230,10 @@ class SimDrive:
         """Put all of the drive into its file, or into a new one, which is its own from then on. The file changes whole
         or not at all, and is on the disk afterwards."""
 
+    def govern(self, policy: object | None, victims: object | None) -> None:
+        """Ask these from now on (`pslc.device.policy`): of a fresh drive, once. What they raise, or an answer that is
+        none, ends what the drive is at, which raises it; the drive can do no more then."""
+
     def close(self) -> None:
         """Let its file go, as it was saved last."""
 

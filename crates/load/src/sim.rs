@@ -1,5 +1,6 @@
 //! The simulated drive as a target: virtual time, which passes only as far as the runner asks.
 
+use pslc_ssd::custom::Custom;
 use pslc_ssd::{Config, Drive, Machine, Nanos, Request, Waits};
 
 use crate::job::Job;
@@ -33,6 +34,11 @@ impl SimTarget {
     /// See [`Machine::format`].
     pub fn format(&mut self, config: &Config) {
         self.machine.format(config);
+    }
+
+    /// See [`Machine::set_custom`].
+    pub fn set_custom(&mut self, custom: Custom) {
+        self.machine.set_custom(custom);
     }
 
     pub fn drive(&self) -> &Drive {

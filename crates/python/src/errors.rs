@@ -37,6 +37,14 @@ pub fn unfit(error: OpenError) -> PyErr {
     JobError::new_err((error.message, error.hint))
 }
 
+/// What a drive whose policy is Python's does not do.
+pub fn ungoverned(why: &str) -> PyErr {
+    TargetError::new_err((
+        why.to_owned(),
+        "run on sim:NAME, in one go: policy= of pslc.run, --policy of pslc run",
+    ))
+}
+
 /// A simulated drive whose file cannot be used.
 pub fn target(error: OpenError) -> PyErr {
     TargetError::new_err((error.message, error.hint))

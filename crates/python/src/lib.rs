@@ -13,6 +13,7 @@ mod errors;
 mod fault;
 mod files;
 mod parts;
+mod policy;
 mod real;
 mod recording;
 mod run;
@@ -22,6 +23,7 @@ mod trace;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use pslc_drive::KeptDrive;
 use pslc_load::job::{self, Ground, Job, Verdict};
@@ -31,6 +33,9 @@ use pslc_ssd::state::About;
 use pslc_ssd::{CellMode, Machine, Nanos, Words};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+
+use policy::Governors;
+use run::Calls;
 
 #[pyfunction]
 fn nearest(word: &str, candidates: Vec<String>) -> Option<String> {
@@ -66,6 +71,8 @@ struct SimDrive {
     target: SimTarget,
     /// Where it is kept.
     file: Option<KeptDrive>,
+    /// Who decides in place of the profile.
+    governors: Option<Governors>,
 }
 
 #[pymethods]
@@ -81,7 +88,7 @@ impl SimDrive {
         let profile = profile::load(source, text, &library, &overrides).map_err(errors::profile)?;
         let original = profile::flattened(source, text, &library, &overrides).map_err(errors::profile)?;
         let target = SimTarget::new(Nanos::ZERO, Machine::new(&profile.config));
-        Ok(SimDrive { profile, identity: 0, original, target, file: None })
+        Ok(SimDrive { profile, identity: 0, original, target, file: None, governors: None })
     }
 
     #[staticmethod]
@@ -110,11 +117,32 @@ impl SimDrive {
             original: kept.about.original,
             target,
             file: Some(file),
+            governors: None,
         })
+    }
+
+    #[pyo3(signature = (policy, victims))]
+    fn govern(
+        &mut self,
+        py: Python<'_>,
+        policy: Option<Py<PyAny>>,
+        victims: Option<Py<PyAny>>,
+    ) -> PyResult<()> {
+        if self.file.is_some() {
+            return Err(errors::ungoverned("a drive file has the policy of its profile"));
+        }
+        if self.governors.is_some() {
+            return Err(errors::ungoverned("the drive has a policy already"));
+        }
+        let governors = Governors::new(py, policy, victims);
+        self.obey(py, governors)
     }
 
     #[pyo3(signature = (path=None))]
     fn save(&mut self, py: Python<'_>, path: Option<PathBuf>) -> PyResult<()> {
+        if self.governors.is_some() {
+            return Err(errors::ungoverned("a policy in Python cannot be saved with its drive"));
+        }
         if path.is_some() {
             self.identity = pslc_drive::files::random();
         }
@@ -141,6 +169,9 @@ impl SimDrive {
     }
 
     fn format(&mut self, py: Python<'_>, overrides: Vec<(String, String)>) -> PyResult<()> {
+        if self.governors.is_some() {
+            return Err(errors::ungoverned("the policy was checked against the profile as it is"));
+        }
         self.profile =
             profile::load("the drive", &self.original, &|_| None, &overrides).map_err(errors::profile)?;
         let (target, config) = (&mut self.target, &self.profile.config);
@@ -235,13 +266,18 @@ impl SimDrive {
         self.profile.to_toml()
     }
 
-    fn fork(&self, py: Python<'_>) -> SimDrive {
+    fn fork(&self, py: Python<'_>) -> PyResult<SimDrive> {
         let (profile, original) = (self.profile.clone(), self.original.clone());
+        let governors = self.governors.as_ref().map(|governors| governors.fork(py)).transpose()?;
         let target = py.detach(|| self.target.clone());
-        SimDrive { profile, identity: self.identity, original, target, file: None }
+        let mut fork =
+            SimDrive { profile, identity: self.identity, original, target, file: None, governors: None };
+        governors.map_or(Ok(()), |governors| fork.obey(py, governors))?;
+        Ok(fork)
     }
 
-    fn idle(&mut self, py: Python<'_>, ns: u64) {
+    fn idle(&mut self, py: Python<'_>, ns: u64) -> PyResult<()> {
+        self.raise_of_policy()?;
         let target = &mut self.target;
         py.detach(|| {
             let until = target.now().saturating_add(Nanos(ns));
@@ -249,6 +285,7 @@ impl SimDrive {
                 target.next(until).expect("a simulated drive does not fail");
             }
         });
+        self.raise_of_policy()
     }
 
     #[pyo3(signature = (jobs, source, overrides))]
@@ -259,9 +296,11 @@ impl SimDrive {
         source: &str,
         overrides: Vec<(String, String)>,
     ) -> PyResult<u64> {
+        self.raise_of_policy()?;
         let jobs = parse(source, jobs, &overrides, Ground::Simulated, self.target.capacity_bytes())?;
         let target = &mut self.target;
         let laid_out = py.detach(|| pslc_load::lay_out(target, &jobs, Ground::Simulated));
+        self.raise_of_policy()?;
         Ok(laid_out.expect("a simulated drive does not fail"))
     }
 
@@ -283,16 +322,11 @@ impl SimDrive {
         keep: Option<Py<PyAny>>,
         coarseness: Option<u64>,
     ) -> PyResult<Bound<'py, PyDict>> {
+        self.raise_of_policy()?;
         let jobs = parse(source, jobs, &overrides, Ground::Simulated, self.target.capacity_bytes())?;
-        run::run(
-            py,
-            &mut self.target,
-            &jobs,
-            seed,
-            progress,
-            keep,
-            coarseness.map(|times| times.clamp(1, 1024)),
-        )
+        let coarseness = coarseness.map(|times| times.clamp(1, 1024));
+        let calls = Calls { progress, keep, coarseness, failure: self.failure() };
+        run::run(py, &mut self.target, &jobs, seed, &calls)
     }
 
     #[pyo3(signature = (trace, how, progress=None, keep=None))]
@@ -304,7 +338,27 @@ impl SimDrive {
         progress: Option<Py<PyAny>>,
         keep: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyDict>> {
-        trace::replay(py, &mut self.target, Ground::Simulated, trace, &how, progress, keep)
+        self.raise_of_policy()?;
+        let calls = Calls { progress, keep, failure: self.failure(), ..Calls::default() };
+        trace::replay(py, &mut self.target, Ground::Simulated, trace, &how, &calls)
+    }
+}
+
+impl SimDrive {
+    /// Ask these from now on.
+    fn obey(&mut self, py: Python<'_>, governors: Governors) -> PyResult<()> {
+        let custom = governors.custom(py, &self.profile.config)?;
+        self.target.set_custom(custom);
+        self.governors = Some(governors);
+        self.raise_of_policy()
+    }
+
+    fn failure(&self) -> Option<Arc<policy::Failure>> {
+        self.governors.as_ref().map(|governors| governors.failure.clone())
+    }
+
+    fn raise_of_policy(&self) -> PyResult<()> {
+        self.governors.as_ref().map_or(Ok(()), |governors| governors.failure.raise())
     }
 }
 

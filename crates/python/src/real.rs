@@ -9,6 +9,7 @@ use pslc_load::{best_case, end_bytes, layout_bytes, memory_bytes, plan, scattere
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::run::Calls;
 use crate::{errors, parse, run, trace};
 
 #[pyclass]
@@ -76,7 +77,7 @@ impl RealDrive {
         let jobs = parse(source, jobs, &overrides, Ground::Real, self.target.capacity_bytes())?;
         self.target.check(&jobs).map_err(errors::unfit)?;
         self.target.seed(seed);
-        run::run(py, &mut self.target, &jobs, seed, progress, keep, None)
+        run::run(py, &mut self.target, &jobs, seed, &Calls { progress, keep, ..Calls::default() })
     }
 
     fn lay_out(
@@ -106,7 +107,14 @@ impl RealDrive {
         let jobs = parse("trace", text, &[], Ground::Real, self.target.capacity_bytes())?;
         self.target.check(&jobs).map_err(errors::unfit)?;
         self.target.seed(seed);
-        trace::replay(py, &mut self.target, Ground::Real, trace, &how, progress, keep)
+        trace::replay(
+            py,
+            &mut self.target,
+            Ground::Real,
+            trace,
+            &how,
+            &Calls { progress, keep, ..Calls::default() },
+        )
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use pslc_load::job::Job;
@@ -13,6 +13,7 @@ use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::policy::Failure;
 use crate::{errors, recording};
 
 /// Between two calls of `progress`.
@@ -28,8 +29,19 @@ struct Shared {
     kept: Mutex<Option<Recording>>,
 }
 
+/// What a run calls while it goes on.
+#[derive(Default)]
+pub struct Calls {
+    pub progress: Option<Py<PyAny>>,
+    pub keep: Option<Py<PyAny>>,
+    pub coarseness: Option<u64>,
+    /// Of the policies of the drive: their first error ends the run.
+    pub failure: Option<Arc<Failure>>,
+}
+
 struct Watch<'a> {
     shared: &'a Shared,
+    failure: Option<&'a Failure>,
     /// When to keep what is recorded, if at all, and the time between two such moments.
     keep: Option<(Instant, Duration)>,
     coarseness: Option<u64>,
@@ -38,7 +50,7 @@ struct Watch<'a> {
 impl Observer for Watch<'_> {
     fn look(&mut self, progress: &Progress) -> Next {
         *self.shared.progress.lock().expect("nobody panics with it") = Some(*progress);
-        if self.shared.stop.load(Ordering::Relaxed) {
+        if self.shared.stop.load(Ordering::Relaxed) || self.failure.is_some_and(Failure::is_set) {
             return Next::Stop;
         }
         match &mut self.keep {
@@ -66,13 +78,11 @@ pub fn run<'py, T: Target + Send>(
     target: &mut T,
     jobs: &[Job],
     seed: u64,
-    progress: Option<Py<PyAny>>,
-    keep: Option<Py<PyAny>>,
-    coarseness: Option<u64>,
+    calls: &Calls,
 ) -> PyResult<Bound<'py, PyDict>> {
     let names = target.columns();
     let run = |watch: &mut dyn Observer| Some(pslc_load::run(target, jobs, seed, watch));
-    Ok(observed(py, jobs, names, progress, keep, coarseness, run)?.expect("a run has a recording"))
+    Ok(observed(py, jobs, names, calls, run)?.expect("a run has a recording"))
 }
 
 /// Do something that takes long and records; what it recorded, if anything.
@@ -80,21 +90,23 @@ pub fn observed<'py>(
     py: Python<'py>,
     jobs: &[Job],
     names: &[&str],
-    progress: Option<Py<PyAny>>,
-    keep: Option<Py<PyAny>>,
-    coarseness: Option<u64>,
+    calls: &Calls,
     work: impl FnOnce(&mut dyn Observer) -> Option<Recording> + Send,
 ) -> PyResult<Option<Bound<'py, PyDict>>> {
     let shared = Shared { stop: AtomicBool::new(false), progress: Mutex::new(None), kept: Mutex::new(None) };
     let of = Of { jobs, names, begin: Instant::now() };
-    let mut raised = None;
+    let (mut raised, failure) = (None, calls.failure.as_deref());
     let recording = std::thread::scope(|scope| -> std::io::Result<Option<Recording>> {
         let (sender, receiver) = channel();
         let receiver = Mutex::new(receiver);
-        let first = keep.as_ref().map(|_| (of.begin + KEEP_FIRST, KEEP_FIRST));
-        let mut watch = Watch { shared: &shared, keep: first, coarseness };
+        let first = calls.keep.as_ref().map(|_| (of.begin + KEEP_FIRST, KEEP_FIRST));
+        let mut watch = Watch { shared: &shared, failure, keep: first, coarseness: calls.coarseness };
         std::thread::Builder::new().spawn_scoped(scope, move || {
-            let recording = work(&mut watch);
+            // A policy is asked millions of times where it sorts writes: Python knows its thread once for all.
+            let recording = match failure {
+                Some(_) => Python::attach(|py| py.detach(|| work(&mut watch))),
+                None => work(&mut watch),
+            };
             // Python's thread waits until this one has ended.
             let _ = sender.send(recording);
         })?;
@@ -106,8 +118,11 @@ pub fn observed<'py>(
                 Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => panic!("the run panicked"),
                 Err(std::sync::mpsc::RecvTimeoutError::Timeout) => {}
             }
-            if let Err(error) = look(py, &shared, &of, &mut speed, &progress, &keep) {
+            if let Err(error) = look(py, &shared, &of, &mut speed, calls) {
                 shared.stop.store(true, Ordering::Relaxed);
+                if let Some(Err(error)) = failure.map(|failure| failure.interrupt(py)) {
+                    raised = Some(error);
+                }
                 // An interrupt ends the run and is no error; so does a second one.
                 if !error.is_instance_of::<PyKeyboardInterrupt>(py) {
                     raised = Some(error);
@@ -119,6 +134,7 @@ pub fn observed<'py>(
     if let Some(error) = raised {
         return Err(error);
     }
+    failure.map_or(Ok(()), |failure| failure.raise_but_interrupt(py))?;
     recording.map(|recording| of.result(py, &recording)).transpose()
 }
 
@@ -145,24 +161,17 @@ struct Speed {
     elapsed: Nanos,
 }
 
-fn look(
-    py: Python<'_>,
-    shared: &Shared,
-    of: &Of,
-    speed: &mut Speed,
-    progress: &Option<Py<PyAny>>,
-    keep: &Option<Py<PyAny>>,
-) -> PyResult<()> {
+fn look(py: Python<'_>, shared: &Shared, of: &Of, speed: &mut Speed, calls: &Calls) -> PyResult<()> {
     py.check_signals()?;
     if shared.stop.load(Ordering::Relaxed) {
         return Ok(());
     }
     let kept = shared.kept.lock().expect("nobody panics with it").take();
-    if let (Some(keep), Some(so_far)) = (keep, kept) {
+    if let (Some(keep), Some(so_far)) = (&calls.keep, kept) {
         keep.call1(py, (of.result(py, &so_far)?,))?;
     }
     let so_far = *shared.progress.lock().expect("nobody panics with it");
-    let (Some(progress), Some(so_far)) = (progress, so_far) else { return Ok(()) };
+    let (Some(progress), Some(so_far)) = (&calls.progress, so_far) else { return Ok(()) };
     let seconds = so_far.elapsed.saturating_sub(speed.elapsed).as_secs_f64();
     let rate = if seconds > 0.0 { (so_far.done_bytes - speed.bytes) as f64 / seconds } else { 0.0 };
     *speed = Speed { bytes: so_far.done_bytes, elapsed: so_far.elapsed };

@@ -12,6 +12,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict, PyIterator};
 
+use crate::run::Calls;
 use crate::survey::{self, KINDS};
 use crate::{errors, parse, run};
 
@@ -278,8 +279,7 @@ pub fn replay<'py, T: Target + Send>(
     ground: Ground,
     file: &TraceFile,
     how: &How,
-    progress: Option<Py<PyAny>>,
-    keep: Option<Py<PyAny>>,
+    calls: &Calls,
 ) -> PyResult<Bound<'py, PyDict>> {
     let text = format!("[trace]\nrw=randrw\nbs=4k\nioengine=io_uring\niodepth={}\ndirect=1\n", how.iodepth);
     let mut jobs = parse("trace", &text, &[], ground, target.capacity_bytes())?;
@@ -311,7 +311,7 @@ pub fn replay<'py, T: Target + Send>(
     };
     let mut outcome: Result<Replayed, TraceError> = Ok(Replayed::default());
     let (job, names, survey) = (&jobs[0], target.columns(), how.survey);
-    let out = run::observed(py, &jobs, names, progress, keep, None, |observer| {
+    let out = run::observed(py, &jobs, names, calls, |observer| {
         let how = Replay { pace, fit, footing, survey };
         match pslc_load::replay::replay(target, job, &mut trace, &how, prefill.as_ref(), observer) {
             Ok((recording, replayed)) => {

@@ -61,6 +61,7 @@ mod words;
 pub use cell_mode::CellMode;
 pub use config::Config;
 pub use drive::Drive;
+pub use ftl::{cache, custom, Superblock};
 pub use host::Machine;
 pub use request::{Op, Request};
 pub use units::{Lpn, MapUnit, Nanos, Ppn, PAGE_BYTES};

@@ -292,6 +292,9 @@ fn wear_is_counted_by_mode_and_erases_belong_to_programs() {
 mod no_livelock {
     use super::*;
     use proptest::prelude::*;
+    use pslc_ssd::cache::{HostWrite, Space, View};
+    use pslc_ssd::custom::*;
+    use std::sync::{Arc, Mutex};
 
     fn configs() -> impl Strategy<Value = Config> {
         (
@@ -341,32 +344,98 @@ mod no_livelock {
             })
     }
 
+    /// A policy and a victim rule that may answer anything that a drive of this configuration lets them.
+    #[derive(Debug)]
+    struct Arbitrary {
+        random: Mutex<Random>,
+        sorts: bool,
+        may_wait: bool,
+    }
+
+    impl Arbitrary {
+        fn below(&self, limit: u64) -> u64 {
+            self.random.lock().unwrap().below(limit)
+        }
+
+        fn any<T: Words>(&self) -> T {
+            T::ALL[self.below(T::ALL.len() as u64) as usize]
+        }
+    }
+
+    impl CustomPolicy for Arbitrary {
+        fn decide(&self, _: &View) -> Decision {
+            let overflow = if self.may_wait { self.any() } else { Overflow::Native };
+            Decision { throttle: self.any(), overflow, order: self.any() }
+        }
+
+        fn sorts(&self) -> bool {
+            self.sorts
+        }
+
+        fn place(&self, _: &Space, _: &HostWrite) -> CellMode {
+            [CellMode::Slc, CellMode::Native][self.below(2) as usize]
+        }
+
+        fn predicts(&self) -> bool {
+            true
+        }
+
+        fn idle_start(&self, threshold: Nanos, _: &[Nanos]) -> Option<Nanos> {
+            [None, Some(Nanos::ZERO), Some(threshold)][self.below(3) as usize]
+        }
+    }
+
+    impl CustomVictimRule for Arbitrary {
+        fn choose(&self, candidates: &Candidates) -> Option<usize> {
+            // Past the end: it has none.
+            Some(self.below(candidates.superblocks.len() as u64 + 1) as usize)
+        }
+
+        fn stuck(&self, _: &Stuck) {}
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(500))]
 
         #[test]
         fn every_request_completes_at_the_least_spare_space(c in configs(), seed in any::<u64>()) {
-            let mut load = Load::on(Drive::new(&c), Nanos::ZERO);
-            let mut random = Random(seed);
-            load.fill(0, c.capacity_bytes, BIN);
-            load.scatter(c.capacity_bytes, 2000, &mut random);
-            for _ in 0..60 {
-                let pages = 1 + random.below(40);
-                let at = random.below(c.capacity_bytes / 4096 - pages) * 4096;
-                load.ask(match random.below(8) {
-                    0 => Request::trim(at, (pages * 4096) as u32),
-                    1 => Request::flush(),
-                    2 => Request { fua: true, ..Request::write(at, (pages * 4096) as u32) },
-                    _ => Request::write(at, (pages * 4096) as u32),
-                });
-                if random.below(6) == 0 {
-                    load.idle(Nanos::from_millis(random.below(50)));
-                }
-            }
-            load.fill(0, c.capacity_bytes, BIN);
-            load.drain();
-            load.drive.audit();
+            hostile_mix(&c, seed, Drive::new(&c));
         }
+
+        #[test]
+        fn every_request_completes_whatever_a_policy_from_outside_answers(c in configs(), seed in any::<u64>()) {
+            let mut drive = Drive::new(&c);
+            let arbitrary = Arc::new(Arbitrary {
+                random: Mutex::new(Random(seed)),
+                sorts: c.has_room_to_sort() && seed % 2 == 0,
+                may_wait: c.may_wait(),
+            });
+            drive.set_custom(Custom::new(Some(arbitrary.clone()), Some(arbitrary)));
+            hostile_mix(&c, seed, drive);
+        }
+    }
+
+    fn hostile_mix(c: &Config, seed: u64, drive: Drive) {
+        let mut load = Load::on(drive, Nanos::ZERO);
+        let mut random = Random(seed);
+        load.fill(0, c.capacity_bytes, BIN);
+        load.scatter(c.capacity_bytes, 2000, &mut random);
+        for _ in 0..60 {
+            let pages = 1 + random.below(40);
+            let at = random.below(c.capacity_bytes / 4096 - pages) * 4096;
+            load.ask(match random.below(8) {
+                0 => Request::trim(at, (pages * 4096) as u32),
+                1 => Request::flush(),
+                2 => Request { fua: true, ..Request::write(at, (pages * 4096) as u32) },
+                _ => Request::write(at, (pages * 4096) as u32),
+            });
+            if random.below(6) == 0 {
+                load.idle(Nanos::from_millis(random.below(50)));
+            }
+        }
+        load.fill(0, c.capacity_bytes, BIN);
+        load.drain();
+        load.drive.audit();
     }
 }
 

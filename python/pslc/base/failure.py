@@ -36,11 +36,24 @@ def in_words(error: BaseException) -> PslcError:
             "there is not enough memory", "less at once: a smaller drive, iodepth or numjobs, or ulimit -v"
         )
     what = f"{type(error).__name__}: {error}".partition("\n")[0]
+    if (theirs := getattr(error, "pslc_policy", None)) is not None:
+        return _BugError(f"{theirs} raised {what}", _their_traceback(error))
     return _BugError(f"{what}; this is a bug in pslc", _where(_report(error)))
 
 
+def _their_traceback(error: BaseException) -> str:
+    """The traceback from where a policy in Python was asked."""
+    frames = error.__traceback__
+    for step, _ in traceback.walk_tb(error.__traceback__):
+        if step.f_globals.get("__name__") == "pslc.device.policy":
+            break
+        frames = frames.tb_next if frames is not None else None
+    text = "".join(traceback.format_exception(type(error), error, frames))
+    return f"correct it, and run again\n{text.rstrip()}"
+
+
 class _BugError(PslcError):
-    """A bug of ours; its hint may be a whole report."""
+    """A bug of ours, or of a policy's author; its hint may be a whole report."""
 
 
 def _say(error: PslcError) -> None:

@@ -2,12 +2,15 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pslc.cli import _complete
 from pslc.cli._output_format import OutputFormat, output_formats
+
+if TYPE_CHECKING:
+    from pslc.device import policy as device
 
 REAL = "Real drives"
 
@@ -54,6 +57,19 @@ WipeSignatures = Annotated[
         "--wipe-signatures", help="Erase it even if it holds file systems or partitions", rich_help_panel=REAL
     ),
 ]
+PYTHON = "Policies in Python"
+Policy = Annotated[
+    str | None,
+    typer.Option(
+        "--policy", metavar="FILE.py:CLASS", help="Decide what a full cache does (pslc.Policy)", rich_help_panel=PYTHON
+    ),
+]
+VictimRule = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE.py:CLASS", help="Decide which superblock is emptied (pslc.VictimRule)", rich_help_panel=PYTHON
+    ),
+]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the plan and stop", rich_help_panel=REAL)]
 Meter = Annotated[
     Path | None,
@@ -83,6 +99,18 @@ class Outputs:
     file: Path | None
     dry_run: bool
     yes: bool
+
+
+def governors(policy: str | None, victim_rule: str | None) -> "tuple[device.Policy | None, device.VictimRule | None]":
+    """Fresh objects of the classes that the options name."""
+    if policy is None and victim_rule is None:
+        return None, None
+    from pslc.device import policy as device
+
+    return (
+        device.loaded(policy, device.Policy) if policy else None,
+        device.loaded(victim_rule, device.VictimRule) if victim_rule else None,
+    )
 
 
 def formats(as_json: bool, text: str | None) -> list[OutputFormat]:

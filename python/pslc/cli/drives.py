@@ -132,7 +132,9 @@ def _print_drives(rows: list[dict[str, object]]) -> None:
     cells = []
     for row in rows:
         numbers = {key: value for key, value in row.items() if isinstance(value, int)}
-        speeds = (str(round(numbers[f"{of}_bytes_per_s"] / 1e6)) for of in ("link", "slc_write", "native_write"))
+        speeds = [str(round(numbers[f"{of}_bytes_per_s"] / 1e6)) for of in ("link", "slc_write", "native_write")]
+        if not numbers["cache_bytes"]:
+            speeds[1] = "no cache"
         size, dies, bits = words.size(numbers["capacity_bytes"]), str(numbers["dies"]), str(numbers["bits_per_cell"])
         cells.append((str(row["name"]), str(row["drive"]), size, dies, bits, *speeds))
     _print_table(("name", "drive", "capacity", "dies", "bits", "link MB/s", "pSLC MB/s", "native MB/s"), cells)

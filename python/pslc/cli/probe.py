@@ -9,6 +9,15 @@ import typer
 
 from pslc.base.console import say
 
+TITLES = {
+    "bytes": "size", "nvme_ps_max_latency_us": "NVMe power saving, longest wake", "sata_link_power": "SATA link power",
+    "pcie_aspm": "PCIe power saving (ASPM)", "smart": "health log", "cpu": "processor",
+    "queue_requests": "queue, requests", "virtual": "virtual machine",
+}  # fmt: skip
+FLAGS = ("rotational", "host_memory_buffer", "virtual")
+NONE_AT_ZERO = ("optimal_io_bytes", "discard_bytes")
+"""Of which Linux tells 0 where there is none."""
+
 
 def command(
     path: Annotated[
@@ -71,4 +80,43 @@ def _show(title: str, facts: Mapping[str, object] | None) -> None:
         return
     print(title.replace("_", " "))
     for name, value in facts.items():
-        print(f"  {name.replace('_', ' '):24} {'unknown' if value is None else value}")
+        label, shown = _worded(name, value)
+        print(f"  {label:24} {shown}")
+
+
+def _worded(name: str, value: object) -> tuple[str, str]:
+    """A fact as a label and words, with units."""
+    from pslc.base import words
+
+    label = TITLES.get(name) or name.removesuffix("_bytes").removesuffix("_c").replace("_", " ")
+    if value is None:
+        return label, "unknown"
+    if isinstance(value, bool) or (name in FLAGS and value in (0, 1)):
+        return label, "yes" if value else "no"
+    if isinstance(value, Mapping):
+        return label, _health(value)
+    if isinstance(value, int | float):
+        if name in NONE_AT_ZERO and not value:
+            return label, "none"
+        if name.endswith("bytes"):
+            return label, words.block(int(value)) if "block" in name else words.size(value)
+        if name.endswith("_c"):
+            return label, f"{value:.0f} C"
+        if name.endswith("_us"):
+            return label, words.span(value / 1e6)
+    return label, str(value)
+
+
+def _health(log: Mapping[str, object]) -> str:
+    """What a health log says, in a line; pslc probe --json has all of it."""
+    from pslc.base import words
+    from pslc.device.probe import NVME_DATA_UNIT
+    from pslc.formats.nvme_smart_log import health
+
+    figures = health(dict(log))
+    parts = [f"{figures['percentage_used']} % of its life used"] if "percentage_used" in figures else []
+    parts += [f"{figures['available_spare']} % spare"] if "available_spare" in figures else []
+    if "data_units_written" in figures:
+        parts.append(f"{words.size(figures['data_units_written'] * NVME_DATA_UNIT)} written")
+    parts += [f"{figures['media_errors']} media errors"] if "media_errors" in figures else []
+    return ", ".join(parts) or "no figures that pslc knows; --json has all of it"

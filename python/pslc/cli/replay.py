@@ -69,6 +69,8 @@ def command(
     as_json: _run_options.Json = False,
     output_format: _run_options.Format = None,
     output: _run_options.Output = None,
+    policy: _run_options.Policy = None,
+    victim_rule: _run_options.VictimRule = None,
     size: Annotated[
         str | None,
         typer.Option(metavar="SIZE", help="Size of the scratch file, such as 20GB", rich_help_panel=_run_options.REAL),
@@ -97,7 +99,9 @@ def command(
     replay = Replay(requests, pace.value, speed, iodepth, addresses.value, prefill, what_if)
     size_bytes = units.size(size, "--size") if size else None
     real = RealOptions(size_bytes, reuse, overwrite_file, destroy_data, wipe_signatures)
-    spec = CampaignSpec(trace, on, RunOptions(replay=replay, real=real, logs=JobLogs()), meter=meter)
+    governor, rule = _run_options.governors(policy, victim_rule)
+    options = RunOptions(replay=replay, real=real, logs=JobLogs(), policy=governor, victim_rule=rule)
+    spec = CampaignSpec(trace, on, options, meter=meter)
     formats = _run_options.formats(as_json, output_format)
     outputs = Outputs(folder=save, report=not no_report, formats=formats, file=output, dry_run=dry_run, yes=yes)
     _campaign.execute(spec, outputs)

@@ -82,6 +82,8 @@ def command(
     budget: Budget = None,
     repeat: Repeat = 1,
     resume: Resume = None,
+    policy: _run_options.Policy = None,
+    victim_rule: _run_options.VictimRule = None,
     size: _run_options.Size = None,
     reuse: _run_options.Reuse = False,
     overwrite_file: _run_options.OverwriteFile = None,
@@ -131,11 +133,12 @@ def command(
         what_if,
     )
     if resume is not None:
-        has_more = arguments.subject or on or arguments.options or scope is not None or save or repeat > 1
-        spec = _unfinished(resume, real, bool(has_more))
+        stated = (arguments.subject, on, policy, victim_rule, arguments.options, scope, save, repeat > 1)
+        spec = _unfinished(resume, real, any(stated))
     elif arguments.subject is None or on is None:
         raise _job_arguments.missing([arguments.subject, *arguments.files] if arguments.subject else [], on)
     else:
+        governor, rule = _run_options.governors(policy, victim_rule)
         options = RunOptions(
             seed=seed,
             options=arguments.options,
@@ -145,6 +148,8 @@ def command(
             more=arguments.files,
             sections=arguments.sections,
             layout=not no_layout and not readonly,
+            policy=governor,
+            victim_rule=rule,
         )
         spec = CampaignSpec(arguments.subject, on, options, repeat)
         _old_replay.warn(context, spec)

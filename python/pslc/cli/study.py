@@ -43,6 +43,14 @@ def command(
         str | None,
         typer.Option(metavar="lhs:N|sobol:N|saltelli:N", help="Draw N points from spans such as KEY=50GB:700GB"),
     ] = None,
+    policy: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FILE.py:CLASS", help="Policy in Python (pslc.Policy), or profile; repeatable"),
+    ] = None,
+    victim_rule: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FILE.py:CLASS", help="Victim rule in Python (pslc.VictimRule), or profile; repeatable"),
+    ] = None,
     finding: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="Finding to report, repeatable (default: the first four that vary)"),
@@ -80,7 +88,8 @@ def command(
             raise user_error(f"--vary {key} is given twice", "give all its values at once, separated by commas")
         axes[key.strip()] = values
     options = {"vary": axes, "run": run, "on": on, "where": where, "seed": seed, "quick": quick,
-             "sample": sample, "fill_first": fill_first}  # fmt: skip
+             "sample": sample, "fill_first": fill_first,
+             "policy": policy, "victim_rule": victim_rule}  # fmt: skip
     study = Study.of(stated | {key: value for key, value in options.items() if value})
     points = study.points()
     if not points:

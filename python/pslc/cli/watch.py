@@ -12,6 +12,7 @@ import typer
 
 from pslc.base.console import say
 from pslc.base.ends import ENDS
+from pslc.cli import _watch_several
 
 if TYPE_CHECKING:
     from pslc.base.live_lines import Live
@@ -20,13 +21,19 @@ if TYPE_CHECKING:
 
 
 def command(
-    device: Annotated[Path, typer.Argument(metavar="DEVICE", help="Block device, such as /dev/nvme0n1")],
+    devices: Annotated[
+        list[Path],
+        typer.Argument(metavar="DEVICE...", help="Block devices, such as /dev/nvme0n1 or /dev/md0, or a ZFS pool"),
+    ],
     for_: Annotated[
         str | None,
         typer.Option("--for", metavar="TIME", help="Stop after this time, such as 8h (default: run until Ctrl-C)"),
     ] = None,
     save: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Save the recording to this folder (default: a new one in runs/)")
+    ] = None,
+    metrics: Annotated[
+        str | None, typer.Option(metavar="[HOST]:PORT", help="Serve counters for Prometheus, such as :9417")
     ] = None,
     trace: Annotated[bool, typer.Option("--trace", help="Also record every request, for pslc replay")] = False,
     no_report: Annotated[bool, typer.Option("--no-report", help="Do not write report.html")] = False,
@@ -35,7 +42,8 @@ def command(
     """Watch a drive under its real work, and report when it became slow and why (read-only).
 
     Reads the block layer's counters every second, and temperature, SMART and link only while the drive works, so that
-    it can sleep. Ctrl-C ends it. pslc replay RUN/trace.txt replays what --trace recorded.
+    it can sleep. Ctrl-C ends it. pslc replay RUN/trace.txt replays what --trace recorded. Of a pool (md, LVM, ZFS) its
+    drives are watched, and the report says which of them holds the others back.
     """
     from pslc.base import units, writer
     from pslc.base.errors import user_error
@@ -45,12 +53,15 @@ def command(
     from pslc.runner.load import analysed
     from pslc.runner.watch import device_of, lies_on, watch
 
+    if (device := _watch_several.alone(devices, metrics)) is None:
+        several = _watch_several.Options(for_, save, metrics, report=not no_report, as_json=as_json, trace=trace)
+        _watch_several.execute(devices, several)
+        return
     seconds = units.seconds(for_, "--for") if for_ else None
     folder = save
     if folder is None and not as_json:
         folder = new_folder(f"watch-{device.name}")
-    if folder is not None and folder.exists() and any(folder.iterdir()):
-        raise user_error(f"{folder} is not empty", "--save takes a new folder")
+    _watch_several.check_new(folder)
     if trace and folder is None:
         raise user_error("--trace with --json needs a folder for the trace", "add --save DIR")
     keep = _keeper(folder) if folder else None

@@ -116,6 +116,19 @@ def _counted(name: str) -> dict[str, list[int]]:
     return own | {slave: counts for below in _slaves(name) for slave, counts in _counted(below).items()}
 
 
+def leaves(number: int) -> list[str]:
+    """The drives below a device of dm or md, through all layers; empty where there is nothing below it."""
+    try:
+        at = (SYS / "dev/block" / f"{os.major(number)}:{os.minor(number)}").resolve(strict=True)
+    except OSError:
+        return []
+
+    def below(name: str) -> list[str]:
+        return [leaf for slave in _slaves(name) for leaf in below(slave) or [slave]]
+
+    return list(dict.fromkeys(below(at.name)))
+
+
 def _slaves(name: str) -> list[str]:
     folder = SYS / "block" / name / "slaves"
     # A partition counts as its disk, as in fio.

@@ -8,6 +8,7 @@ all                each suite in a folder of its name, and one report.html above
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -95,7 +96,7 @@ def run(
     """
     if spec.is_catalogue and spec.options.confirm is not None:
         spec = replace(spec, options=replace(spec.options, confirm=_confirm_all(spec, spec.options.confirm)))
-    if spec.is_catalogue and spec.on.startswith("sim:"):
+    if spec.is_catalogue and spec.on.startswith("sim:") and not spec.options.is_governed:
         recordings = _run_in_parallel(spec, on_checkpoint, on_failure)
         if recordings is not None:
             return recordings
@@ -123,6 +124,9 @@ def _run_in_turn(
             spec.options,
             seed=seed,
             interrupted=interrupted,
+            # Each run begins with it as it was given.
+            policy=deepcopy(spec.options.policy),
+            victim_rule=deepcopy(spec.options.victim_rule),
             # The first run that gets so far asks for all.
             confirm=None if consented else spec.options.confirm,
             on_checkpoint=(lambda so_far: on_checkpoint([*recordings, so_far])) if on_checkpoint else None,
@@ -275,6 +279,8 @@ def unfinished(folder: Path, real: RealOptions) -> CampaignSpec:
     if first.suite not in suites.names():
         kind = "a trace" if "trace" in first.facts else "a job file"
         raise JobError(f"{first.suite} is {kind}, and cannot be resumed", "only suites can; run it again")
+    if "policy" in first.facts or "victim_rule" in first.facts:
+        raise JobError(f"the run in {folder} had a policy in Python, and cannot be resumed", "run it again")
     if not first.is_simulated and not Path(first.target).is_block_device() and real.size is None:
         real = replace(real, size=first.capacity_bytes)
     options = RunOptions(seed=first.seed, options=first.overrides, scope=Scope.of(first.scope), real=real)

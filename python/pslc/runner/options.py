@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict
 
+from pslc.device.policy import Policy, VictimRule
 from pslc.device.region import Scope
 from pslc.device.target import RealOptions
 from pslc.recording.store import Recording
@@ -35,6 +36,8 @@ class RunKeywords(TypedDict, total=False):
     on_checkpoint: OnCheckpoint | None
     log: Log | None
     preconditioned: PreconditionedDrives | None
+    policy: Policy | None
+    victim_rule: VictimRule | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +60,8 @@ class RunOptions:
         interrupted: an interrupted recording of the same run. Its finished steps are not repeated if their data are
             still there: a simulated drive and a new scratch file have to be written again.
         preconditioned: drives of earlier runs, to fork from if this run begins as they did.
+        policy: decides in place of the profile's `cache.when_full`; on a fresh simulated drive only.
+        victim_rule: decides in place of the profile's `ftl.gc`, likewise.
         logs: takes the logs that jobs write; the caller writes them. Without it the run writes them at its end and
             warns about each that it cannot write.
     """
@@ -75,4 +80,11 @@ class RunOptions:
     log: Log | None = None
     interrupted: Recording | None = None
     preconditioned: PreconditionedDrives | None = None
+    policy: Policy | None = None
+    victim_rule: VictimRule | None = None
     logs: JobLogs | None = None
+
+    @property
+    def is_governed(self) -> bool:
+        """Whether something in Python decides in place of the profile."""
+        return self.policy is not None or self.victim_rule is not None

@@ -16,6 +16,7 @@ from pslc._native import RealDrive, SimDrive, TraceFile, engine_ceiling
 from pslc.base import units, words
 from pslc.base.errors import JobError, PslcError
 from pslc.device import probe
+from pslc.device.policy import governed
 from pslc.device.target import Target, find_target
 from pslc.recording.store import Common, Recording
 from pslc.runner.callbacks import DeclinedError
@@ -136,11 +137,14 @@ def replay(trace: Trace, on: str, options: RunOptions) -> Recording:
         PslcError: the trace cannot be read or does not fit on the drive, or the drive may not be written to.
         DeclinedError: `options.confirm` returned False.
     """
-    target, how = find_target(on, options.real), trace.replay
+    how = trace.replay
+    target = governed(find_target(on, options.real), options.policy, options.victim_rule)
     if target.stays:
         raise JobError(f"{on} is a drive file, and traces are not replayed on those", "--on sim:NAME")
     if target.is_real and how.what_if:
         raise JobError("--what-if needs a simulated drive: a real drive has one cache", "--on sim:NAME")
+    if options.is_governed and how.what_if:
+        raise JobError("--what-if tries other caches with the policy of the profile", "leave out --what-if or --policy")
     file = traces.opened(trace.path, how.part)
     survey = _survey(file, trace, target) if target.is_real or how.fit == "scale" else None
     if target.is_real and survey is not None and options.confirm is not None:

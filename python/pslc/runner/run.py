@@ -15,6 +15,7 @@ from pslc._native import RealDrive, SimDrive, engine_ceiling
 from pslc.base import words
 from pslc.base.errors import PslcError
 from pslc.device import probe
+from pslc.device.policy import governed
 from pslc.device.region import Scope, preparation
 from pslc.device.sensors import Thermometer
 from pslc.device.target import Target, find_target
@@ -37,7 +38,7 @@ def run(subject: str | Path, *, on: str, **options: Unpack[RunKeywords]) -> Reco
         on: the drive: `sim:NAME[,key=value...]`, a file, a block device.
         **options: fields of `pslc.runner.options.RunOptions`, each optional: `seed`, `options` (fio options),
             `scope` (`pslc.Scope`), `real` (consent to write to a real drive), `replay` (how a trace is replayed),
-            `progress` (called ten times a second) and so on.
+            `progress` (called ten times a second), `policy` (`pslc.Policy`) and so on.
 
     Returns:
         The recording with its findings. A run that was interrupted or that failed halfway has `interrupted` or `error`.
@@ -57,7 +58,7 @@ def run_with(subject: str | Path, on: str, options: RunOptions) -> Recording:
     resolved = resolve(subject, on, options)
     if isinstance(resolved, Trace):
         return _analyze(replay(resolved, on, options))
-    target = find_target(on, options.real, resolved.host)
+    target = governed(find_target(on, options.real, resolved.host), options.policy, options.victim_rule)
     with _released(target):
         recording = _run_jobs(target, resolved, options, job_logs)
     if options.logs is None:

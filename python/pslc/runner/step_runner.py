@@ -43,7 +43,7 @@ class StepRunner:
     def __post_init__(self) -> None:
         self._overrides = list(self.subject.overrides)
         self._history = None
-        drives = self.options.preconditioned
+        drives = None if self.options.is_governed else self.options.preconditioned
         if drives and isinstance(self.drive, SimDrive) and not self.target.stays and not self._overrides:
             self._history = drives.follow(self.drive)
         self._finished: list[Recording] = []

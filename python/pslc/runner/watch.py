@@ -35,6 +35,8 @@ class Now:
     def __init__(self, at_s: float, seconds: float, moved: dict[str, int], asked: Asked) -> None:
         """`moved` has the names of `pslc.watch.counters.FIELDS`."""
         self.at_s, self.seconds, self.moved, self.asked = at_s, seconds, moved, asked
+        self.counted: tuple[int, ...] = ()
+        """Since the machine was started, in the order of `FIELDS`."""
 
 
 def device_of(path: Path) -> int:
@@ -77,6 +79,51 @@ def heard(signals: Sequence[signal.Signals]) -> Iterator[Callable[[float], bool]
         os.close(writes)
 
 
+class _Drive:
+    """A drive that is watched: its counters, what it was asked, and the samples so far."""
+
+    def __init__(self, path: Path, trace: Path | None) -> None:
+        self.path = path
+        self.counters = Counters(device_of(path))
+        self.traced = Traced(path.stat().st_rdev, trace) if trace else None
+        self.facts = probe.facts(path)
+        self.asked = Asked((self.facts["device"] or {}).get("name"))
+        self.samples, self.began_unix_ns = Samples(), time_ns()
+        self.error: str | None = None
+
+    def begin(self, at: int) -> None:
+        self.start = self.last = at
+        self.counted = self.counters.now()
+        self.samples.add(at, self.counted, None)
+
+    def look(self) -> Now | None:
+        """A sample; None, and `error`, where the drive is gone."""
+        try:
+            counted = self.counters.now()
+        except OSError as gone:
+            self.error = f"{self.path} is gone: {gone.strerror}"
+            return None
+        at = clock_gettime_ns(CLOCK_BOOTTIME)
+        moved = {name: now - was for name, now, was in zip(FIELDS, counted, self.counted, strict=True)}
+        moved["in_flight"] = counted[list(FIELDS).index("in_flight")]
+        at_s = (at - self.start) / 1e9
+        self.asked.look(at_s, worked=moved["busy_ns"] > 0)
+        self.samples.add(at, counted, self.asked.celsius)
+        now = Now(at_s, (at - self.last) / 1e9, moved, self.asked)
+        self.counted, self.last, now.counted = counted, at, counted
+        return now
+
+    def recording(self) -> Recording:
+        asked = self.asked
+        about: Watched = {"smart": asked.smart, "changes": asked.changes, "file_systems": file_systems(asked.name)}
+        return recorded(self.path, self.facts | Facts(watch=about), self.samples, self.began_unix_ns, self.error)
+
+    def close(self) -> None:
+        if self.traced is not None:
+            self.traced.close()
+        self.counters.close()
+
+
 def watch(
     path: Path,
     for_s: float | None = None,
@@ -85,60 +132,55 @@ def watch(
     until: Sequence[signal.Signals] = (signal.SIGINT, signal.SIGTERM),
     trace: Path | None = None,
 ) -> Recording:
-    """Watch the block device `path` for so long, or until one of the signals `until` comes; from the main thread, which
-    is where Python hears them.
+    """Watch one block device, see `watch_all`; `trace` is a file that is made, for every request of the drive."""
+    every = (lambda nows: show(nows[0])) if show is not None else None
+    kept = (lambda recordings: keep(recordings[0])) if keep is not None else None
+    return watch_all([path], for_s, every, kept, until, trace)[0]
+
+
+def watch_all(
+    paths: Sequence[Path],
+    for_s: float | None = None,
+    show: Callable[[list[Now]], None] | None = None,
+    keep: Callable[[list[Recording]], None] | None = None,
+    until: Sequence[signal.Signals] = (signal.SIGINT, signal.SIGTERM),
+    trace: Path | None = None,
+) -> list[Recording]:
+    """Watch block devices for so long, or until one of the signals `until` comes or one of them is gone; from the main
+    thread, which is where Python hears them.
 
     Args:
         show: told of each second.
-        keep: given the recording so far every now and then.
-        trace: a file that is made, for every request of the drive.
+        keep: given the recordings so far every now and then.
 
     Raises:
-        PslcError: it is no block device, or Linux counts nothing of it, or shows no requests of it.
+        PslcError: one is no block device, or Linux counts nothing of it, or shows no requests of it.
     """
-    counters = Counters(device_of(path))
-    traced = Traced(path.stat().st_rdev, trace) if trace else None
-    facts = probe.facts(path)
-    asked = Asked((facts["device"] or {}).get("name"))
-    samples, began_unix_ns = Samples(), time_ns()
-    error: str | None = None
+    drives = [_Drive(path, trace) for path in paths]
     interrupted = False
-
-    def recording() -> Recording:
-        about: Watched = {"smart": asked.smart, "changes": asked.changes, "file_systems": file_systems(asked.name)}
-        return recorded(path, facts | Facts(watch=about), samples, began_unix_ns, error)
-
     with heard(until) as ended:
         try:
             # The clock that goes on while the machine sleeps.
-            begin = clock_gettime_ns(CLOCK_BOOTTIME)
-            before, last = counters.now(), begin
-            samples.add(begin, before, None)
+            begin = last = clock_gettime_ns(CLOCK_BOOTTIME)
+            for drive in drives:
+                drive.begin(begin)
             due, kept_s, keeping_s = begin + EVERY_NS, 0.0, 0.0
             while not interrupted and (for_s is None or last - begin < for_s * 1e9 - EVERY_NS / 2):
                 interrupted = ended(max(due - clock_gettime_ns(CLOCK_BOOTTIME), 0) / 1e9)
-                try:
-                    counted = counters.now()
-                except OSError as gone:
-                    error = f"{path} is gone: {gone.strerror}"
+                nows = [now for drive in drives if (now := drive.look()) is not None]
+                if len(nows) < len(drives):
                     break
-                at = clock_gettime_ns(CLOCK_BOOTTIME)
+                last = drives[0].last
                 # After a sleep of the machine the seconds that were missed are one long one.
-                due = max(due + EVERY_NS, at)
-                moved = {name: now - was for name, now, was in zip(FIELDS, counted, before, strict=True)}
-                moved["in_flight"] = counted[list(FIELDS).index("in_flight")]
-                at_s = (at - begin) / 1e9
-                asked.look(at_s, worked=moved["busy_ns"] > 0)
-                samples.add(at, counted, asked.celsius)
+                due = max(due + EVERY_NS, last)
                 if show is not None:
-                    show(Now(at_s, (at - last) / 1e9, moved, asked))
-                before, last = counted, at
+                    show(nows)
+                at_s = nows[0].at_s
                 if keep is not None and at_s >= kept_s + max(KEEP_EVERY_S, keeping_s / KEEP_SHARE):
                     began = process_time()
-                    keep(recording())
+                    keep([drive.recording() for drive in drives])
                     kept_s, keeping_s = at_s, process_time() - began
         finally:
-            if traced is not None:
-                traced.close()
-            counters.close()
-        return recording()
+            for drive in drives:
+                drive.close()
+        return [drive.recording() for drive in drives]

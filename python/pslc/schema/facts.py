@@ -178,6 +178,18 @@ class DiskCounts(TypedDict):
     """Of what lies below a device of dm or md."""
 
 
+class PolicyDocument(TypedDict):
+    """A policy or a victim rule in Python: its class, the file that it is in, the text of the class and of those it is
+    derived from, and its attributes when the run began. None: it is in no file, or its text cannot be read."""
+
+    name: str
+    file: str | None
+    file_sha256: str | None
+    source: str | None
+    source_sha256: str | None
+    attributes: dict[str, str]
+
+
 Limit = Literal["dies", "bus", "data-path", "buffer"]
 
 
@@ -230,6 +242,8 @@ class Facts(TypedDict, total=False):
     write_iops: float
     slc_cycles: int
     native_cycles: int
+    policy: PolicyDocument
+    victim_rule: PolicyDocument
     scale: str
     scale_unlike: str | None
     notes: list[str]

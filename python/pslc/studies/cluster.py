@@ -13,8 +13,9 @@ from pslc import suites
 from pslc._native import version
 from pslc.base import gate, writer
 from pslc.base.errors import JobError
+from pslc.device.policy import source_of
 from pslc.runner import job_file
-from pslc.studies.points import Point
+from pslc.studies.points import GOVERNORS, PROFILE, Point
 from pslc.studies.rows import Row
 from pslc.studies.workers import AHEAD, by_drive, measure
 
@@ -81,6 +82,11 @@ def alone(point: Point, texts: dict[str, str], shared: bool) -> Row | None:
             path = Path(folder) / ("drive.toml" if axis == "on" else Path(values["run"]).name)
             writer.write(path, text)
             rest = values["on"].partition(",")[2]
+            if axis in GOVERNORS:
+                path = Path(folder) / f"{axis}.py"
+                values[axis] = f"{path}:{values[axis].rpartition(':')[2]}"
+                writer.write(path, text)
+                continue
             values[axis] = str(path) if axis == "run" else f"sim:{path}" + (f",{rest}" if rest else "")
         return measure(replace(point, values=tuple(values.items())), shared)
 
@@ -95,6 +101,9 @@ def _texts(point: Point) -> dict[str, str]:
         texts["on"] = find_target(f"sim:{name}").profile
     if values["run"] not in suites.names():
         texts["run"] = gate.text(Path(values["run"]), job_file.FILE)
+    for axis, kind in GOVERNORS.items():
+        if values.get(axis, PROFILE) != PROFILE:
+            texts[axis] = source_of(values[axis], kind)
     return texts
 
 

@@ -15,6 +15,7 @@ from typing import Final, cast
 from pslc import suites
 from pslc.base import files, gate, units
 from pslc.base.errors import Faults, JobError, ProfileError, PslcError, closest_match
+from pslc.device.policy import Policy, VictimRule, source_of
 from pslc.device.target import find_target, name_in
 from pslc.runner import job_file
 from pslc.studies.axes import MOST_VALUES, Axis, Condition, Span, axis, span
@@ -24,7 +25,10 @@ from pslc.traces import Part, is_trace
 
 FILE: Final = gate.Expected("a study is a TOML file: on, run, and a table [vary]")
 
-RESERVED: Final = ("on", "run", "seed", "fill_first")
+RESERVED: Final = ("on", "run", "seed", "fill_first", "policy", "victim_rule")
+GOVERNORS: Final[dict[str, type[Policy | VictimRule]]] = {"policy": Policy, "victim_rule": VictimRule}
+"""Axes whose values name classes in files, or `profile`: what the profile says."""
+PROFILE: Final = "profile"
 NEEDED: Final = {"on": ("which drive it is about", "sim:sn850-1tb"), "run": ("what is run", "fill")}
 """Keys without which nothing can be run: what they say, and an example."""
 KEYS: Final = (*RESERVED, "vary", "where", "quick", "sample")
@@ -61,6 +65,8 @@ class Point:
         values = dict(self.values)
         words = ["pslc", "run", values["run"], "--on", self.spec, "--seed", values["seed"]]
         words += ["--fill-first", values["fill_first"]] if "fill_first" in values else []
+        for key in GOVERNORS:
+            words += [f"--{key.replace('_', '-')}", values[key]] if values.get(key, PROFILE) != PROFILE else []
         return shlex.join([*words, *(["--quick"] if self.quick else [])])
 
 
@@ -76,6 +82,7 @@ def _axes_of_runs(declared: Mapping[str, object], faults: Faults) -> list[Axis |
         ("run", declared.get("run")),
         ("seed", declared.get("seed", [0])),
         ("fill_first", declared.get("fill_first")),
+        *((key, declared.get(key)) for key in GOVERNORS),
     ):
         if values or key == "seed":
             with faults.noted():
@@ -91,6 +98,9 @@ def _check_value(key: str, value: str, faults: Faults) -> None:
     if key == "fill_first":
         with faults.noted():
             units.percent(value, "fill_first")
+    if key in GOVERNORS and value != PROFILE:
+        with faults.noted():
+            source_of(value, GOVERNORS[key])
 
 
 def _axes_of_drives(vary: Mapping[str, object], grid: bool, faults: Faults) -> list[Axis | Span]:
@@ -158,14 +168,14 @@ class Study:
         Raises:
             PslcError: a suite, a job file or a drive does not exist, or there are more points than anyone waits for.
         """
-        digests: dict[tuple[str, str], str] = {}
+        digests: dict[tuple[str, ...], str] = {}
         points = []
         keys = [of.key for of in self.axes]
         for combination in self._combinations():
             values = dict(zip(keys, combination, strict=True))
             if not all(condition.holds(values) for condition in self.where):
                 continue
-            files_of = (values["on"], values["run"])
+            files_of = (values["on"], values["run"], *(values.get(key, PROFILE) for key in GOVERNORS))
             if files_of not in digests:
                 digests[files_of] = _digest(*files_of)
                 _check_keys(values)
@@ -221,8 +231,9 @@ def _check_keys(values: Mapping[str, str]) -> None:
     faults.raise_if_any()
 
 
-def _digest(on: str, run: str) -> str:
-    """Of the texts of a drive's file, with what it is based on, and of a job file: another text is another point."""
+def _digest(on: str, run: str, *governors: str) -> str:
+    """Of the texts of a drive's file, with what it is based on, of a job file and of policies: another text is another
+    point."""
     parts = []
     name = name_in(on)
     if "/" in name or name.endswith(".toml"):
@@ -230,6 +241,8 @@ def _digest(on: str, run: str) -> str:
     if run not in suites.names():
         path = job_file.path_of(run)
         parts.append(_contents(path) if is_trace(path, Part()) else gate.text(path, job_file.FILE))
+    for text, kind in zip(governors, GOVERNORS.values(), strict=True):
+        parts += [source_of(text, kind)] if text != PROFILE else []
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16] if parts else ""
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from pslc.base import processes, writer
 from pslc.base.errors import JobError
+from pslc.device.policy import Policy, VictimRule, reference
 from pslc.studies import points as of_points
 from pslc.studies import workers as of_workers
 from pslc.studies.points import Point, Study
@@ -19,6 +20,7 @@ from pslc.studies.rows import Row
 if TYPE_CHECKING:
     from arro3.core import Table
 
+Policies = type[Policy | VictimRule] | str | Sequence[type[Policy | VictimRule] | str] | None
 Progress = Callable[[int, int], None]
 """Called with how many points are done and how many were to be run, at first with 0."""
 
@@ -34,6 +36,8 @@ def study(  # noqa: PLR0913 public: keywords as in a study's file
     fill_first: str | Sequence[str] | None = None,
     quick: bool | None = None,
     sample: str | None = None,
+    policy: Policies = None,
+    victim_rule: Policies = None,
     workers: int | None = None,
     scheduler: str | None = None,
     save: str | Path | None = None,
@@ -51,6 +55,8 @@ def study(  # noqa: PLR0913 public: keywords as in a study's file
         where: conditions between axes, such as `cache.static<cache.dynamic`.
         seed: one or several.
         fill_first: percentages of the drive that are written before, such as `50%`.
+        policy: policies of the cache, as classes in files or `mine.py:Mine`; `profile` is that of the drive.
+        victim_rule: rules of garbage collection, likewise.
         sample: `lhs:64`, `sobol:64` or `saltelli:64`: points drawn from spans such as `50GB:700GB` instead of a grid.
         workers: processes; as many as there are cores where it is None.
         scheduler: `tcp://host:8786`, of a Dask cluster that runs the points instead.
@@ -65,6 +71,7 @@ def study(  # noqa: PLR0913 public: keywords as in a study's file
     """
     given = {"on": on, "run": run, "vary": vary, "where": where, "seed": seed, "quick": quick, "sample": sample}
     given["fill_first"] = fill_first
+    given |= {"policy": _references(policy), "victim_rule": _references(victim_rule)}
     document = of_points.read(Path(file)) if file is not None else {}
     planned = Study.of(document | {key: value for key, value in given.items() if value is not None}).points()
     if not planned:
@@ -73,6 +80,13 @@ def study(  # noqa: PLR0913 public: keywords as in a study's file
         with writer.temporary("pslc-study-") as folder:
             return complete(planned, Path(folder), workers, progress, scheduler=scheduler).table
     return complete(planned, Path(save), workers, progress, scheduler=scheduler).table
+
+
+def _references(stated: Policies) -> list[str] | None:
+    """The texts by which the processes of a study load classes."""
+    if stated is None or stated == []:
+        return None
+    return [reference(of) for of in ([stated] if isinstance(stated, str | type) else stated)]
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,11 @@ from pslc.base import limits, units
 from pslc.base.errors import PslcError
 from pslc.base.processes import deaf_children, is_wanted, work_until
 from pslc.runner.precondition_cache import PreconditionedDrives
-from pslc.studies.points import Point
+from pslc.studies.points import PROFILE, Point
 from pslc.studies.rows import REFUSED, Row, flat, number, of_drive, of_jobs
 
 if TYPE_CHECKING:
+    from pslc.device.policy import Governor
     from pslc.schema.results import StepProgress
 
 AHEAD: Final = 4
@@ -37,6 +38,7 @@ def measure(point: Point, shared: bool = False) -> Row | None:
         shared: other points are of the same drive, so how it begins is worth keeping.
     """
     from pslc import suites
+    from pslc.device.policy import Policy, VictimRule
     from pslc.device.region import Scope
     from pslc.device.target import find_target
     from pslc.runner.run import run
@@ -53,6 +55,8 @@ def measure(point: Point, shared: bool = False) -> Row | None:
             scope=scope,
             progress=_go_on,
             preconditioned=_preconditioned if shared else None,
+            policy=_governor(values, "policy", Policy),
+            victim_rule=_governor(values, "victim_rule", VictimRule),
         )
         if recording.interrupted:
             return None
@@ -131,6 +135,13 @@ def timed(points: Sequence[Point]) -> tuple[float, int]:
         rows = [pool.submit(measure, point).result() for point in few]
         peak = pool.submit(_peak).result()
     return sum(number(row, "wall_s") for row in rows if row) / len(few), peak
+
+
+def _governor(values: dict[str, str], axis: str, kind: type[Governor]) -> Governor | None:
+    """A fresh policy of a point, or victim rule."""
+    from pslc.device.policy import loaded
+
+    return loaded(values[axis], kind) if values.get(axis, PROFILE) != PROFILE else None
 
 
 def _go_on(_: StepProgress) -> bool:

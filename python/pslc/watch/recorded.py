@@ -71,7 +71,7 @@ class Samples:
         series |= {name: np.zeros(len(times_s) - 1, dtype=np.int64) for name in NONE}
         series |= {f"{name}_total": np.cumsum(grown[name]) for name in COUNTED}
         series |= {"in_flight": np.maximum(counters["in_flight"][1:], 0), TEMPERATURE: celsius[1:]}
-        kept = [*(f"{name}_total" for name in COUNTED), TEMPERATURE]
+        kept = [*(f"{name}_total" for name in COUNTED), "in_flight", TEMPERATURE]
         before = dict.fromkeys(kept, 0) | {TEMPERATURE: int(celsius[0])}
         totals = {name: int(series[name][-1]) if len(times_s) > 1 else before[name] for name in kept}
         return {name: column.astype(np.uint64) for name, column in series.items()}, before, totals

@@ -29,6 +29,7 @@ use crate::config::{self, Config};
 use crate::controller::{MapCache, ReadAhead, WriteBuffer};
 use crate::cores::Cores;
 use crate::cycle_cache::CycleCounters;
+use crate::ftl::custom::Custom;
 use crate::ftl::{Ftl, Superblock};
 use crate::link::Link;
 use crate::nand::Nand;
@@ -159,6 +160,11 @@ impl Drive {
     /// Link, as its ceilings in bytes a second: for data written, for data read.
     pub fn link_ceilings(&self) -> (u64, u64) {
         (self.link.write_ceiling(), self.link.read_ceiling())
+    }
+
+    /// Ask this policy of the cache and this victim rule from now on, in place of the profile's.
+    pub fn set_custom(&mut self, custom: Custom) {
+        self.ftl.set_custom(custom);
     }
 
     /// A copy in the same state.

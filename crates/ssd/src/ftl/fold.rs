@@ -49,7 +49,7 @@ impl Ftl {
         cache: impl Iterator<Item = (u32, &'a Superblock)>,
     ) -> Option<u32> {
         let (full, openings) = (self.geometry.slc_pages, self.superblocks.openings());
-        match self.config.when_full.order() {
+        match self.fold_order() {
             FoldOrder::Oldest => VictimRule::Fifo.choose(cache, full, openings),
             FoldOrder::CostBenefit => {
                 // age / valid, compared by cross multiplication; the oldest where that is the same.

@@ -4,6 +4,7 @@
 //! first by itself.
 
 use super::cache::Overflow;
+use super::custom::Candidates;
 use super::superblocks::State;
 use super::Ftl;
 use crate::cell_mode::CellMode;
@@ -32,6 +33,7 @@ impl Ftl {
     #[cold]
     fn take_gc_victim(&mut self) -> Option<()> {
         let victim = self.watermark_victim().or_else(|| self.gc_victim())?;
+        self.custom.chosen = self.custom.chosen.saturating_add(1);
         self.take_victim(victim);
         Some(())
     }
@@ -42,7 +44,7 @@ impl Ftl {
     pub(super) fn is_short(&self) -> bool {
         let free = self.superblocks.free();
         let closed = || self.closed_dynamic() > 0;
-        let switches = self.config.when_full.overflow() == Overflow::Switch;
+        let switches = self.overflow() == Overflow::Switch;
         (free <= self.reserve && !(switches && closed())) || (free <= self.fold_below && closed())
     }
 
@@ -74,6 +76,13 @@ impl Ftl {
             .superblocks
             .iter()
             .filter(|(_, block)| block.state == State::Closed && !block.set_aside && block.valid < full);
-        self.gc_rule.choose(candidates, full, self.superblocks.openings())
+        let openings = self.superblocks.openings();
+        match &self.custom.victims {
+            None => self.gc_rule.choose(candidates, full, openings),
+            Some(rule) => {
+                let superblocks = candidates.collect();
+                self.custom_victim(rule.as_ref(), Candidates { superblocks, full, openings })
+            }
+        }
     }
 }

@@ -23,13 +23,16 @@ enum Next {
 impl Ftl {
     /// Whether what the drive does depends on how long the host was silent before.
     pub fn predicts(&self) -> bool {
-        self.config.when_full.predicts()
+        match &self.custom.policy {
+            Some(policy) => policy.predicts(),
+            None => self.config.when_full.predicts(),
+        }
     }
 
     /// The host calls after having been silent for so long.
     #[inline]
     pub fn called_after(&mut self, silence: Nanos) {
-        if self.config.when_full.predicts() {
+        if self.predicts() {
             self.remember(silence);
         }
     }
@@ -39,7 +42,7 @@ impl Ftl {
         // Shorter ones tell of a program that takes its time.
         if silence.0 >= idle.threshold.0 / 10 {
             self.silences.remember(silence);
-            self.idle_start = self.config.when_full.idle_start(idle.threshold, &self.silences);
+            self.idle_start = self.idle_start_after_silences();
         }
     }
 
@@ -59,7 +62,11 @@ impl Ftl {
             self.host_pages() - self.superblocks.get(superblock).born
         });
         let write = HostWrite { pages, run: self.runs.follow(page, pages), rewritten_after };
-        let past_cache = self.config.when_full.place(&self.space(), &write) == CellMode::Native;
+        let cells = match &self.custom.policy {
+            Some(policy) => policy.place(&self.space(), &write),
+            None => self.config.when_full.place(&self.space(), &write),
+        };
+        let past_cache = cells == CellMode::Native;
         if past_cache != self.past_cache {
             self.turn();
         }
@@ -241,6 +248,7 @@ impl Ftl {
         self.superblocks.get_mut(pointer.superblock).first_unit = self.host_units;
         self.host_units += (pointer.room() / pointer.unit_pages) as u64;
         self.host = Some(pointer);
+        self.custom.chosen = 0;
         self.decide_throttle();
     }
 
@@ -259,7 +267,7 @@ impl Ftl {
             }
             self.exhausted |= !view.room && self.config.reuse != Reuse::AsFreed;
             self.draining |= !view.room && self.fold_batch > 0;
-            match self.config.when_full.overflow() {
+            match self.overflow() {
                 Overflow::Wait if self.fold(nand, at).is_some() => {}
                 Overflow::Switch => {
                     let full = self.oldest_dynamic();

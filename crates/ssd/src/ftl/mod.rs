@@ -3,6 +3,7 @@
 mod background;
 pub mod cache;
 mod check;
+pub mod custom;
 mod fold;
 mod gc;
 mod geometry;
@@ -19,6 +20,7 @@ mod write_pointer;
 pub use superblocks::{Superblock, Writer};
 
 use cache::{Space, View, WriteThrottle};
+use custom::Custom;
 use gc::RELOCATION_SUPERBLOCKS;
 use geometry::{Geometry, PageAddress};
 use page_map::PageMap;
@@ -85,6 +87,8 @@ pub struct Ftl {
     throttle: WriteThrottle,
     credits: Credits,
     exhausted: bool,
+    #[serde(skip)]
+    custom: Custom,
     pub pages: PageCounts,
 }
 
@@ -140,6 +144,7 @@ impl Ftl {
             throttle: WriteThrottle::None,
             credits: Credits::default(),
             exhausted: false,
+            custom: Custom::default(),
             pages: PageCounts::default(),
             config: cache.clone(),
             geometry,
@@ -153,6 +158,7 @@ impl Ftl {
         self.pages = before.pages;
         self.pages.died_in_slc += std::mem::take(&mut self.pages.slc_valid);
         self.pages.mapped = 0;
+        self.set_custom(Custom::new(before.custom.policy, before.custom.victims));
     }
 
     /// The physical page of a logical one and for how many, at most `limit`, they go on together.
@@ -398,10 +404,6 @@ impl Ftl {
             throttle: self.throttle,
             space: self.space(),
         }
-    }
-
-    fn decide_throttle(&mut self) {
-        self.throttle = self.config.when_full.throttle(&self.view());
     }
 
     /// Superblocks the dynamic part may have at the present fill; the fill is what native cells hold of the capacity.

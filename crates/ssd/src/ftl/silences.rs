@@ -20,12 +20,18 @@ impl Silences {
         self.count += 1;
     }
 
+    /// From the oldest to the last.
+    pub fn in_order(&self) -> Vec<Nanos> {
+        let count = self.count.min(self.last.len());
+        (self.count - count..self.count).map(|at| self.last[at % self.last.len()]).collect()
+    }
+
     /// The lower median of them: most were at least as long. `None` before there were three.
     pub fn median(&self) -> Option<Nanos> {
-        let known = self.count.min(self.last.len());
+        let count = self.count.min(self.last.len());
         let mut sorted = self.last;
-        sorted[..known].sort_unstable();
-        (known >= 3).then(|| sorted[(known - 1) / 2])
+        sorted[..count].sort_unstable();
+        (count >= 3).then(|| sorted[(count - 1) / 2])
     }
 }
 

@@ -9,6 +9,7 @@ use crate::config;
 use crate::consistency::{ensure, ensure_counters, Consistency};
 use crate::cores::Cores;
 use crate::drive::{CyclingDrive, Drive};
+use crate::ftl::custom::Custom;
 use crate::request::{Op, Request};
 use crate::units::Nanos;
 use crate::waits::Waits;
@@ -99,6 +100,11 @@ impl Machine {
         self.page_cache = fresh.page_cache;
         self.ncq = fresh.ncq;
         self.drive.drive_mut().format(config);
+    }
+
+    /// See [`Drive::set_custom`].
+    pub fn set_custom(&mut self, custom: Custom) {
+        self.drive.drive_mut().set_custom(custom);
     }
 
     /// See [`Drive::lose_power`]; the computer around it goes on.

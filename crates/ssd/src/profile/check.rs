@@ -12,6 +12,25 @@ use crate::words::Words;
 /// Superblocks beyond the reserve that are open or kept for moving data.
 const OPEN_SUPERBLOCKS: u64 = 4;
 
+impl Config {
+    /// Superblocks that hold no data of the host's; a policy that sorts writes keeps one more open.
+    fn kept_superblocks(&self, sorts: bool) -> u64 {
+        self.ftl.reserve_superblocks as u64 + OPEN_SUPERBLOCKS + sorts as u64
+    }
+
+    /// Whether a policy may sort writes: there is room for the superblock more that it keeps open.
+    pub fn has_room_to_sort(&self) -> bool {
+        let data = self.capacity_bytes.div_ceil(self.nand.superblock_bytes(CellMode::Native));
+        let usable = (self.nand.superblocks() as u64).saturating_sub(self.kept_superblocks(true));
+        data + self.static_superblocks() <= usable
+    }
+
+    /// Whether host writes may wait for the cache: what is freed of it is used again at once.
+    pub fn may_wait(&self) -> bool {
+        self.cache.reuse == Reuse::AsFreed && !self.cache.dead_until_idle
+    }
+}
+
 /// `is_run`: the drive is run as it is, so its map must be able to number its pages.
 pub fn check(c: &Config, reader: &Reader, is_run: bool) -> Result<(), ProfileError> {
     // What the drive has room for is asked last: it follows from all else.
@@ -205,14 +224,15 @@ fn policy(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
         );
     }
     let word = cache.when_full.word();
-    if cache.when_full.overflow() != Overflow::Native && cache.reuse != Reuse::AsFreed {
+    let waits = cache.when_full.overflow() != Overflow::Native;
+    if waits && cache.reuse != Reuse::AsFreed {
         return fail(
             "cache.reuse",
             format!("cache.when_full is \"{word}\", but the cache is not reused as it is freed"),
             &format!("cache.reuse = \"as-freed\": with \"{word}\" nothing else ends the wait"),
         );
     }
-    if cache.when_full.overflow() != Overflow::Native && cache.dead_until_idle {
+    if waits && cache.dead_until_idle {
         return fail(
             "cache.dead",
             format!("cache.when_full is \"{word}\", under which dead data are what is freed first"),
@@ -352,8 +372,7 @@ fn space(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
     };
     let total = nand.superblocks() as u64;
     let set_aside = c.static_superblocks();
-    // A policy that sorts writes keeps one more open.
-    let kept = c.ftl.reserve_superblocks as u64 + OPEN_SUPERBLOCKS + c.cache.when_full.sorts() as u64;
+    let kept = c.kept_superblocks(c.cache.when_full.sorts());
     let data = c.capacity_bytes.div_ceil(nand.superblock_bytes(main));
     let gb = |bytes: u64| format!("{}GB", units::write_decimal((bytes + 5_000_000) / 10_000_000, 100));
     let usable = total.saturating_sub(kept);

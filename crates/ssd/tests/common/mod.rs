@@ -190,6 +190,7 @@ impl Load {
 }
 
 /// A small generator, so that tests need no seed from elsewhere (splitmix64).
+#[derive(Debug)]
 pub struct Random(pub u64);
 
 impl Random {

@@ -21,6 +21,7 @@ mod watermarks;
 use super::silences::Silences;
 use crate::cell_mode::CellMode;
 use crate::units::Nanos;
+use crate::words::words;
 
 policies! {
     DirectThenFold = "direct-then-fold" in direct_then_fold,
@@ -76,40 +77,43 @@ pub struct HostWrite {
     pub rewritten_after: Option<u64>,
 }
 
-/// Where host data go when the cache cannot take them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Overflow {
-    /// To native cells.
-    Native,
-    /// Nowhere: they wait until a superblock of the cache has been folded.
-    Wait,
-    /// Into the cells of a full superblock of the cache, which becomes a native one with its data in place.
-    Switch,
+words! {
+    /// Where host data go when the cache cannot take them.
+    pub enum Overflow {
+        /// To native cells.
+        Native = "native",
+        /// Nowhere: they wait until a superblock of the cache has been folded.
+        Wait = "wait",
+        /// Into the cells of a full superblock of the cache, which becomes a native one with its data in place.
+        Switch = "switch",
+    }
 }
 
-/// What host writes grant to folding while they go on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub enum WriteThrottle {
-    None,
-    /// Folding gets the share of die time that `cache.host_share` leaves.
-    Share,
-    /// As much is folded as keeps one superblock of the cache coming free for each that is filled.
-    OneForOne,
-    /// As much as lets two come free meanwhile, so that the cache empties as fast as it is filled.
-    TwoForOne,
-    /// As `Share`, for as long as data are in the cache: what was moved out of need meanwhile is no advance.
-    Beside,
+words! {
+    /// What host writes grant to folding while they go on.
+    pub enum WriteThrottle {
+        None = "none",
+        /// Folding gets the share of die time that `cache.host_share` leaves.
+        Share = "share",
+        /// As much is folded as keeps one superblock of the cache coming free for each that is filled.
+        OneForOne = "one-for-one",
+        /// As much as lets two come free meanwhile, so that the cache empties as fast as it is filled.
+        TwoForOne = "two-for-one",
+        /// As `Share`, for as long as data are in the cache: what was moved out of need meanwhile is no advance.
+        Beside = "beside",
+    }
 }
 
-/// Which superblock of the cache is folded first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FoldOrder {
-    /// The one that was opened first.
-    Oldest,
-    /// The one with the greatest age for each page to be copied.
-    CostBenefit,
-    /// The oldest of the static part, then the oldest of the dynamic one.
-    StaticFirst,
+words! {
+    /// Which superblock of the cache is folded first.
+    pub enum FoldOrder {
+        /// The one that was opened first.
+        Oldest = "oldest",
+        /// The one with the greatest age for each page to be copied.
+        CostBenefit = "cost-benefit",
+        /// The oldest of the static part, then the oldest of the dynamic one.
+        StaticFirst = "static-first",
+    }
 }
 
 trait Policy {
@@ -136,7 +140,7 @@ trait Policy {
 /// The enum of policies, which a profile names and the FTL asks.
 macro_rules! policies {
     ($($policy:ident = $word:literal in $module:ident),+ $(,)?) => {
-        $crate::words::words! {
+        words! {
             /// What happens to host writes when the cache is full: each a file in `ftl/cache/`.
             pub enum WhenFull {
                 $($policy = $word),+

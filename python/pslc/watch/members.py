@@ -1,0 +1,96 @@
+"""What lies below a pool, and which member holds it back: md, dm and LVM by /sys, ZFS by `zpool`; a Ceph OSD is a link
+to one of these."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from pslc.analysis.load import Load
+from pslc.base import words
+from pslc.base.errors import TargetError
+from pslc.device import probe
+
+WORKING: Final = 0.5
+"""Share of a second from which a member that is busy for so long makes it one in which the pool works."""
+MIN_WORKING_S: Final = 10
+BUSY: Final = 0.8
+"""A member that holds others back is busy for at least this share of such seconds."""
+AHEAD: Final = 0.6
+"""The others are then busy for at most this share of its."""
+UNEVEN: Final = 1.5
+"""Ratio of bytes from which the load itself is uneven."""
+
+
+def members(path: Path) -> list[Path]:
+    """The drives below a block device or a ZFS pool; the device itself where nothing lies below.
+
+    Raises:
+        PslcError: it is a pool that cannot be resolved.
+    """
+    if path.is_block_device():
+        return [Path("/dev") / name for name in probe.leaves(path.stat().st_rdev)] or [path]
+    if not path.exists() and len(path.parts) == 1 and not str(path).startswith("sim:"):
+        return _of_zpool(str(path))
+    return [path]
+
+
+def _of_zpool(pool: str) -> list[Path]:
+    if shutil.which("zpool") is None:
+        raise TargetError(f"{pool} is no device, and there is no zpool to ask for a pool", "lsblk lists the devices")
+    done = subprocess.run(["zpool", "list", "-vHPL", pool], capture_output=True, text=True, check=False, timeout=30)
+    if done.returncode:
+        reason = done.stderr.strip() or f"zpool ended with {done.returncode}"
+        raise TargetError(f"{pool} is no device and no pool: {reason}", "zpool list names the pools")
+    named = [Path(word) for line in done.stdout.splitlines() for word in line.split()[:1] if word.startswith("/dev/")]
+    devices = [device for device in named if device.is_block_device()]
+    if not devices or len(devices) < len(named):
+        missing = ", ".join(str(device) for device in named if device not in devices) or "any drive"
+        raise TargetError(f"{pool}: zpool does not say where {missing} is", "name the drives: pslc watch /dev/A /dev/B")
+    return list(dict.fromkeys(leaf for device in devices for leaf in members(device)))
+
+
+def held_back(loads: Mapping[str, Load]) -> str:
+    """Which member holds the others back, or why that cannot be said."""
+    length = min(load.seconds.size for load in loads.values())
+    busy = {name: (load.busy_s[:length] / load.seconds[:length]).clip(0, 1) for name, load in loads.items()}
+    working = np.max(list(busy.values()), axis=0) >= WORKING if length else np.zeros(0, dtype=bool)
+    if working.sum() < MIN_WORKING_S:
+        text = "No member is said to hold the others back"
+        return f"{text}: they worked for {working.sum()} s, and {MIN_WORKING_S} s are needed."
+    share = {name: float(part[working].mean()) for name, part in busy.items()}
+    first, second = sorted(share, key=lambda name: -share[name])[:2]
+    if share[first] < BUSY:
+        text = f"No member holds the others back: {first} was the busiest"
+        return f"{text}, for {words.share(share[first])} of the time."
+    if share[second] > AHEAD * share[first]:
+        return (
+            f"No single member holds the others back: {first} was busy for {words.share(share[first])} of the time, "
+            f"{second} for {words.share(share[second])}."
+        )
+
+    def moved(name: str) -> float:
+        load = loads[name]
+        return float((load.read_bytes + load.write_bytes)[:length][working].sum())
+
+    text = (
+        f"{first} holds the others back: it was busy for {words.share(share[first])} of the time in which they worked, "
+        f"{second} for {words.share(share[second])}{_latencies(loads[first], loads[second])}."
+    )
+    if moved(first) > UNEVEN * moved(second):
+        text += f" It moved {words.times(moved(first) / max(moved(second), 1.0))} as much: perhaps the load is uneven."
+    return text
+
+
+def _latencies(first: Load, second: Load) -> str:
+    for kind in ("write", "read"):
+        counts = [float(getattr(load, f"{kind}s").sum()) for load in (first, second)]
+        if all(counts):
+            times = [getattr(load, f"{kind}_s").sum() / n for load, n in zip((first, second), counts, strict=True)]
+            return f"; a {kind} took {words.span(times[0])} there and {words.span(times[1])} on the other"
+    return ""
