@@ -11,7 +11,7 @@ DEPS := $(VENV)/.dependencies
 BUILT := $(VENV)/.built
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: help quick wheel windows audit docs fuzz soak attempts blkid-images demo test test-long test-all check bench bench-fio bench-fio-public bench-serve bench-traces bench-inputs bench-logs bench-analysis bench-charts bench-fit bench-instructions bench-memory bench-intervals bench-study bench-web web identify refits accuracy calibration scaled policies questions suites formats fio-page fio-census fio-tests picture build clean tools test-tools
+.PHONY: help quick wheel windows audit docs fuzz soak attempts blkid-images demo test test-long test-all check bench bench-fio bench-fio-public bench-serve bench-traces bench-inputs bench-logs bench-analysis bench-charts bench-fit bench-instructions bench-memory bench-intervals bench-long bench-study bench-web web identify refits accuracy calibration scaled policies questions suites formats fio-page fio-census fio-tests picture build clean tools test-tools
 SECONDS ?= 60
 # Tests start hundreds of Pythons, each of which would compile all modules anew where the environment forbids to keep them.
 export PYTHONDONTWRITEBYTECODE :=
@@ -46,6 +46,7 @@ help:
 	@echo "make bench-charts  how often pictures of charts are read right, into docs/accuracy/charts.md [N=300]"
 	@echo "make bench-fit  twins fitted to drives with hidden parameters [N=300]"
 	@echo "make bench-intervals  how often the intervals of suites hold what drives hide, into docs/accuracy/intervals.md [N=60]"
+	@echo "make bench-long  whether a run long beside its cache still tells of it, into docs/accuracy/long_runs.md"
 	@echo "make refits   twins fitted to published figures, for ACCURACY.md"
 	@echo "make identify  which suite tells which value of a twin, into docs/twin.md"
 	@echo "make accuracy  published figures beside simulated ones, as ACCURACY.md"
@@ -193,6 +194,9 @@ bench-charts: build
 
 bench-intervals: build
 	$(BIN)/python -m benches.intervals $(or $(N),60)
+
+bench-long: build
+	$(BIN)/python -m benches.long_runs
 
 bench-fit: build
 	$(BIN)/python -m benches.fit $(or $(N),300)

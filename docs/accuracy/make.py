@@ -228,6 +228,7 @@ def document(table: Sequence[dict[str, Any]]) -> str:
         lines += ["", f"## {title}", "", *about.splitlines(), "", *summary_of(name)]
     lines += ["", "## Intervals of suites", "", *INTERVALS.splitlines(), ""]
     lines += (FOLDER / "intervals.md").read_text().splitlines()
+    lines += ["", "## Long runs", "", *(FOLDER / "long_runs.md").read_text().splitlines()]
     lines += ["", "## The analysis", "", *ANALYSIS.splitlines(), "", *(FOLDER / "analysis.md").read_text().splitlines()]
     return "\n".join([*lines, "", "## What this does not tell", "", *LIMITS.splitlines()]) + "\n"
 

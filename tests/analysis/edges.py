@@ -735,6 +735,14 @@ def _after_start(share: float) -> int:
     return _short_after_start(np.repeat([-1.0, 0.0, share - 1.0, -1.0], [4, 10, 4, 1982]))[1]
 
 
+def _fine_start(ratio: float) -> bool:
+    """Whether a cache of two cells is seen in a curve whose start has bins of a cell over `ratio`."""
+    count = round(64 * ratio)
+    widths = np.concatenate([np.full(count, 64 / count), np.ones(1984)])
+    edges = np.concatenate([[0.0], np.cumsum(widths)]) * GB
+    return len(rough_boundaries(Curve(edges, widths * GB / np.where(edges[:-1] < 2.4 * GB, 4e9, 1e9)))) > 0
+
+
 def _first_cells(length: float, cells: int) -> bool:
     """Whether a first phase of so many cells is looked for on its own."""
     level = np.repeat([1.0, 0.0], [round(length), cells - round(length)])
@@ -842,6 +850,7 @@ DETAILS: dict[str, Edge] = {
     "MIN_RETURNING_SHARE": Edge(0.5, _returning_until, 0, 3),
     "SAME_PIPE_TOLERANCE": Edge(0.03, lambda x: _pipe_of(117 * (1 - x)), True, False),
     "MAX_PIPE_SPREAD": Edge(0.05, lambda x: _pipe_of(117, x), True, False),
+    "MIN_FINER_HEAD_RATIO": Edge(1.9, _fine_start, False, True),
     "MIN_CACHE_SHARE": Edge(0.002, lambda x: _first_cells(10000 * x, 10000), False, True),
     "MAX_SLOW_START_SHARE": Edge(
         0.03,
@@ -904,6 +913,9 @@ UNTESTED: dict[str, str] = {
     "MAX_SHORT_FIRST_CELLS": "no curve is known on which 10 or 15 cells give another answer",
     "LINK_CLASSES_BYTES_PER_S": "a table of standards",
     "RIPPLE_SCALES_CELLS": "block lengths: others give nearly the same noise",
+    "FINER_HEAD_SHARE": "where a start is cut off: its own start is segmented by itself again",
+    "HEAD_INNER_SHARE": "where a start is cut off: boundaries beyond are those of the whole curve, to a cell",
+    "MIN_FINER_HEAD_BINS": "a start of fewer bins has no phase of MIN_PHASE_CELLS of them that stands out",
     "BOUNDARY_GUARD_SHARE": "which bins are left out: medians hardly move",
     "MAX_SHORT_FIRST_PHASE_BINS": "how a search begins: it recentres",
     "MAX_LOAD_CELLS": "resolution: a finer search follows",

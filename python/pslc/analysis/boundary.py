@@ -85,9 +85,21 @@ def locate(
     taken_in = float(curve.widths[min(start + int(position), level.size - 1)])
     if centre - first >= MIN_LEVEL_BINS and last - centre >= MIN_LEVEL_BINS:
         taken_in = min(MIN_BOUNDARY_ERROR_BYTES, taken_in)
+    taken_in = max(taken_in, 1.645 * _edge_error_bytes(curve))
     low = min(located_bytes - taken_in, _position(window, position - latest))
     high = max(located_bytes + taken_in, _position(window, position - earliest))
     return PhaseBoundary(located_bytes, max(low, after), min(high, before))
+
+
+def _edge_error_bytes(curve: Curve) -> float:
+    """Standard deviation of the edges from their places, of bins equal in neither bytes nor time, as where points were
+    read from a chart by eye: neighbouring widths then differ by three errors, one of them twice."""
+    if curve.seconds.size < 3:
+        return 0.0
+    scatter = min(
+        float(np.median(np.abs(np.diff(steps))) / np.median(steps)) for steps in (curve.widths, curve.seconds)
+    )
+    return float(1.4826 * scatter * np.median(curve.widths) / np.sqrt(6.0))
 
 
 def _position(window: Floats, place: float) -> float:

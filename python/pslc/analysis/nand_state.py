@@ -138,6 +138,8 @@ def _rise(case: PlateauCase) -> CauseEstimate:
     if case.all_caused_by(*NATIVE_ONLY):
         because = f"native cells from the start, without anything to collect: {rise}"
         return CauseEstimate("native", LIKELY, because)
+    if not any(estimate.nand_state in (*PAST_CACHE, "native", "gc") for estimate in case.causes):
+        return _rise_before_the_end(case, rise)
     if phase.bytes_per_s >= _cache_again_bytes_per_s(case) and not _longer_than_the_cache(case):
         return CauseEstimate("pslc", SURE, f"about as fast as ever, so the cache is free again: {rise}")
     capacity = case.context.room_bytes
@@ -145,6 +147,13 @@ def _rise(case: PlateauCase) -> CauseEstimate:
         return _rise_of_second_pass(case, rise)
     because = f"the cache is empty, and the native cells have the drive to themselves: {rise}"
     return CauseEstimate("native", LIKELY, because)
+
+
+def _rise_before_the_end(case: PlateauCase, rise: str) -> CauseEstimate:
+    """A rise where nothing was full yet: something else had slowed the cache, or the drive was not ready."""
+    if any(estimate.nand_state == "pslc" for estimate in case.causes):
+        return CauseEstimate("pslc", LIKELY, f"the cache, which was slowed for a while and not full: {rise}")
+    return _first(case.without_earlier())
 
 
 def _cache_again_bytes_per_s(case: PlateauCase) -> float:

@@ -15,7 +15,9 @@ from numpy.lib.stride_tricks import sliding_window_view
 from pslc.analysis.change_points import change_points
 from pslc.analysis.series import Curve, Floats
 from pslc.analysis.thresholds import (
+    FINER_HEAD_SHARE,
     FIRST_SAMPLE_OUTLIER_RATIO,
+    HEAD_INNER_SHARE,
     MAX_CELLS,
     MAX_DRAM_BYTES,
     MAX_EXCURSION_SHARE,
@@ -27,6 +29,8 @@ from pslc.analysis.thresholds import (
     MAX_SHORT_FIRST_CELLS,
     MAX_SLOW_START_SHARE,
     MIN_CACHE_SHARE,
+    MIN_FINER_HEAD_BINS,
+    MIN_FINER_HEAD_RATIO,
     MIN_GAP_SHARE,
     MIN_HEAD_LOG_STEP,
     MIN_LOG_STEP,
@@ -40,8 +44,30 @@ from pslc.analysis.thresholds import (
 
 
 def rough_boundaries(curve: Curve) -> list[float]:
-    """Byte positions, ascending and strictly inside the trace, where a new phase begins; good to a few bins."""
+    """Byte positions, ascending and strictly inside the trace, where a new phase begins; good to a few bins.
+
+    Of a run that is long beside its cache, a cell holds all of it: what was recorded in finer bins at the start is
+    segmented by itself.
+    """
     cells = _cell_count(curve)
+    boundaries = _boundaries(curve, cells)
+    head = _finer_head(curve, curve.total_bytes / cells)
+    if head is None:
+        return boundaries
+    begin, until = float(head.edges_bytes[MIN_PHASE_CELLS]), head.edges_bytes[0] + HEAD_INNER_SHARE * head.total_bytes
+    early = [boundary for boundary in rough_boundaries(head) if begin <= boundary < until]
+    return [*early, *(boundary for boundary in boundaries if boundary >= until)][: MAX_PHASES - 1]
+
+
+def _finer_head(curve: Curve, cell_bytes: float) -> Curve | None:
+    """The start of a curve, where its bins are finer than the cells; None where they are not."""
+    count = int(np.searchsorted(curve.edges_bytes - curve.edges_bytes[0], FINER_HEAD_SHARE * curve.total_bytes))
+    if count < MIN_FINER_HEAD_BINS or float(curve.widths[:count].max()) > cell_bytes / MIN_FINER_HEAD_RATIO:
+        return None
+    return Curve(curve.edges_bytes[: count + 1], curve.seconds[:count])
+
+
+def _boundaries(curve: Curve, cells: int) -> list[float]:
     if cells < 8:
         return []
     edges = np.linspace(curve.edges_bytes[0], curve.edges_bytes[-1], cells + 1)

@@ -18,6 +18,14 @@ MIN_LOG_STEP: Final = math.log(1.12)
 """The smallest change of log speed that is a phase boundary."""
 MAX_CELLS: Final = 2048
 """Cells of equal bytes that a curve is segmented in: 16 ms of computing time."""
+FINER_HEAD_SHARE: Final = 1 / 40
+"""Share of a curve at its start that is segmented by itself, where its bins are finer than the cells."""
+MIN_FINER_HEAD_RATIO: Final = 1.9
+"""Cell over bin from which the bins are."""
+MIN_FINER_HEAD_BINS: Final = 64
+"""Bins from which they tell more."""
+HEAD_INNER_SHARE: Final = 0.75
+"""Share of this start within which its own boundaries count: at its end a phase is cut off."""
 MIN_PHASE_SHARE: Final = 0.005
 """A stretch shorter than this share of the curve is a burst, not a phase, unless it is the first."""
 MIN_PHASE_CELLS: Final = 4

@@ -56,10 +56,9 @@ def measurement_context(recording: Recording, phases: Sequence[Phase]) -> Measur
 
 
 def began(recording: Recording) -> int:
-    """When the first request was made: after the start delay of the jobs, where all have one."""
+    """When the first job began: after its start delay, and on a real drive after its file was laid out."""
     start = recording.start_ns
-    starts = [job.get("start_ns", start) if traits(job)["delayed"] else start for job in recording.jobs]
-    return max(start, min(starts, default=start))
+    return max(start, min((job.get("start_ns", start) for job in recording.jobs), default=start))
 
 
 def inside(recording: Recording, phase: Phase) -> dict[str, float]:
@@ -235,8 +234,10 @@ def _first_s(recording: Recording, first: Phase) -> float | None:
 
 def _silent_s(recording: Recording) -> float | None:
     """Silence before the first request; None where it is not known."""
-    silent = (began(recording) - (0 if recording.is_simulated else recording.start_ns)) / 1e9
-    return silent if recording.is_simulated or silent > 0.0 else None
+    if recording.is_simulated:
+        return began(recording) / 1e9
+    delayed = bool(recording.jobs) and all(traits(job)["delayed"] for job in recording.jobs)
+    return (began(recording) - recording.start_ns) / 1e9 if delayed else None
 
 
 def _latencies(recording: Recording, phase: Phase) -> tuple[float, float, float]:

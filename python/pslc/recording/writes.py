@@ -195,14 +195,16 @@ def analyze(  # noqa: PLR0913 public: keywords as the options of pslc analyze
 
 def write_curve(recording: Recording) -> Curve | None:
     """Time against bytes written; None when nothing was. Bins without bytes or time join the one before them, and on
-    a real drive those shorter than `SHORTEST_NS`: they tell of the order in which requests came back."""
+    a real drive those shorter than `SHORTEST_NS`: they tell of the order in which requests came back. There the first
+    one holds all that was asked for at once, as a part of it tells how long a request takes, and no speed."""
     series = recording.bytes
     edges = np.concatenate([[0.0], np.cumsum(series["write_bytes"], dtype=np.float64)])
     ends = np.concatenate([[began(recording)], series["end_ns"]]).astype(np.float64)
-    shortest_ns = 0.0 if recording.is_simulated else SHORTEST_NS
+    shortest_ns, first_bytes = (0.0, 0.0) if recording.is_simulated else (SHORTEST_NS, under_way(recording))
     keep = [0]
     for i in range(1, len(edges)):
-        if edges[i] > edges[keep[-1]] and ends[i] > ends[keep[-1]] + shortest_ns:
+        enough = edges[i] > edges[keep[-1]] and edges[i] >= first_bytes
+        if enough and ends[i] > ends[keep[-1]] + shortest_ns:
             keep.append(i)
     if len(keep) < 2:
         return None

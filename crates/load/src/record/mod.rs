@@ -227,7 +227,7 @@ pub struct Recording {
 
 /// Bins of time start this wide.
 const FIRST_BIN: Nanos = Nanos::from_millis(1);
-/// Bins of bytes when the total is known.
+/// Bins of bytes when the total is known, or those of all of the drive where it is written more than once.
 const BYTE_BINS: u64 = 2048;
 /// The narrowest bin of bytes.
 const FINEST: u64 = 4096;
@@ -273,15 +273,16 @@ impl Recorder {
         coarseness: Option<u64>,
     ) -> Recorder {
         let times = coarseness.unwrap_or(1);
-        let width = (total_bytes * times / BYTE_BINS).max(largest as u64).max(FINEST);
+        let narrow = target.capacity_bytes().saturating_mul(times) / BYTE_BINS;
+        let width = (total_bytes * times / BYTE_BINS).min(narrow).max(largest as u64).max(FINEST);
         let start = target.now();
         let mut before = vec![0; target.columns().len()];
         target.sample(&mut before);
         Recorder {
             stats,
             logs: Vec::new(),
-            time: Series::new(start.0, FIRST_BIN.0 * times, coarseness),
-            bytes: Series::new(0, width, coarseness),
+            time: Series::new(start.0, FIRST_BIN.0 * times, u64::MAX, coarseness),
+            bytes: Series::new(0, width, narrow, coarseness),
             sums: Sums::default(),
             latencies: Tally::new(),
             start,

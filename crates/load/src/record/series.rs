@@ -1,5 +1,6 @@
 //! What happened over time, and over bytes: snapshots of running totals at the ends of bins of equal size. When there
-//! are more than 4096 bins every other snapshot is dropped and bins are twice as wide, so any run fits.
+//! are more than 4096 bins every other snapshot is dropped and bins are twice as wide, so any run fits. Over bytes the
+//! first bins stay narrow: a run may be long beside the cache that it begins with.
 
 use pslc_ssd::Nanos;
 
@@ -34,6 +35,11 @@ pub struct Series {
     edge: u64,
     /// Bins beyond which two become one.
     max_rows: usize,
+    /// A bin wider than this is no wider than its distance from the start over [`HEAD_BINS`].
+    narrow: u64,
+    /// Bins at the start that stay narrower than `width`, and where they end.
+    head_rows: usize,
+    head_end: u64,
     rows: Vec<Snapshot>,
     /// Latencies of the present bin, as far as they were given; none once the last bin is closed.
     #[serde(skip)]
@@ -47,15 +53,22 @@ pub struct Series {
 /// The percentiles of latency that each bin tells, in permille, and their columns.
 const PERCENTILES: [(u64, &str); 3] = [(500, "lat_p50_ns"), (990, "lat_p99_ns"), (999, "lat_p999_ns")];
 
+/// Bins of one width at the start, before those of twice the width.
+const HEAD_BINS: u64 = 128;
+
 impl Series {
-    /// With a `coarseness`, so many times fewer bins at most, which say only what was moved.
-    pub fn new(start: u64, width: u64, coarseness: Option<u64>) -> Series {
+    /// Bins of up to `narrow` become wider anywhere, wider ones only far from the start. With a `coarseness`, so many
+    /// times fewer bins at most, which say only what was moved.
+    pub fn new(start: u64, width: u64, narrow: u64, coarseness: Option<u64>) -> Series {
         let times = coarseness.unwrap_or(1).max(1);
         Series {
             width,
             edge: start + width,
             // An odd number of bins is halved, so the most is even.
             max_rows: (MAX_ROWS / times as usize).max(2) / 2 * 2,
+            narrow,
+            head_rows: 0,
+            head_end: start,
             rows: Vec::new(),
             latencies: Tally::new(),
             moved_only: coarseness.is_some(),
@@ -117,28 +130,42 @@ impl Series {
         self.rows.push(Snapshot { end, sums, latency_max, latencies, columns: columns.into() });
     }
 
+    /// Leave the bins at the start as they are that would be too wide there.
+    fn extend_head(&mut self) {
+        let wider = 2 * self.width;
+        let end = if wider > self.narrow { wider.saturating_mul(HEAD_BINS) } else { 0 };
+        // At least half of all bins become wider, so there is room again.
+        let room = (self.max_rows / 2).saturating_sub(self.head_rows) as u64;
+        let rows = end.saturating_sub(self.head_end).div_ceil(self.width).min(room);
+        self.head_rows += rows as usize;
+        self.head_end += rows * self.width;
+    }
+
     fn halve(&mut self) {
-        let odd = self.rows.len() % 2 == 1;
+        self.extend_head();
+        let odd = (self.rows.len() - self.head_rows) % 2 == 1;
         let last = if odd { self.rows.pop() } else { None };
         let mut index = 0;
         let mut both = Tally::new();
+        let head_rows = self.head_rows;
         self.rows.retain_mut(|row| {
             index += 1;
+            if index <= head_rows {
+                return true;
+            }
             both.add(&row.latencies, row.latency_max);
-            if index % 2 == 1 {
+            if (index - head_rows) % 2 == 1 {
                 return false;
             }
             (row.latencies, row.latency_max) = both.take();
             true
         });
-        // The bin that lost its partner goes on until the wider edge.
-        if let Some(last) = last {
-            self.latencies.add(&last.latencies, last.latency_max);
-            self.edge += self.width;
+        // The bin that lost its partner goes on, a new one is wider: either until an edge of the wider grid.
+        match last {
+            Some(last) => self.latencies.add(&last.latencies, last.latency_max),
+            None => self.edge += self.width,
         }
         self.width *= 2;
-        // `close` adds a width after this; the edge must come out on the wider grid.
-        self.edge -= self.width / 2;
     }
 
     pub fn len(&self) -> usize {
@@ -193,9 +220,10 @@ mod tests {
     proptest! {
         #[test]
         fn bins_add_up_to_the_totals_however_often_they_were_halved(
-            steps in prop::collection::vec((1u64..9000, 0u64..100), 1..3000)
+            steps in prop::collection::vec((1u64..9000, 0u64..100), 1..3000),
+            narrow in prop_oneof![Just(u64::MAX), 1u64..300],
         ) {
-            let mut series = Series::new(0, 1, None);
+            let mut series = Series::new(0, 1, narrow, None);
             let (mut sums, mut noted) = (Sums::default(), Tally::new());
             let mut now = 0;
             let mut largest = 0;
@@ -224,10 +252,16 @@ mod tests {
             }
             let ends = column("end_ns");
             prop_assert!(ends.windows(2).all(|pair| pair[0] < pair[1]));
-            // All but the last bin are of one width.
-            let widths: Vec<u64> = ends.windows(2).map(|p| p[1] - p[0]).collect();
-            let full = &widths[..widths.len().saturating_sub(1)];
-            prop_assert!(full.iter().all(|w| *w == series.width), "{:?}", full);
+            // All but the last bin are of one width, but for narrower ones at the start.
+            let edges: Vec<u64> = std::iter::once(0).chain(ends.iter().copied()).collect();
+            let full = &edges[..edges.len() - 1];
+            let mut before = 1;
+            for (from, width) in full.windows(2).map(|pair| (pair[0], pair[1] - pair[0])) {
+                prop_assert!(width.is_power_of_two() && width >= before && width <= series.width, "{from} {width}");
+                prop_assert!(width <= narrow.max(1) || width * HEAD_BINS <= from + width, "{from} {width}");
+                prop_assert!(narrow < u64::MAX || width == series.width);
+                before = width;
+            }
         }
     }
 }
