@@ -43,7 +43,7 @@ OF_OURS = {
     "report/export.py": (1, "of a page that was just made"),
     "lab/static_page.py": (1, "the page that comes with pslc"),
     "base/locks.py": (1, "folders of its own, to lock them"),
-    "base/limits.py": (1, "/proc"),
+    "base/limits.py": (2, "/proc"),
     "cli/__init__.py": (2, "standard streams"),
     "base/unpacker.py": (3, "what the gate opened, and what it asks"),
     "formats/fio_log.py": (1, "lines that the gate read"),

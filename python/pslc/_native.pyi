@@ -63,8 +63,8 @@ def profile_words() -> dict[str, list[str]]:
     """Keys of a profile that are one of several words, such as `cache.mode`, and these words."""
 
 def derive_profile(question: str) -> list[tuple[str, str | int | float, str]]:
-    """Keys of a profile made of parts, their values and where each comes from. `question` is JSON: `nand` and `controller`
-    as the dataclasses of `pslc.device.parts`, and `given`, values by dotted key.
+    """Keys of a profile made of parts, their values and where each comes from. `question` is JSON: `nand` and
+    `controller` as the dataclasses of `pslc.device.parts`, and `given`, values by dotted key.
 
     Raises:
         ProfileError: there is no capacity, or a given value that others follow from cannot be read.

@@ -1,8 +1,8 @@
 """A whole profile from a die, a controller, a capacity and a cache: each value with how it came about.
 
 What is given wins, and what follows from it follows from what was given: `nand.dies = 32` moves the channels, blocks
-and spare along. Units in dotted keys are those of profiles. The derivation itself is Rust's (`crates/ssd/src/parts`), so
-that the page in a browser makes the same drives.
+and spare along. Units in dotted keys are those of profiles. The derivation itself is Rust's (`crates/ssd/src/parts`),
+so that the page in a browser makes the same drives.
 """
 
 import json
