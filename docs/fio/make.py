@@ -74,12 +74,13 @@ pslc run examples/mixed.fio --on sim:sn850-1tb --section lay-out --section mixed
   drive it is that of the start of the run plus the drive's own time.
 - `nrfiles` and a list of files name one range, the target. In fio a job in sequence goes through its files by turns,
   each from its own beginning; here it goes through the range once. `python -m pslc.fio` refuses several files.
-- One thread makes the requests of all jobs; fio has one for each. `make bench-fio` runs both on one file. Where the
-  machine and not the drive is the limit, such as on tmpfs, 4 jobs of fio take up to 4 processors and ours one: 0.61 of
-  fio's IOPS with 4 jobs x QD8 (median of 15 pairs, 2 processors, much other work). Processor time of a request was
-  0.89 us here and 0.95 us in fio there, and of random writes at QD32 0.92 and 0.91. On an ext4 file on a shared disk it
-  was 3.42 and 3.09 us, and 4.58 and 3.47 us. Of samples of random writes on tmpfs 84 % were in the kernel (fio: 79 %).
-  We enter the kernel 0.29 times a request, fio once.
+- One thread makes the requests of all jobs; fio has one for each. `make bench-fio` runs both on one file. On an ext4 file
+  on an idle virtual machine of two processors (medians of 9 pairs) 4 jobs x QD8 of random reads had 1.00 of fio's IOPS
+  and 0.91 of its processor time a request, 4 jobs x QD1 0.99 and 1.05, random writes at QD32 1.01 and 1.14. On tmpfs,
+  where the machine is the limit and fio may use a processor a job, it was 0.95 and 1.13, 0.69 and 0.92, 1.17 and 0.85.
+  A thread for each job was tried: 0.99 and 1.00 on the file, 1.11 and 1.05 on tmpfs with 4 jobs x QD8, but a p99 of 1.8
+  times fio's there. Of samples of random writes on tmpfs 84 % were in the kernel (fio: 79 %). We enter the kernel 0.29
+  times a request, fio once.
 - To hand a request to a simulated drive takes no time: where an engine does not wait, `slat` is 0 ns.
 
 Options alone tell a job, as on fio's command line; those before the first `--name` are for all jobs:
