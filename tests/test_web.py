@@ -5,11 +5,13 @@ import json
 import re
 import shutil
 import subprocess
+import tomllib
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from benches.page_questions import MODULE, PAGE, ROOT, questions
 
+from pslc.device import parts
 from tests.conftest import needs_chromium
 
 ROW = ".run > table tbody tr"
@@ -120,6 +122,29 @@ def test_a_drive_of_ones_own_is_a_file_and_its_address_a_link(opened, tmp_path):
     _await_run(again)
     assert again.inner_text(".summary").startswith("Mine:")
     assert again.inner_text(".run > table tbody") == phases
+
+
+@needs_chromium
+def test_a_drive_of_parts_is_the_one_that_pslc_makes(opened):
+    page = opened("view=lab&drive=660p-1tb")
+    _await_run(page)
+    page.click(".parts summary")
+    for label, value in (("NAND die", "micron-b47r-tlc-512g"), ("Controller", "phison-e18"), ("Cache", "dynamic")):
+        page.select_option(f".parts label:has-text('{label}') select >> nth=0", value)
+    page.fill(".parts label:has-text('Capacity') input", "2TB")
+    page.fill(".parts label:has-text('Size of the cache') input", "nothing")
+    page.click(".make")
+    page.wait_for_selector(".parts .refusal:not([hidden])")
+    assert page.inner_text(".parts .refusal").startswith('cache.dynamic is "nothing"')
+    page.fill(".parts label:has-text('Size of the cache') input", "200GB")
+    page.click(".make")
+    page.wait_for_function("document.querySelector('.summary').innerText.startsWith('Phison')")
+    _await_run(page)
+    made = tomllib.loads(page.evaluate("new URLSearchParams(location.hash.slice(1)).get('profile')"))
+    derived = parts.profile(
+        nand="micron-b47r-tlc-512g", controller="phison-e18", capacity="2TB", cache={"dynamic": "200GB"}
+    )
+    assert made == tomllib.loads(derived.text)
 
 
 @needs_chromium

@@ -3,6 +3,7 @@ import { DRIVES, driveOf, overridesOf, ownDrive } from "./data";
 import { h } from "./dom";
 import { open } from "./files";
 import { JOBS } from "./jobs";
+import { partsForm } from "./parts";
 import { RunView } from "./run";
 import type { State } from "./state";
 import type { DriveData, Knob } from "./types";
@@ -47,17 +48,19 @@ export function lab(state: State, changed: (state: State) => void): { element: H
     select.value = OWN;
   };
   if (own !== null) listOwn();
+  const bring = (profile: string) => {
+    own = profile;
+    become(ownDrive(profile), profile);
+    listOwn();
+  };
   const refusal = h("p", { class: "refusal", role: "alert", hidden: true });
   const opened = async (file: File | undefined) => {
     if (file === undefined) return;
     refusal.hidden = true;
     try {
       const content = await open(file);
-      if ("profile" in content) {
-        own = content.profile;
-        become(ownDrive(own), own);
-        listOwn();
-      } else {
+      if ("profile" in content) bring(content.profile);
+      else {
         run.lay(content.measured);
         go();
       }
@@ -88,7 +91,7 @@ export function lab(state: State, changed: (state: State) => void): { element: H
       ondragover: (event) => event.preventDefault(),
       ondrop: (event) => { event.preventDefault(); void opened((event as DragEvent).dataTransfer?.files[0]); },
     },
-    h("form", { class: "side", "aria-label": "The drive", onsubmit: (event) => event.preventDefault() }, drives, jobs, panel, file, refusal, h("p", { class: "buttons" }, reset, save)),
+    h("form", { class: "side", "aria-label": "The drive", onsubmit: (event) => event.preventDefault() }, drives, jobs, panel, partsForm(bring), file, refusal, h("p", { class: "buttons" }, reset, save)),
     run.element,
   );
   return { element, destroy: () => run.destroy() };

@@ -4,8 +4,8 @@ import type { Answer, Failure, Question } from "./types";
 import SimulatorWorker from "./worker?worker&inline";
 import type { FromWorker } from "./worker";
 
-/** Compiled once; each worker has an instance. */
-const compiled = WebAssembly.compile(moduleBytes());
+/** Compiled once; each worker has an instance, and so has the making of drives. */
+export const compiled = WebAssembly.compile(moduleBytes());
 
 function moduleBytes(): ArrayBuffer {
   const text = atob(wasm);

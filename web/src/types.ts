@@ -29,6 +29,18 @@ export interface DriveData {
   knobs: Knob[];
 }
 
+/** A die or a controller as `crates/ssd/src/parts` takes it. */
+export interface PartData {
+  label: string;
+  part: Record<string, unknown>;
+}
+
+export interface PartsData {
+  nands: Record<string, PartData>;
+  controllers: Record<string, PartData>;
+  start: { nand: string; controller: string; capacity: string };
+}
+
 /** A drive, what is changed on it, and what it is asked to do; `library` holds profiles by name, for `base =`. */
 export interface Question {
   profile: string;

@@ -1,13 +1,16 @@
-//! What a page calls. A question is written where `reserve` says, and `answer` gives the address of the answer:
+//! What a page calls. A question is written where `reserve` says, and `answer` or `derive` gives the address of the
+//! answer:
 //!
 //! ```text
 //!   length of the JSON   length of the film   JSON ...   film ...
 //!   u32, little-endian   u32
 //! ```
 //!
-//! Both are given back with `release`.
+//! Both are given back with `release`. `answer` runs a drive, `derive` makes a profile of parts, without a film.
 
-use crate::{simulate, Film};
+use serde::Serialize;
+
+use crate::{parts, simulate, Failure, Film};
 
 #[cfg(target_arch = "wasm32")]
 #[link(wasm_import_module = "pslc")]
@@ -61,6 +64,24 @@ pub unsafe extern "C" fn answer(at: *const u8, len: usize) -> *mut u8 {
     Box::into_raw(encoded(question).into_boxed_slice()).cast()
 }
 
+/// Make a profile of the parts at `at`, which stay the caller's.
+///
+/// # Safety
+///
+/// As of `answer`.
+#[no_mangle]
+pub unsafe extern "C" fn derive(at: *const u8, len: usize) -> *mut u8 {
+    // SAFETY: the caller vouches for the bytes.
+    let question = unsafe { std::slice::from_raw_parts(at, len) };
+    let made =
+        serde_json::from_slice(question).map_err(in_page).and_then(|question| parts::profile(&question));
+    let bytes = match made {
+        Ok(profile) => message(&profile, &[]),
+        Err(failure) => message(&failure, &[]),
+    };
+    Box::into_raw(bytes.into_boxed_slice()).cast()
+}
+
 /// Only a page is told how far the run has come.
 fn report(_permille: u32) {
     #[cfg(target_arch = "wasm32")]
@@ -70,21 +91,21 @@ fn report(_permille: u32) {
     }
 }
 
+fn in_page(error: serde_json::Error) -> Failure {
+    Failure { message: error.to_string(), hint: "this is a bug in the page".into() }
+}
+
 /// The answer as bytes; see the module.
 pub fn encoded(question: &[u8]) -> Vec<u8> {
-    let (json, film) = match serde_json::from_slice(question) {
-        Ok(question) => match simulate(&question, &report) {
-            Ok((answer, film)) => (serde_json::to_vec(&answer), film),
-            Err(failure) => (serde_json::to_vec(&failure), Film::default()),
-        },
-        Err(error) => {
-            let failure =
-                serde_json::json!({ "message": error.to_string(), "hint": "this is a bug in the page" });
-            (serde_json::to_vec(&failure), Film::default())
-        }
-    };
-    let json = json.expect("numbers and strings can be written as JSON");
-    let film = film.bytes();
+    let answer = serde_json::from_slice(question).map_err(in_page);
+    match answer.and_then(|question| simulate(&question, &report)) {
+        Ok((answer, film)) => message(&answer, &film.bytes()),
+        Err(failure) => message(&failure, &Film::default().bytes()),
+    }
+}
+
+fn message(json: &impl Serialize, film: &[u8]) -> Vec<u8> {
+    let json = serde_json::to_vec(json).expect("numbers and strings can be written as JSON");
     let mut bytes = Vec::with_capacity(8 + json.len() + film.len());
     bytes.extend((json.len() as u32).to_le_bytes());
     bytes.extend((film.len() as u32).to_le_bytes());

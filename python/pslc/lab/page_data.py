@@ -5,12 +5,17 @@ The page in `web/` takes all of it from here, so that no key, word or unit is ty
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import TypedDict
 
-from pslc.device import published
+from pslc.device import parts, published
 from pslc.device.profiles import library
 from pslc.device.target import Target, find_target
 from pslc.lab import knobs
+
+CELLS = {1: "SLC", 2: "MLC", 3: "TLC", 4: "QLC", 5: "PLC"}
+START = {"nand": "bics5-tlc-512g", "controller": "phison-e16", "capacity": "1TB"}
+"""What the form for a drive of parts begins with."""
 
 
 class KnobData(TypedDict):
@@ -87,9 +92,44 @@ def _knobs(target: Target) -> list[KnobData]:
     ]
 
 
+class PartData(TypedDict):
+    """A die or a controller: what a list calls it, and its fields as the native part takes them."""
+
+    label: str
+    part: Mapping[str, object]
+
+
+class PartsData(TypedDict):
+    """Dies and controllers by name, and the drive that a form begins with."""
+
+    nands: Mapping[str, PartData]
+    controllers: Mapping[str, PartData]
+    start: Mapping[str, str]
+
+
+def all_parts() -> PartsData:
+    """Every part."""
+    dies = (parts.nand(name) for name in parts.nands())
+    chips = (parts.controller(name) for name in parts.controllers())
+    return {
+        "nands": {
+            die.name: {
+                "label": f"{die.maker} {die.generation}, {CELLS[die.bits_per_cell]} {die.bytes // 2**27} Gb",
+                "part": asdict(die),
+            }
+            for die in dies
+        },
+        "controllers": {
+            chip.name: {"label": f"{chip.maker} {chip.model}, {chip.link}", "part": asdict(chip)} for chip in chips
+        },
+        "start": START,
+    }
+
+
 def page_data() -> str:
     """Everything, as JSON."""
-    return json.dumps({"drives": [drive(slug) for slug in library()]}, separators=(",", ":"))
+    document = {"drives": [drive(slug) for slug in library()], "parts": all_parts()}
+    return json.dumps(document, separators=(",", ":"))
 
 
 if __name__ == "__main__":

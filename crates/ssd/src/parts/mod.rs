@@ -183,7 +183,22 @@ pub fn derive(
     times(&mut values)?;
     of_controller(&mut values)?;
     body(&mut values)?;
-    Ok(values.in_order())
+    Ok(values::in_order(values.rows))
+}
+
+/// A whole profile: what is given and what is derived, in the order of profiles.
+pub fn profile(
+    die: &Nand,
+    controller: &Controller,
+    given: &BTreeMap<String, Raw>,
+) -> Result<Vec<Derived>, PartsError> {
+    let stated = |(key, value): (&String, &Raw)| Derived {
+        key: key.clone(),
+        value: value.clone(),
+        how: "given".into(),
+    };
+    let derived = derive(die, controller, given)?;
+    Ok(values::in_order(given.iter().map(stated).chain(derived).collect()))
 }
 
 /// A profile as TOML, with `[provenance]`.

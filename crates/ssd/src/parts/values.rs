@@ -13,7 +13,7 @@ pub struct Values<'a> {
     pub die: &'a Nand,
     pub controller: &'a Controller,
     pub given: &'a BTreeMap<String, Raw>,
-    rows: Vec<Derived>,
+    pub rows: Vec<Derived>,
 }
 
 impl<'a> Values<'a> {
@@ -50,15 +50,16 @@ impl<'a> Values<'a> {
     pub fn amount(&mut self, key: &str, value: u64, units: &Units, how: String) -> Result<u64, PartsError> {
         quantity(&self.set(key, Raw::Text(written(value, units)), how).text(), units, key)
     }
+}
 
-    pub fn in_order(mut self) -> Vec<Derived> {
-        let place = |row: &Derived| {
-            let table = row.key.rsplit_once('.').map_or("", |(table, _)| table);
-            ORDER.iter().position(|other| *other == table).unwrap_or(ORDER.len())
-        };
-        self.rows.sort_by_key(place);
-        self.rows
-    }
+/// As profiles are read: by table.
+pub fn in_order(mut rows: Vec<Derived>) -> Vec<Derived> {
+    let place = |row: &Derived| {
+        let table = row.key.rsplit_once('.').map_or("", |(table, _)| table);
+        ORDER.iter().position(|other| *other == table).unwrap_or(ORDER.len())
+    };
+    rows.sort_by_key(place);
+    rows
 }
 
 /// The source of a key, or of the closest table around it.

@@ -1,6 +1,6 @@
 """Parts: NAND dies and controllers with sources, and the drives they make.
 
-from pslc import parts
+from pslc.device import parts
 parts.nand("bics5-tlc-512g").native_bytes_per_s
 drive = parts.profile(nand="bics5-tlc-512g", controller="phison-e16", capacity="1TB", cache={"dynamic": "150GB"})
 drive.text      # a profile for sim:./FILE.toml
