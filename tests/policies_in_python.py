@@ -14,6 +14,11 @@ class DirectWhileFolding(pslc.Policy):
         return "share" if view.exhausted and view.foldable else "none"
 
 
+class FoldBeside(pslc.Policy):
+    def throttle(self, view):
+        return "beside" if view.foldable else "none"
+
+
 class Fold(pslc.Policy):
     def throttle(self, view):
         if not view.foldable:

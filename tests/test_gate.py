@@ -40,6 +40,7 @@ OF_OURS = {
     "twin/identifiability.py": (1, "of the package"),
     "report/page.py": (1, "of the package"),
     "lab/app.py": (2, "of the package"),
+    "lab/uploads.py": (2, "ranges that it wrote beside a picture"),
     "report/export.py": (1, "of a page that was just made"),
     "lab/static_page.py": (1, "the page that comes with pslc"),
     "base/locks.py": (1, "folders of its own, to lock them"),

@@ -54,6 +54,7 @@ number_ios=400000
 BUILT_IN = {
     "direct-then-fold": mine.DirectThenFold,
     "direct-while-folding": mine.DirectWhileFolding,
+    "fold-beside": mine.FoldBeside,
     "fold": mine.Fold,
     "watermarks": mine.Watermarks,
     "bypass": mine.Bypass,

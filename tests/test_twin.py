@@ -585,12 +585,13 @@ def test_any_subset_of_a_review_makes_a_curve_that_keeps_to_what_is_told(told: t
 def test_the_intervals_of_what_a_review_leaves_out_are_those_of_the_published_drives() -> None:
     with (ROOT / "docs" / "accuracy" / "drives.csv").open() as file:
         rows = list(csv.DictReader(file))
-    shares: dict[int, list[float]] = {3: [], 4: []}
+    shares: dict[int, list[float]] = {2: [], 3: [], 4: []}
     first = []
     for row in rows:
         capacity = float(units.size(row["capacity"], ""))
         size = sum(units.size(pair.partition("=")[2], "") for pair in row["cache"].split())
-        shares[parts.nand(row["nand"]).bits_per_cell].append(size / capacity)
+        if size > 0:
+            shares[parts.nand(row["nand"]).bits_per_cell].append(size / capacity)
         if row["speed1_MBps"]:
             link = priors.link_rate(parts.controller(row["controller"]).link)
             first.append(float(row["speed1_MBps"]) * 1e6 / link)

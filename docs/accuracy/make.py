@@ -218,6 +218,22 @@ def summary_of(name: str) -> list[str]:
     return text.strip().splitlines()
 
 
+def long_runs() -> list[str]:
+    """The section on long runs: how many agree, and the rows of those that do not."""
+    about, *table, last = (FOLDER / "long_runs.md").read_text().strip().split("\n\n")
+    head, rule, *runs = table[-1].splitlines()
+    misses = [run for run in runs if "**" in run]
+    link = "Every drive: [long_runs.md](docs/accuracy/long_runs.md)."
+    return [*about.splitlines(), "", f"{last} {link}", *(["", head, rule, *misses] if misses else [])]
+
+
+def analysis() -> list[str]:
+    """The section on the analysis: all tables but that of causes against causes, which is too wide for a page."""
+    parts = (FOLDER / "analysis.md").read_text().strip().split("\n\n")
+    link = "Which were taken for which: [analysis.md](docs/accuracy/analysis.md)."
+    return "\n\n".join(link if part.startswith("| in truth") else part for part in parts).splitlines()
+
+
 def document(table: Sequence[dict[str, Any]]) -> str:
     """The text of ACCURACY.md."""
     lines = ["# Accuracy", "", *INTRODUCTION.splitlines(), "", *built_in(table), "", *parts_section()]
@@ -228,8 +244,8 @@ def document(table: Sequence[dict[str, Any]]) -> str:
         lines += ["", f"## {title}", "", *about.splitlines(), "", *summary_of(name)]
     lines += ["", "## Intervals of suites", "", *INTERVALS.splitlines(), ""]
     lines += (FOLDER / "intervals.md").read_text().splitlines()
-    lines += ["", "## Long runs", "", *(FOLDER / "long_runs.md").read_text().splitlines()]
-    lines += ["", "## The analysis", "", *ANALYSIS.splitlines(), "", *(FOLDER / "analysis.md").read_text().splitlines()]
+    lines += ["", "## Long runs", "", *long_runs()]
+    lines += ["", "## The analysis", "", *ANALYSIS.splitlines(), "", *analysis()]
     return "\n".join([*lines, "", "## What this does not tell", "", *LIMITS.splitlines()]) + "\n"
 
 

@@ -58,8 +58,8 @@ pslc run examples/mixed.fio --on sim:sn850-1tb --section lay-out --section mixed
   Without one it is refused, where fio would read `8192*2` as 8192.
 - `eta` is 0 in the JSON, as of what has ended; fio prints 2147483647 where that took less than about 3 s.
 - What a job file reads of a simulated drive, or of a new file, and does not write is written first, as fio lays out
-  files; `--no-layout` leaves that out. Then a doubt says how much was read that a simulated drive never held, and of a
-  new file it is an error.
+  files; `--no-layout` leaves that out. Then a warning says how much was read that a simulated drive never held, and
+  of a new file it is an error.
 - Logs leave out what comes back in `ramp_time`, and their times count from its end. The last row of an averaged log is
   of a window as long as the job was in it; one of a rate over less than `bwavgtime` is left out, as in fio.
 - `--output-format` takes fio's words, and several of them: `normal` (fio's text), `terse`, `json+`, and for fio's JSON
@@ -74,13 +74,13 @@ pslc run examples/mixed.fio --on sim:sn850-1tb --section lay-out --section mixed
   drive it is that of the start of the run plus the drive's own time.
 - `nrfiles` and a list of files name one range, the target. In fio a job in sequence goes through its files by turns,
   each from its own beginning; here it goes through the range once. `python -m pslc.fio` refuses several files.
-- One thread makes the requests of all jobs; fio has one for each. `make bench-fio` runs both on one file. On an ext4 file
-  on an idle virtual machine of two processors (medians of 9 pairs) 4 jobs x QD8 of random reads had 1.00 of fio's IOPS
-  and 0.91 of its processor time a request, 4 jobs x QD1 0.99 and 1.05, random writes at QD32 1.01 and 1.14. On tmpfs,
-  where the machine is the limit and fio may use a processor a job, it was 0.95 and 1.13, 0.69 and 0.92, 1.17 and 0.85.
-  A thread for each job was tried: 0.99 and 1.00 on the file, 1.11 and 1.05 on tmpfs with 4 jobs x QD8, but a p99 of 1.8
-  times fio's there. Of samples of random writes on tmpfs 84 % were in the kernel (fio: 79 %). We enter the kernel 0.29
-  times a request, fio once.
+- One thread makes the requests of all jobs; fio has one for each. `make bench-fio` runs both on one file. On an ext4
+  file on an idle virtual machine of two processors (medians of 9 pairs) 4 jobs x QD8 of random reads had 1.00 of
+  fio's IOPS and 0.91 of its processor time a request, 4 jobs x QD1 0.99 and 1.05, random writes at QD32 1.01 and
+  1.14. On tmpfs, where the machine is the limit and fio may use a processor a job, it was 0.95 and 1.13, 0.69 and
+  0.92, 1.17 and 0.85. A thread for each job was tried: 0.99 and 1.00 on the file, 1.11 and 1.05 on tmpfs with 4 jobs
+  x QD8, but a p99 of 1.8 times fio's there. Of samples of random writes on tmpfs 84 % were in the kernel (fio: 79 %).
+  We enter the kernel 0.29 times a request, fio once.
 - To hand a request to a simulated drive takes no time: where an engine does not wait, `slat` is 0 ns.
 
 Options alone tell a job, as on fio's command line; those before the first `--name` are for all jobs:

@@ -19,10 +19,11 @@ from pslc.device import parts
 Interval = tuple[float, float, float]
 """The usual value, and the bounds that nine drives of ten are within."""
 
-CACHE_SHARES: Final[dict[int, Interval]] = {3: (0.10, 0.014, 0.345), 4: (0.14, 0.019, 0.25)}
-"""Of the capacity, by bits a cell: 64 drives of TLC and 18 of QLC (docs/accuracy/drives.csv, as the others here)."""
-FIRST_OVER_LINK: Final[Interval] = (0.70, 0.29, 0.92)
-"""First phase over what the link carries, of 76 drives."""
+CACHE_SHARES: Final[dict[int, Interval]] = {3: (0.08, 0.012, 0.35), 4: (0.14, 0.019, 0.25)}
+"""Of the capacity, by bits a cell: 95 drives of TLC and 22 of QLC that have a cache (docs/accuracy/drives.csv, as the
+others here)."""
+FIRST_OVER_LINK: Final[Interval] = (0.70, 0.24, 0.95)
+"""First phase over what the link carries, of 125 drives."""
 SECOND_OVER_FIRST: Final[dict[int, Interval]] = {3: (0.35, 0.125, 0.72), 4: (0.088, 0.025, 0.35)}
 """Second phase over the first, by bits a cell."""
 LAST_OVER_SECOND: Final[Interval] = (0.40, 0.25, 1.0)
