@@ -295,16 +295,16 @@ fn since(mut journal: impl Read, identity: u64, now: Nanos) -> io::Result<Option
     if piece != header(identity, began) {
         return Ok(None);
     }
-    let mut found = (began == now).then(Vec::new);
+    let mut entries = (began == now).then(Vec::new);
     while fill(&mut journal, &mut piece)? == SIZE {
         let Some(entry) = decoded(&piece) else { break };
         if entry == (Entry { at: now, call: Call::Saved }) {
-            found = Some(Vec::new());
-        } else if let Some(found) = &mut found {
-            found.push(entry);
+            entries = Some(Vec::new());
+        } else if let Some(entries) = &mut entries {
+            entries.push(entry);
         }
     }
-    Ok(Some(found.unwrap_or_default()))
+    Ok(Some(entries.unwrap_or_default()))
 }
 
 /// Read until the piece is full or there is no more; returns how much of it is read.
@@ -371,12 +371,12 @@ mod tests {
     }
 
     /// Both hold the same and go on alike. What they remember of the past, which no request sees, may differ.
-    fn alike(mut one: Kept, mut other: Kept) {
-        assert_eq!(one.now, other.now);
-        for entry in drawn(99, 300, one.now) {
+    fn alike(mut recovered_drive: Kept, mut expected_drive: Kept) {
+        assert_eq!(recovered_drive.now, expected_drive.now);
+        for entry in drawn(99, 300, recovered_drive.now) {
             let mut ends = [Nanos::ZERO; 2];
             let mut counters = [[0; Machine::COLUMNS.len()]; 2];
-            for (at, kept) in [&mut one, &mut other].into_iter().enumerate() {
+            for (at, kept) in [&mut recovered_drive, &mut expected_drive].into_iter().enumerate() {
                 if let Call::Submit(request) = entry.call {
                     ends[at] = kept.machine.submit(entry.at, &request, true);
                 }
@@ -387,7 +387,7 @@ mod tests {
         }
         for page in 0..(1 << 18) / 8 {
             let mapped = |kept: &Kept| kept.machine.drive().mapped(page * PAGE_BYTES, PAGE_BYTES).0;
-            assert_eq!(mapped(&one), mapped(&other));
+            assert_eq!(mapped(&recovered_drive), mapped(&expected_drive));
         }
     }
 
@@ -415,8 +415,8 @@ mod tests {
             assert_eq!(whole.len(), SIZE * 1001);
             for cut in [whole.len(), whole.len() - 1, SIZE * 500 + 7, SIZE * 2, SIZE + 3, SIZE, 5, 0] {
                 fs::write(path(&drive), &whole[..cut]).unwrap();
-                let mut found = small("on");
-                let some = recovered(&drive, &mut found, || unreachable!()).unwrap();
+                let mut drive_again = small("on");
+                let some = recovered(&drive, &mut drive_again, || unreachable!()).unwrap();
                 let held = (cut / SIZE).saturating_sub(1);
                 assert_eq!(some, held > 0);
                 let mut expected = small("on");
@@ -424,7 +424,7 @@ mod tests {
                 if some {
                     expected.machine.lose_power(0);
                 }
-                assert!(bytes(&found) == bytes(&expected), "cut at {cut}");
+                assert!(bytes(&drive_again) == bytes(&expected), "cut at {cut}");
             }
         }
         let _ = fs::remove_dir_all(folder);
@@ -455,9 +455,9 @@ mod tests {
             if anew {
                 journal.begin_after(at, saved.now).unwrap();
             }
-            let mut found = saved.clone();
-            assert!(recovered(&drive, &mut found, || unreachable!()).unwrap());
-            alike(found, live.clone());
+            let mut drive_again = saved.clone();
+            assert!(recovered(&drive, &mut drive_again, || unreachable!()).unwrap());
+            alike(drive_again, live.clone());
         }
         let mut other = small("on");
         other.now = Nanos(12345);
@@ -492,13 +492,13 @@ mod tests {
         rest.iter().for_each(|entry| journal.add(*entry).unwrap());
         journal.write().unwrap();
         let (stop, path) = (std::sync::atomic::AtomicBool::new(false), path(&drive));
-        let least = std::thread::scope(|scope| {
+        let shortest = std::thread::scope(|scope| {
             let looks = scope.spawn(|| {
-                let mut least = u64::MAX;
+                let mut shortest = u64::MAX;
                 while !stop.load(std::sync::atomic::Ordering::Relaxed) {
-                    least = least.min(fs::metadata(&path).unwrap().len());
+                    shortest = shortest.min(fs::metadata(&path).unwrap().len());
                 }
-                least
+                shortest
             });
             for _ in 0..200 {
                 journal.begin_after(journal.bytes() - 20_000 * SIZE as u64, Nanos::from_secs(9000)).unwrap();
@@ -507,7 +507,7 @@ mod tests {
             looks.join().unwrap()
         });
         assert!(at > 20_000 * SIZE as u64);
-        assert_eq!(least, 20_001 * SIZE as u64);
+        assert_eq!(shortest, 20_001 * SIZE as u64);
         assert_eq!(since(&*fs::read(&path).unwrap(), 7, Nanos::from_secs(9000)).unwrap(), Some(rest));
         let _ = fs::remove_dir_all(folder);
     }
@@ -535,15 +535,16 @@ mod tests {
                 journal.add(Entry { at: live.now, call: Call::Advance }).unwrap();
             }
             journal.write().unwrap();
-            let mut found = small("off");
-            assert!(recovered(&drive, &mut found, || Ok(small("off"))).unwrap());
-            let (held, gone): (Vec<u64>, Vec<u64>) =
-                (0..60 * 16).filter(|page| page / 16 != flushed).partition(|&page| mapped(&found, page));
-            assert!((0..flushed * 16).all(|page| mapped(&found, page)), "flushed after {flushed}");
+            let mut drive_again = small("off");
+            assert!(recovered(&drive, &mut drive_again, || Ok(small("off"))).unwrap());
+            let (held, gone): (Vec<u64>, Vec<u64>) = (0..60 * 16)
+                .filter(|page| page / 16 != flushed)
+                .partition(|&page| mapped(&drive_again, page));
+            assert!((0..flushed * 16).all(|page| mapped(&drive_again, page)), "flushed after {flushed}");
             // The newest are lost, in order.
             assert!(held.iter().max() < gone.iter().min() || gone.is_empty());
-            assert_eq!(found.machine.drive().lost_bytes(), gone.len() as u64 * PAGE_BYTES);
-            assert_eq!(found.machine.drive().unsafe_shutdowns(), 1);
+            assert_eq!(drive_again.machine.drive().lost_bytes(), gone.len() as u64 * PAGE_BYTES);
+            assert_eq!(drive_again.machine.drive().unsafe_shutdowns(), 1);
             lost += gone.len();
         }
         assert!(lost > 1000, "{lost}");
@@ -565,11 +566,11 @@ mod tests {
                 journal.add(*entry).unwrap();
             }
             journal.write().unwrap();
-            let mut found = small("off");
-            assert!(recovered(&drive, &mut found, || unreachable!()).unwrap());
-            assert_eq!(found.machine.drive().unsafe_shutdowns(), 0);
-            assert_eq!(found.machine.drive().lost_bytes(), 0);
-            alike(found, live);
+            let mut drive_again = small("off");
+            assert!(recovered(&drive, &mut drive_again, || unreachable!()).unwrap());
+            assert_eq!(drive_again.machine.drive().unsafe_shutdowns(), 0);
+            assert_eq!(drive_again.machine.drive().lost_bytes(), 0);
+            alike(drive_again, live);
         }
         let _ = fs::remove_dir_all(folder);
     }
@@ -615,9 +616,9 @@ mod tests {
                 }
             }
             journal.write().unwrap();
-            let mut found = small("off");
-            assert!(recovered(&drive, &mut found, || Ok(small("off"))).unwrap());
-            let after = found.machine.drive();
+            let mut drive_again = small("off");
+            assert!(recovered(&drive, &mut drive_again, || Ok(small("off"))).unwrap());
+            let after = drive_again.machine.drive();
             let kept = (0..2 * pages).take_while(|page| after.mapped(page * PAGE_BYTES, PAGE_BYTES).0).count()
                 as u64;
             assert!(kept >= pages, "{kept} of {pages} pages");

@@ -223,13 +223,13 @@ impl CycleCache {
         hint: Hint,
         timing: impl Fn(&mut Vec<u64>),
     ) -> bool {
-        let known = self.span > Nanos::ZERO;
+        let has_cycle = self.span > Nanos::ZERO;
         let begins_so = self.steps.first().is_some_and(|step| step.len == len) && hint == self.hint;
-        if begins_so && now > self.met && (known || self.uninterrupted) {
+        if begins_so && now > self.met && (has_cycle || self.uninterrupted) {
             self.candidate.clear();
             timing(&mut self.candidate);
             if self.candidate == self.first_state {
-                if !known {
+                if !has_cycle {
                     (self.span, self.counters_per_cycle) = (now - self.met, counters.since(&self.counters));
                 }
                 self.patience = MIN_PATIENCE_WRITES;
@@ -238,7 +238,7 @@ impl CycleCache {
                 return true;
             }
         }
-        let interrupted = !known && !self.uninterrupted;
+        let interrupted = !has_cycle && !self.uninterrupted;
         self.undisturbed += 1;
         let tries = if interrupted {
             self.undisturbed > MIN_UNDISTURBED_WRITES

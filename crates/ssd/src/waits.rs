@@ -128,18 +128,18 @@ impl Waits {
     }
 
     /// The time up to `to` is shared as others are.
-    pub(crate) fn spend_as(&mut self, to: Nanos, others: &[u64; COUNT]) {
+    pub(crate) fn spend_as(&mut self, to: Nanos, shares: &[u64; COUNT]) {
         if to > self.until {
-            self.share(to.0 - self.until.0, others);
+            self.share(to.0 - self.until.0, shares);
             self.until = to;
         }
     }
 
     /// A length of time more, shared as others are.
-    pub(crate) fn share(&mut self, ns: u64, others: &[u64; COUNT]) {
-        let all: u128 = others.iter().map(|&part| part as u128).sum();
+    pub(crate) fn share(&mut self, ns: u64, shares: &[u64; COUNT]) {
+        let all: u128 = shares.iter().map(|&part| part as u128).sum();
         let mut left = ns;
-        for (mine, &part) in self.by.iter_mut().zip(others) {
+        for (mine, &part) in self.by.iter_mut().zip(shares) {
             let share = (ns as u128 * part as u128).checked_div(all).unwrap_or(0) as u64;
             *mine += share;
             left -= share;

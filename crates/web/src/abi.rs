@@ -73,9 +73,9 @@ pub unsafe extern "C" fn answer(at: *const u8, len: usize) -> *mut u8 {
 pub unsafe extern "C" fn derive(at: *const u8, len: usize) -> *mut u8 {
     // SAFETY: the caller vouches for the bytes.
     let question = unsafe { std::slice::from_raw_parts(at, len) };
-    let made =
+    let profile =
         serde_json::from_slice(question).map_err(in_page).and_then(|question| parts::profile(&question));
-    let bytes = match made {
+    let bytes = match profile {
         Ok(profile) => message(&profile, &[]),
         Err(failure) => message(&failure, &[]),
     };

@@ -325,9 +325,9 @@ fn meanwhile(path: &Path) -> WriteError {
 
 /// Whether a file begins so, as far as it goes: nothing is lost with an empty one.
 fn begins(file: &mut File, start: &[u8]) -> bool {
-    let mut found = Vec::new();
-    let read = file.take(start.len() as u64).read_to_end(&mut found);
-    read.is_ok() && start.starts_with(&found)
+    let mut head = Vec::new();
+    let read = file.take(start.len() as u64).read_to_end(&mut head);
+    read.is_ok() && start.starts_with(&head)
 }
 
 /// A file with a name that nobody guesses.

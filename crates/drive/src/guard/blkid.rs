@@ -12,7 +12,7 @@ use libloading::Library;
 /// Its name on Linux, that of its interface since 2006.
 const LIBRARY: &str = "libblkid.so.1";
 /// More matches than any medium has: a library that never ends is not waited for.
-const MOST: usize = 256;
+const MAX_MATCHES: usize = 256;
 
 // Of blkid.h.
 const LABEL: c_int = 1 << 1;
@@ -140,14 +140,14 @@ impl<'a> Probe<'a> {
 
     /// All matches, in the order of the probers.
     pub fn all(mut self) -> io::Result<Vec<Match>> {
-        let mut found = Vec::new();
+        let mut matches = Vec::new();
         while let Some(next) = self.step()? {
-            if found.len() == MOST {
+            if matches.len() == MAX_MATCHES {
                 return Err(io::Error::other("libblkid finds no end"));
             }
-            found.push(next);
+            matches.push(next);
         }
-        Ok(found)
+        Ok(matches)
     }
 
     /// The kind of the partition table that the walk over partitions finds; it knows some (bsd) that `all` does not.
@@ -173,11 +173,11 @@ impl<'a> Probe<'a> {
 
     /// Overwrite the magic number of each match on the descriptor, until there is none.
     pub fn wipe(mut self) -> io::Result<()> {
-        for _ in 0..MOST {
-            let Some(found) = self.step()? else { return Ok(()) };
+        for _ in 0..MAX_MATCHES {
+            let Some(matched) = self.step()? else { return Ok(()) };
             // SAFETY: the handle is valid, and the descriptor open for writing, or it fails.
             if unsafe { (self.api.do_wipe)(self.handle, 0) } != 0 {
-                return Err(io::Error::other(format!("{} cannot be wiped", found.kind)));
+                return Err(io::Error::other(format!("{} cannot be wiped", matched.kind)));
             }
         }
         Err(io::Error::other("libblkid finds no end"))

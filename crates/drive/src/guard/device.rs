@@ -24,7 +24,7 @@ const LOOKS: u32 = 10;
 const BETWEEN: Duration = Duration::from_millis(200);
 
 /// libblkid looks for no RAID on what is as small as a floppy disk.
-const LEAST: u64 = 4 << 20;
+const MIN_RAID_BYTES: u64 = 4 << 20;
 
 /// Look at a block device.
 pub fn inspect(path: &Path) -> Result<Device, OpenError> {
@@ -97,7 +97,7 @@ fn judge(device: &Device, given: &str, wipe_signatures: bool) -> Result<(), Open
     if device.bytes == 0 {
         return Err(OpenError::new(format!("{shown} has no medium (0 bytes)"), "is the drive still there?"));
     }
-    if device.bytes < LEAST {
+    if device.bytes < MIN_RAID_BYTES {
         let what = format!("{shown} has {} bytes, and no drive has so few", device.bytes);
         return Err(OpenError::new(what, "a drive of at least 4 MiB; nothing was written"));
     }
@@ -142,8 +142,8 @@ fn judge(device: &Device, given: &str, wipe_signatures: bool) -> Result<(), Open
 fn find(path: &Path) -> Result<File, OpenError> {
     let shown = path.display();
     let refused = |what: String| OpenError::new(what, "lsblk lists the block devices; pslc probe shows one");
-    let found = handle::find(path, true).and_then(|file| Ok((file.metadata()?.file_type(), file)));
-    let (kind, file) = found.map_err(|error| refused(format!("{shown}: {error}")))?;
+    let entry = handle::find(path, true).and_then(|file| Ok((file.metadata()?.file_type(), file)));
+    let (kind, file) = entry.map_err(|error| refused(format!("{shown}: {error}")))?;
     match kind.is_block_device() {
         true => Ok(file),
         false => Err(refused(format!("{shown} is no block device, but {}", sys::kind(&kind)))),
@@ -163,8 +163,10 @@ fn look(device: &File, path: &Path, ours: &[i32]) -> Result<Device, OpenError> {
     let mut ours = ours.to_vec();
     ours.push(device.as_raw_fd());
     // What was only found is opened to be read; the descriptor to be written is read itself.
-    let found = rustix::fs::fcntl_getfl(device).is_ok_and(|flags| flags.contains(rustix::fs::OFlags::PATH));
-    let opened = if found { handle::reopen(device, false, libc::O_NONBLOCK).map(Some) } else { Ok(None) };
+    let is_path_only =
+        rustix::fs::fcntl_getfl(device).is_ok_and(|flags| flags.contains(rustix::fs::OFlags::PATH));
+    let opened =
+        if is_path_only { handle::reopen(device, false, libc::O_NONBLOCK).map(Some) } else { Ok(None) };
     let read = opened.as_ref().map(|opened| opened.as_ref().unwrap_or(device));
     Ok(Device {
         path: path.to_path_buf(),
@@ -191,8 +193,8 @@ fn disk_of(folder: &Path) -> PathBuf {
 
 /// NVMe, virtio and SCSI say it in different places; a loop device is known by its file.
 fn serial(disk: &Path) -> Option<String> {
-    let told = |name: &str| sysfs::text(&disk.join(name));
-    told("loop/backing_file").or_else(|| told("device/serial")).or_else(|| told("serial")).or_else(|| {
+    let text = |name: &str| sysfs::text(&disk.join(name));
+    text("loop/backing_file").or_else(|| text("device/serial")).or_else(|| text("serial")).or_else(|| {
         // Page 0x80 of the vital product data: four bytes of header, then the number.
         let page = std::fs::read(disk.join("device/vpd_pg80")).ok()?;
         let text = String::from_utf8_lossy(page.get(4..)?).trim().to_string();

@@ -38,9 +38,9 @@ pub fn open_existing(path: &Path, size: Option<u64>, agreed: Option<&str>) -> Re
     let ours = [handle.as_raw_fd()];
     judge(&buffered, path, &ours)?;
     let shown = path.display();
-    let found = look(&buffered, path)?;
-    if !found.ours {
-        let name = found.path.file_name().unwrap_or_default().to_string_lossy();
+    let existing = look(&buffered, path)?;
+    if !existing.ours {
+        let name = existing.path.file_name().unwrap_or_default().to_string_lossy();
         match agreed {
             None => {
                 return Err(OpenError::new(
@@ -48,7 +48,7 @@ pub fn open_existing(path: &Path, size: Option<u64>, agreed: Option<&str>) -> Re
                     format!("if it may be lost: --reuse --overwrite-file {name}; nothing was written"),
                 ))
             }
-            Some(agreed) if agreed != found.identity => {
+            Some(agreed) if agreed != existing.identity => {
                 let what = format!("{shown} is not what it was when it was looked at");
                 return Err(OpenError::new(what, "look again what it is; nothing was written"));
             }
@@ -61,14 +61,14 @@ pub fn open_existing(path: &Path, size: Option<u64>, agreed: Option<&str>) -> Re
             "wait until it is free; nothing was written",
         ));
     }
-    if found.usable_bytes.min(size.unwrap_or(u64::MAX)) < BLOCK as u64 {
+    if existing.usable_bytes.min(size.unwrap_or(u64::MAX)) < BLOCK as u64 {
         return Err(OpenError::new(
-            format!("{shown} has {} bytes", found.bytes),
+            format!("{shown} has {} bytes", existing.bytes),
             "at least 8 KiB; without --reuse one is made with --size",
         ));
     }
     let mark = Mark::begin(&buffered).map_err(|error| failed("mark it", path, error))?;
-    let size = size.unwrap_or(u64::MAX).min(found.usable_bytes) / BLOCK as u64 * BLOCK as u64;
+    let size = size.unwrap_or(u64::MAX).min(existing.usable_bytes) / BLOCK as u64 * BLOCK as u64;
     let written = extents(&buffered, size).map_err(|error| failed("read its extents", path, error))?;
     let direct = handle::reopen(&buffered, true, libc::O_DIRECT).ok();
     let block = direct_block(&buffered);
@@ -80,8 +80,8 @@ pub fn open_existing(path: &Path, size: Option<u64>, agreed: Option<&str>) -> Re
 fn find(path: &Path) -> Result<File, OpenError> {
     let shown = path.display();
     let error = |error| failed("look at it", path, error);
-    let mut found = handle::find(path, false).map_err(error)?;
-    if found.metadata().map_err(error)?.file_type().is_symlink() {
+    let mut file = handle::find(path, false).map_err(error)?;
+    if file.metadata().map_err(error)?.file_type().is_symlink() {
         let leads = path.canonicalize().map_err(error)?;
         let folder = match path.parent() {
             Some(folder) if folder != Path::new("") => folder,
@@ -91,9 +91,9 @@ fn find(path: &Path) -> Result<File, OpenError> {
             let what = format!("{shown} is a symbolic link out of its folder, to {}", leads.display());
             return Err(OpenError::new(what, format!("--on {}, if that is meant", leads.display())));
         }
-        found = handle::find(&leads, false).map_err(error)?;
+        file = handle::find(&leads, false).map_err(error)?;
     }
-    let kind = found.metadata().map_err(error)?.file_type();
+    let kind = file.metadata().map_err(error)?.file_type();
     if !kind.is_file() {
         let hint = match kind.is_block_device() {
             true => "a block device is written only with --destroy-data SERIAL",
@@ -101,8 +101,8 @@ fn find(path: &Path) -> Result<File, OpenError> {
         };
         return Err(OpenError::new(format!("{shown} is no regular file, but {}", sys::kind(&kind)), hint));
     }
-    folder::check(&found, path)?;
-    Ok(found)
+    folder::check(&file, path)?;
+    Ok(file)
 }
 
 /// What no word of a user's can allow.

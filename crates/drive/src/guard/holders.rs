@@ -17,7 +17,7 @@ const SHOWN: usize = 60;
 /// be seen.
 pub fn open(places: &[Place], ours: &[i32]) -> Vec<(Place, String)> {
     let this = std::process::id();
-    let mut found = Vec::new();
+    let mut holders = Vec::new();
     for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
         let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else {
             continue;
@@ -31,15 +31,15 @@ pub fn open(places: &[Place], ours: &[i32]) -> Vec<(Place, String)> {
             held.extend(place(&fd.path()).filter(|place| places.contains(place)));
         }
         held.extend(mapped(&entry.path(), places));
-        let mut seen: Vec<Place> = Vec::new();
+        let mut named: Vec<Place> = Vec::new();
         for place in held {
-            if !seen.contains(&place) {
-                seen.push(place);
-                found.push((place, process(pid)));
+            if !named.contains(&place) {
+                named.push(place);
+                holders.push((place, process(pid)));
             }
         }
     }
-    found
+    holders
 }
 
 /// `process 12 (dd if=/dev/zero of=x)`.
@@ -55,12 +55,12 @@ pub fn process(pid: u32) -> String {
 
 /// What a descriptor leads to. A file server that hangs is not asked.
 fn place(fd: &Path) -> Option<Place> {
-    let found = statx(CWD, fd, AtFlags::STATX_DONT_SYNC, StatxFlags::BASIC_STATS).ok()?;
-    match FileType::from_raw_mode(found.stx_mode.into()) {
-        FileType::BlockDevice => Some(Place::Device(makedev(found.stx_rdev_major, found.stx_rdev_minor))),
+    let status = statx(CWD, fd, AtFlags::STATX_DONT_SYNC, StatxFlags::BASIC_STATS).ok()?;
+    match FileType::from_raw_mode(status.stx_mode.into()) {
+        FileType::BlockDevice => Some(Place::Device(makedev(status.stx_rdev_major, status.stx_rdev_minor))),
         FileType::RegularFile => Some(Place::File {
-            system: makedev(found.stx_dev_major, found.stx_dev_minor),
-            inode: found.stx_ino,
+            system: makedev(status.stx_dev_major, status.stx_dev_minor),
+            inode: status.stx_ino,
         }),
         _ => None,
     }
@@ -79,7 +79,7 @@ fn mapped(process: &Path, places: &[Place]) -> Vec<Place> {
         return Vec::new();
     }
     let maps = fs::read_to_string(process.join("maps")).unwrap_or_default();
-    let mut found = Vec::new();
+    let mut mapped = Vec::new();
     for line in maps.lines() {
         let mut words = line.split_ascii_whitespace();
         let (Some(range), Some(system)) = (words.next(), words.nth(2)) else { continue };
@@ -88,12 +88,12 @@ fn mapped(process: &Path, places: &[Place]) -> Vec<Place> {
             // On btrfs the number of the file system is another here, so the mapping itself is asked, which takes root.
             let asked = self::place(&process.join("map_files").join(range));
             let same = asked.map_or(system == hex_of(*place), |asked| asked == *place);
-            if same && !found.contains(place) {
-                found.push(*place);
+            if same && !mapped.contains(place) {
+                mapped.push(*place);
             }
         }
     }
-    found
+    mapped
 }
 
 /// `fe:00` of the file system of a file.
@@ -107,7 +107,7 @@ fn hex_of(place: Place) -> String {
 /// Locks on an open file, a sentence's end each, by flock and by fcntl. `number` is the `major:minor` of its file system
 /// as the kernel has it.
 pub fn locks(file: &File, inode: u64, number: &str) -> Vec<String> {
-    let mut found = Vec::new();
+    let mut sentences = Vec::new();
     for line in fs::read_to_string("/proc/locks").unwrap_or_default().lines() {
         let words: Vec<&str> = line.split_ascii_whitespace().collect();
         let &[_, kind, _, _, pid, at, ..] = words.as_slice() else { continue };
@@ -116,12 +116,12 @@ pub fn locks(file: &File, inode: u64, number: &str) -> Vec<String> {
         }
         let how = if kind == "FLOCK" { "flock" } else { "fcntl" };
         let who = pid.parse::<u32>().map_or_else(|_| "a process".to_string(), process);
-        found.push(format!("{how} by {who}"));
+        sentences.push(format!("{how} by {who}"));
     }
-    if found.is_empty() && !can_lock(file) {
-        found.push("a process that cannot be seen from here".to_string());
+    if sentences.is_empty() && !can_lock(file) {
+        sentences.push("a process that cannot be seen from here".to_string());
     }
-    found
+    sentences
 }
 
 /// Who has locked the file of that inode by flock, a sentence's end, as far as can be seen from here.
@@ -180,7 +180,7 @@ mod tests {
         let file = File::open("/proc/self/exe").unwrap();
         let place = Place::of(&file.metadata().unwrap()).unwrap();
         let ours: Vec<String> =
-            open(&[place], &[file.as_raw_fd()]).into_iter().map(|found| found.1).collect();
+            open(&[place], &[file.as_raw_fd()]).into_iter().map(|holder| holder.1).collect();
         // The program itself is mapped by this process, descriptor or not.
         let this = format!("process {} ", std::process::id());
         assert!(ours.iter().any(|holder| holder.starts_with(&this)), "{ours:?}");

@@ -40,23 +40,23 @@ pub struct Loop {
 
 /// Every loop device that shows something.
 pub fn all() -> Vec<Loop> {
-    let mut found = Vec::new();
+    let mut loops = Vec::new();
     for entry in fs::read_dir("/sys/block").into_iter().flatten().flatten() {
         let Some(path) = sysfs::text(&entry.path().join("loop/backing_file")) else { continue };
         let name = sysfs::file_name(&entry.path());
         let number = sysfs::text(&entry.path().join("dev")).as_deref().and_then(sysfs::number_of);
         let Some(number) = number else { continue };
-        let mut backing: Vec<Place> = told(&name).into_iter().collect();
+        let mut backing: Vec<Place> = backing_of(&name).into_iter().collect();
         let by_path = fs::metadata(Path::new(&path)).ok().and_then(|metadata| Place::of(&metadata));
         // The path may be another's by now; too many are only asked about, never written to.
         backing.extend(by_path.filter(|place| !backing.contains(place)));
-        found.push(Loop { name, number, backing });
+        loops.push(Loop { name, number, backing });
     }
-    found
+    loops
 }
 
 /// What the kernel tells of a loop device, which takes the right to read it.
-fn told(name: &str) -> Option<Place> {
+fn backing_of(name: &str) -> Option<Place> {
     const LOOP_GET_STATUS64: libc::c_ulong = 0x4c05;
     let device = File::open(format!("/dev/{name}")).ok()?;
     // `struct loop_info64`: the first three of its fields are the file system, the inode and the device behind it.

@@ -24,8 +24,8 @@ pub fn direct_block(#[cfg_attr(not(target_os = "linux"), expect(unused))] file: 
     #[cfg(target_os = "linux")]
     {
         use rustix::fs::{statx, AtFlags, StatxFlags};
-        let told = statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN).ok();
-        let align = told.map(|told| told.stx_dio_offset_align).filter(|&bytes| bytes > 0);
+        let status = statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN).ok();
+        let align = status.map(|status| status.stx_dio_offset_align).filter(|&bytes| bytes > 0);
         align.unwrap_or(BLOCK)
     }
     #[cfg(not(target_os = "linux"))]

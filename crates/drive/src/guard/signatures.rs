@@ -20,21 +20,21 @@ pub fn find(device: &File, size: u64) -> io::Result<Vec<String>> {
         device.read_exact_at(&mut sector, size - 512)?;
     }
     let matches = Probe::new(device)?.all()?;
-    let mut found: Vec<String> = matches.iter().map(sentence).collect();
-    if matches.iter().all(|found| found.usage.is_some()) {
-        found.extend(Probe::new(device)?.table().map(|kind| format!("{kind} partition table")));
+    let mut sentences: Vec<String> = matches.iter().map(sentence).collect();
+    if matches.iter().all(|matched| matched.usage.is_some()) {
+        sentences.extend(Probe::new(device)?.table().map(|kind| format!("{kind} partition table")));
     }
-    found.dedup();
-    Ok(found)
+    sentences.dedup();
+    Ok(sentences)
 }
 
-fn sentence(found: &Match) -> String {
-    let what = match found.usage.as_deref() {
-        Some("filesystem") => format!("{} file system", found.kind),
-        Some(usage) => format!("{} ({usage})", found.kind),
-        None => format!("{} partition table", found.kind),
+fn sentence(matched: &Match) -> String {
+    let what = match matched.usage.as_deref() {
+        Some("filesystem") => format!("{} file system", matched.kind),
+        Some(usage) => format!("{} ({usage})", matched.kind),
+        None => format!("{} partition table", matched.kind),
     };
-    match &found.label {
+    match &matched.label {
         Some(label) => format!("{what} \"{label}\""),
         None => what,
     }

@@ -46,21 +46,21 @@ pub fn of(file: &File, name: &str, ours: &[i32]) -> Users {
         let name = places.iter().find(|(other, _)| *other == place).map_or("", |(_, name)| name);
         users.open.push(format!("{name} is held open by {who}"));
     }
-    let mut seen = HashSet::new();
-    users.lasting.retain(|sentence| seen.insert(sentence.clone()));
+    let mut shown = HashSet::new();
+    users.lasting.retain(|sentence| shown.insert(sentence.clone()));
     users
 }
 
 /// Everything that shows bytes of `start`. What shows them beside it is a user, and said in `users`.
 fn closure(start: Named, loops: &[Loop], users: &mut Vec<String>) -> Vec<Named> {
-    let mut found = vec![start];
+    let mut places = vec![start];
     let mut at = 0;
-    while let Some((place, name)) = found.get(at).cloned() {
+    while let Some((place, name)) = places.get(at).cloned() {
         at += 1;
         let mut add = |place: Place, name: String| {
-            let new = found.iter().all(|(other, _)| *other != place);
+            let new = places.iter().all(|(other, _)| *other != place);
             if new {
-                found.push((place, name));
+                places.push((place, name));
             }
             new
         };
@@ -68,7 +68,9 @@ fn closure(start: Named, loops: &[Loop], users: &mut Vec<String>) -> Vec<Named> 
             for part in parts(number) {
                 add(part.0, part.1);
             }
-            for behind in loops.iter().filter(|one| one.number == number).flat_map(|one| &one.backing) {
+            for behind in
+                loops.iter().filter(|device| device.number == number).flat_map(|device| &device.backing)
+            {
                 let what = match behind {
                     Place::File { .. } => format!("the file of {name}"),
                     Place::Device(number) => device_name(*number),
@@ -76,13 +78,13 @@ fn closure(start: Named, loops: &[Loop], users: &mut Vec<String>) -> Vec<Named> 
                 add(*behind, what);
             }
         }
-        for over in loops.iter().filter(|one| one.backing.contains(&place)) {
+        for over in loops.iter().filter(|device| device.backing.contains(&place)) {
             if add(Place::Device(over.number), over.name.clone()) {
                 users.push(format!("{name} is behind {}", over.name));
             }
         }
     }
-    found
+    places
 }
 
 /// The partitions of a device.
@@ -103,12 +105,12 @@ fn device_name(number: u64) -> String {
 }
 
 fn of_a_device(number: u64, name: &str, mounts: &[Mount]) -> Vec<String> {
-    let mut found = Vec::new();
+    let mut sentences = Vec::new();
     for mount in mounts {
         // A file system may report a number of its own (btrfs); what it names still is the device.
         let named = || mount.devices().any(|path| device_number(path) == Some(number));
         if mount.number == sysfs::shown(number) || named() {
-            found.push(format!("{name} is mounted at {}", mount.point));
+            sentences.push(format!("{name} is mounted at {}", mount.point));
         }
     }
     if let Ok(folder) = sysfs::folder(number) {
@@ -116,16 +118,16 @@ fn of_a_device(number: u64, name: &str, mounts: &[Mount]) -> Vec<String> {
             let holder = holder.path();
             let mapped =
                 sysfs::text(&holder.join("dm/name")).map(|name| format!(" ({name})")).unwrap_or_default();
-            found.push(format!("{name} is held by {}{mapped}", sysfs::file_name(&holder)));
+            sentences.push(format!("{name} is held by {}{mapped}", sysfs::file_name(&holder)));
         }
     }
     // A file system over several devices names one of them in its mount.
     for system in fs::read_dir("/sys/fs/btrfs").into_iter().flatten().flatten() {
         if system.path().join("devices").join(name).exists() {
-            found.push(format!("{name} belongs to a btrfs that is mounted"));
+            sentences.push(format!("{name} belongs to a btrfs that is mounted"));
         }
     }
-    found
+    sentences
 }
 
 /// Devices and files that are swapped to.
@@ -154,14 +156,14 @@ fn journaled(device: &File, name: &str, mounts: &[Mount]) -> Vec<String> {
     if own[INCOMPATIBLE] & IS_A_JOURNAL == 0 {
         return Vec::new();
     }
-    let mut found = Vec::new();
+    let mut sentences = Vec::new();
     for mount in mounts.iter().filter(|mount| mount.kind == "ext4" || mount.kind == "ext3") {
         let theirs = File::open(&mount.source).ok().and_then(|source| superblock(&source));
         if theirs.is_some_and(|theirs| theirs[JOURNAL_UUID..][..16] == own[UUID..][..16]) {
-            found.push(format!("{name} is the journal of the {} at {}", mount.kind, mount.point));
+            sentences.push(format!("{name} is the journal of the {} at {}", mount.kind, mount.point));
         }
     }
-    found
+    sentences
 }
 
 fn superblock(device: &File) -> Option<[u8; 256]> {

@@ -68,13 +68,13 @@ mod tests {
     #[test]
     fn no_two_sectors_are_alike() {
         let mut maker = Maker::new(1);
-        let mut seen = HashSet::new();
+        let mut sectors = HashSet::new();
         for data in [Data::Scrambled, Data::Refilled] {
             let mut buffer = vec![0; 8192];
             maker.prime(&mut buffer, &data);
             for _ in 0..50 {
                 maker.make(&mut buffer, &data);
-                assert!(buffer.chunks(SECTOR).all(|sector| seen.insert(sector.to_vec())));
+                assert!(buffer.chunks(SECTOR).all(|sector| sectors.insert(sector.to_vec())));
             }
         }
     }

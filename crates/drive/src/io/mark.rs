@@ -107,8 +107,8 @@ fn text(file: &File, metadata: &Metadata) -> io::Result<Vec<u8>> {
 
 fn text_of(file: &File, metadata: &Metadata, seconds: i64, nanos: i64) -> io::Result<Vec<u8>> {
     let (inode, len, sum) = (metadata.ino(), metadata.len(), summed(file, metadata)?);
-    let said = format!("inode {inode}, {len} bytes, crc32 {sum:08x}, written {seconds}.{nanos:09}\n");
-    Ok([MAGIC, said.as_bytes()].concat())
+    let line = format!("inode {inode}, {len} bytes, crc32 {sum:08x}, written {seconds}.{nanos:09}\n");
+    Ok([MAGIC, line.as_bytes()].concat())
 }
 
 /// The checksum of the first blocks of a file, and of some over all of it; that of the mark is none of them.

@@ -196,11 +196,11 @@ impl RealTarget {
                     "use a file on ext4, xfs or btrfs; direct=0 measures the page cache",
                 ));
             }
-            let least = job.sizes.each(Sizes::smallest);
+            let smallest = job.sizes.each(Sizes::smallest);
             let used = [
-                (job.reads(), least.read),
-                (job.writes(), least.write),
-                (!job.reads() && !job.writes(), least.trim),
+                (job.reads(), smallest.read),
+                (job.writes(), smallest.write),
+                (!job.reads() && !job.writes(), smallest.trim),
             ];
             let sizes = used.into_iter().filter(|(used, _)| *used).map(|(_, size)| ("bs", size as u64));
             let places = [("offset", job.offset), ("offset_increment", job.offset_increment)];

@@ -41,18 +41,18 @@ impl Written {
 
     /// Whole blocks of a range that hold no data: where each run of them begins, and its bytes.
     pub fn holes(&self, offset: u64, len: u64) -> Vec<(u64, u64)> {
-        let mut found: Vec<(u64, u64)> = Vec::new();
+        let mut holes: Vec<(u64, u64)> = Vec::new();
         for block in offset / BLOCK..(offset + len).div_ceil(BLOCK) {
             let at = block * BLOCK;
             if self.covers(at, BLOCK) {
                 continue;
             }
-            match found.last_mut() {
+            match holes.last_mut() {
                 Some((start, len)) if *start + *len == at => *len += BLOCK,
-                _ => found.push((at, BLOCK)),
+                _ => holes.push((at, BLOCK)),
             }
         }
-        found
+        holes
     }
 
     pub fn is_known(&self) -> bool {

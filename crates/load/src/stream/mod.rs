@@ -112,7 +112,7 @@ struct Limits {
     /// ends.
     pass: u64,
     /// Bytes of one loop, and of all.
-    one: u64,
+    pass_bytes: u64,
     all: u64,
     requests: Option<u64>,
     /// `io_size` was given: passes are repeated for it.
@@ -137,8 +137,8 @@ impl Stream {
             Draws { kinds: generator(seed, number, clone, 1), sizes: generator(seed, number, clone, 2) };
         let offsets = Offsets::new(job, &extent, |purpose| generator(seed, number, clone, purpose));
         let loops = job.loops as u64;
-        let one = job.io_size.unwrap_or(extent.pass);
-        let all = one.saturating_mul(loops);
+        let pass_bytes = job.io_size.unwrap_or(extent.pass);
+        let all = pass_bytes.saturating_mul(loops);
         let may_exceed = job.rw.random && job.norandommap && job.writes();
         // As in fio, only time ends a pass of a job that is over by time, but where it is to verify.
         let endless = job.one_at_a_time || (job.time_based && job.verify.is_none());
@@ -167,7 +167,7 @@ impl Stream {
             time_based: job.time_based,
             limits: Limits {
                 pass: pass.saturating_add(trimmed).saturating_add(between),
-                one,
+                pass_bytes,
                 all,
                 requests: job
                     .number_ios
@@ -284,7 +284,7 @@ impl Stream {
     }
 
     fn has_all_requests(&self) -> bool {
-        self.limits.requests.is_some_and(|most| self.all_count() - self.forgotten >= most)
+        self.limits.requests.is_some_and(|max| self.all_count() - self.forgotten >= max)
     }
 
     #[inline]
@@ -301,7 +301,8 @@ impl Stream {
             return false;
         }
         if !self.time_based {
-            let left = self.limits.one.saturating_sub(self.total.all_bytes() + self.verified.all_bytes());
+            let left =
+                self.limits.pass_bytes.saturating_sub(self.total.all_bytes() + self.verified.all_bytes());
             if self.passes_left > 0 {
                 self.passes_left -= 1;
             } else if self.has_all_requests()
@@ -371,9 +372,9 @@ impl Stream {
             (true, true) => &self.sizes.write,
             (true, false) => &self.sizes.read,
         };
-        let (least, most) = (sizes.smallest() as u64, sizes.largest() as u64);
-        if least == most {
-            return Some(least);
+        let (min, max) = (sizes.smallest() as u64, sizes.largest() as u64);
+        if min == max {
+            return Some(min);
         }
         // As in fio, trims and writes draw the same sizes, so that each block that was trimmed is written.
         let trimmed = self.offsets.trimmed(op, at).filter(|_| self.sizes.trim == self.sizes.write);
@@ -381,18 +382,18 @@ impl Stream {
             return trimmed;
         }
         let room = self.offsets.room(at);
-        if least > room {
+        if min > room {
             return None;
         }
         loop {
             let r = self.draws.sizes.next_u64();
             let mut len = match sizes {
                 Sizes::One(size) => *size as u64,
-                Sizes::Range(least, most) => *least as u64 + ((r as u128 * *most as u128) >> 64) as u64,
+                Sizes::Range(low, high) => *low as u64 + ((r as u128 * *high as u128) >> 64) as u64,
                 Sizes::Split(split) => {
                     let percent = ((r as u128 * 100) >> 64) as u32;
                     let mut sum = 0;
-                    let mut chosen = least;
+                    let mut chosen = min;
                     for &(size, share) in split.iter().filter(|(_, share)| *share > 0) {
                         sum += share;
                         chosen = size as u64;
@@ -404,9 +405,9 @@ impl Stream {
                 }
             };
             if !self.unaligned {
-                len -= len % least;
+                len -= len % min;
             }
-            len = len.min(most);
+            len = len.min(max);
             if len <= room {
                 return Some(len);
             }
@@ -444,7 +445,7 @@ impl Stream {
 
     /// Append requests up to so many, where those that come are of one kind and size and nothing else is to be looked at
     /// before so many; otherwise `next` is to be asked for one.
-    pub fn next_alike(&mut self, into: &mut VecDeque<Request>, most: usize) -> bool {
+    pub fn next_alike(&mut self, into: &mut VecDeque<Request>, max: usize) -> bool {
         let (op, sizes) = match self.mix {
             Mix::Read => (Op::Read, &self.sizes.read),
             Mix::Write => (Op::Write, &self.sizes.write),
@@ -455,9 +456,9 @@ impl Stream {
         if !begun || self.copy_to.is_some() || self.sizes_by_order {
             return false;
         }
-        let count = (most - into.len()) as u64;
+        let count = (max - into.len()) as u64;
         let bytes = count * len as u64;
-        let requests = self.limits.requests.map_or(u64::MAX, |most| most.saturating_add(self.forgotten));
+        let requests = self.limits.requests.map_or(u64::MAX, |max| max.saturating_add(self.forgotten));
         let reaches_end = self.pass.all_bytes().saturating_add(bytes) > self.limits.pass
             || (!self.time_based
                 && (self.counted() + bytes > self.limits.all || self.all_count() + count > requests));

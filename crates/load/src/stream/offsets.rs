@@ -47,7 +47,7 @@ pub struct Offsets {
     align: [u64; 3],
     blocks: [u64; 3],
     /// What a block of the map is.
-    least: [u64; 3],
+    min_bytes: [u64; 3],
     /// Random requests, and those that follow one: one in `run` is random.
     run: u32,
     run_left: u32,
@@ -79,18 +79,19 @@ impl Offsets {
 
     pub fn new(job: &Job, extent: &Extent, generator: impl Fn(u64) -> Pcg64Mcg) -> Offsets {
         let mut draws = generator(0);
-        let least = job.sizes.each(|sizes| sizes.smallest() as u64);
+        let min_bytes = job.sizes.each(|sizes| sizes.smallest() as u64);
         let region = match job.strided {
             Some(zones) => zones.range,
             None => extent.region.min(job.capacity - extent.start),
         };
-        let (align, min) = (job.align.each(|&align| align as u64), least.smallest());
+        let (align, min) = (job.align.each(|&align| align as u64), min_bytes.smallest());
         let files = job.files.map_or(0, |files| files.min(region / min * min));
-        let ranks = region.div_ceil(least.read.min(least.write)).max(1);
+        let ranks = region.div_ceil(min_bytes.read.min(min_bytes.write)).max(1);
         let align = if files > 0 { ByKind::all(files) } else { align };
-        let blocks =
-            align.zip(&least, |&align, &least| (region - least.saturating_sub(align).min(region)) / align);
-        let uniform = job.sizes.is_one() && align == least && min == job.bs.largest() as u64;
+        let blocks = align.zip(&min_bytes, |&align, &min_bytes| {
+            (region - min_bytes.saturating_sub(align).min(region)) / align
+        });
+        let uniform = job.sizes.is_one() && align == min_bytes && min == job.bs.largest() as u64;
         let mut permutation = |len: u64| Permutation::new(len, draws.next_u64());
         let order = match &job.distribution {
             _ if files > 0 => Order::Once { places: permutation((region / files).max(1)), drawn: 0 },
@@ -117,7 +118,7 @@ impl Offsets {
             order,
             align: align.array(),
             blocks: blocks.array(),
-            least: least.array(),
+            min_bytes: min_bytes.array(),
             run: if files > 0 { (files / min) as u32 } else { job.rw.run },
             run_left: 0,
             hole: job.rw.hole,
@@ -190,7 +191,7 @@ impl Offsets {
 
     fn blocks_of_map(&self) -> u64 {
         let bytes = self.strided.map_or(self.region.min(self.end), |zones| zones.range);
-        bytes / self.least.iter().min().expect("three kinds")
+        bytes / self.min_bytes.iter().min().expect("three kinds")
     }
 
     /// To the zone of the next request of this kind: the next one once all that it is to move has moved, and to its
@@ -388,10 +389,11 @@ impl Offsets {
         let kind = op as usize;
         let mut len = len;
         if let (Order::Mapped(map), true) = (&mut self.order, offset.random) {
-            let least = self.least[kind];
+            let min_bytes = self.min_bytes[kind];
             let paired = self.trim_write && op == Op::Write;
             if !paired {
-                len = len.min(map.take((offset.at - self.zone) / least, len.div_ceil(least)) * least);
+                len = len
+                    .min(map.take((offset.at - self.zone) / min_bytes, len.div_ceil(min_bytes)) * min_bytes);
             }
         }
         if self.trim_write && op == Op::Write && self.random {

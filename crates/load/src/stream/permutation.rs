@@ -54,11 +54,11 @@ mod tests {
         #[test]
         fn every_number_comes_once(len in 1u64..5000, key in any::<u64>()) {
             let order = Permutation::new(len, key);
-            let mut seen = vec![false; len as usize];
+            let mut visited = vec![false; len as usize];
             for index in 0..len {
                 let value = order.at(index) as usize;
-                prop_assert!(!seen[value]);
-                seen[value] = true;
+                prop_assert!(!visited[value]);
+                visited[value] = true;
             }
         }
     }

@@ -222,9 +222,9 @@ impl Written {
             Written::Again(begun) => {
                 let stream = begun.as_mut()?;
                 while stream.goes_on() {
-                    let made = stream.request(|op| op)?;
-                    if made.op == Op::Write {
-                        return Some((made.offset, made.len, stream.last_write() as u32));
+                    let request = stream.request(|op| op)?;
+                    if request.op == Op::Write {
+                        return Some((request.offset, request.len, stream.last_write() as u32));
                     }
                 }
                 None

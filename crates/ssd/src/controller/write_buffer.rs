@@ -31,10 +31,10 @@ pub struct WriteBuffer {
 impl WriteBuffer {
     /// A buffer of `size_pages`, in units of `least_pages` or more.
     pub fn new(size_pages: u32, least_pages: u32) -> WriteBuffer {
-        let most = (size_pages / least_pages + 1).next_power_of_two();
+        let units = (size_pages / least_pages + 1).next_power_of_two();
         WriteBuffer {
-            units: vec![Programming::default(); most as usize],
-            numbers: vec![0; most as usize],
+            units: vec![Programming::default(); units as usize],
+            numbers: vec![0; units as usize],
             oldest: 0,
             next: 0,
             free: size_pages,

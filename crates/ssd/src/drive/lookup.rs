@@ -19,12 +19,12 @@ impl Drive {
 
     fn look_up_in_cache(&mut self, at: Nanos, pages: PageRange, change: bool) -> Nanos {
         let Some(cache) = &mut self.map_cache else { return at };
-        let mut known = at + cache.access;
+        let mut mapped = at + cache.access;
         let last = pages.first.0 + pages.count.max(1) - 1;
         for segment in pages.first.0 / MAPPED_PAGES..=last / MAPPED_PAGES {
             let Look::Miss { writes } = cache.look(segment, change) else { continue };
             let die = segment % self.nand.dies();
-            known = known.max(self.nand.host_read(at, die, CellMode::Slc, 0, 1));
+            mapped = mapped.max(self.nand.host_read(at, die, CellMode::Slc, 0, 1));
             self.map_read_pages += 1;
             self.map_pages_to_write += writes as u32;
             let unit = self.nand.program_unit(CellMode::Slc, 1000);
@@ -35,6 +35,6 @@ impl Drive {
                 self.map_programmed_pages += unit.pages as u64;
             }
         }
-        known
+        mapped
     }
 }

@@ -47,20 +47,20 @@ impl Drive {
             if sent > done {
                 done = sent;
                 if ACCOUNTS {
-                    way = if drive.nand.way.arrived == at { drive.nand.way } else { Way::known(at) };
+                    way = if drive.nand.way.arrived == at { drive.nand.way } else { Way::arrived_at(at) };
                 }
             }
         };
-        let known = self.look_up(taken, pages, false);
-        self.map_waited += known - taken;
+        let mapped = self.look_up(taken, pages, false);
+        self.map_waited += mapped - taken;
         if ACCOUNTS {
             self.nand.waits.spend(taken, Cause::Commands);
-            self.nand.waits.spend(known, Cause::Mapping);
+            self.nand.waits.spend(mapped, Cause::Mapping);
         }
         if self.read_ahead.is_none() {
-            self.each_multi_plane_page(known, pages, send);
+            self.each_multi_plane_page(mapped, pages, send);
         } else {
-            self.read_in_sequence(known, pages, &mut send);
+            self.read_in_sequence(mapped, pages, &mut send);
         }
         if ACCOUNTS {
             way.account(&mut self.nand.waits);
@@ -97,9 +97,9 @@ impl Drive {
         }
         if !next.is_empty() {
             let more = PageRange::whole(next.start, next.end - next.start);
-            let known = self.look_up(at, more, false);
+            let mapped = self.look_up(at, more, false);
             let mut first = next.start;
-            self.each_multi_plane_page(known, more, |_, ready, count| {
+            self.each_multi_plane_page(mapped, more, |_, ready, count| {
                 ahead.arrives(first, count, ready);
                 first += count;
             });

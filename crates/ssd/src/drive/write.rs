@@ -30,10 +30,10 @@ impl Drive {
         self.host_write_bytes += request.len as u64;
         self.unflushed = true;
         let pages = PageRange::of(request, self.unit());
-        let known = self.look_up(taken, pages, true);
+        let mapped = self.look_up(taken, pages, true);
         // The buffer answers before the map has been changed, but not more than so many changes ahead.
         let behind = match &mut self.map_cache {
-            Some(cache) => cache.change_later(known),
+            Some(cache) => cache.change_later(mapped),
             None => Nanos::ZERO,
         };
         let merged = match pages.is_whole() {

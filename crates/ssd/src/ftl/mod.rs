@@ -374,8 +374,8 @@ impl Ftl {
             self.exhausted = false;
         }
         if self.draining {
-            let most = self.cache_superblocks().saturating_sub(self.fold_batch);
-            self.draining = self.slc_superblocks() > most;
+            let limit = self.cache_superblocks().saturating_sub(self.fold_batch);
+            self.draining = self.slc_superblocks() > limit;
         }
         self.decide_throttle();
     }
@@ -415,13 +415,13 @@ impl Ftl {
         let native = self.pages.mapped - self.pages.slc_valid;
         let fill = (native * 1000 / self.capacity_pages) as u32;
         let (from, to) = (cache.shrink_from_permille, cache.shrink_to_permille);
-        let (most, least) = (cache.dynamic_bytes, cache.dynamic_least_bytes.min(cache.dynamic_bytes));
+        let (max, min) = (cache.dynamic_bytes, cache.dynamic_least_bytes.min(cache.dynamic_bytes));
         let bytes = if fill <= from {
-            most
+            max
         } else if fill >= to {
-            least
+            min
         } else {
-            most - (most - least) / (to - from) as u64 * (fill - from) as u64
+            max - (max - min) / (to - from) as u64 * (fill - from) as u64
         };
         (bytes / self.superblock_bytes(CellMode::Slc)) as u32
     }

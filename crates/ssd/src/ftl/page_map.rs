@@ -384,13 +384,13 @@ impl<K, V> Serialize for PageMap<K, V> {
         // The first says how many keys there are.
         let mut list = to.serialize_seq(Some(count + 1))?;
         list.serialize_element(&Piece::Run { value: NONE, keys: self.borders.len() as u32 * CHUNK })?;
-        let mut told = Ok(());
+        let mut result = Ok(());
         self.pieces(|piece| {
-            if told.is_ok() {
-                told = list.serialize_element(&piece);
+            if result.is_ok() {
+                result = list.serialize_element(&piece);
             }
         });
-        told?;
+        result?;
         list.end()
     }
 }
@@ -550,13 +550,13 @@ mod tests {
                 let len = len.min(KEYS - key);
                 // Values that often continue what is there.
                 let value = if kind > 0 { NONE } else { key + base * 100 };
-                let mut told = Vec::new();
+                let mut replaced = Vec::new();
                 if kind == 2 {
                     map.forget(Lpn(key), len);
                     plain[key as usize..(key + len) as usize].fill(NONE);
                     continue;
                 }
-                map.set(Lpn(key), Ppn(value), len, |old, n| told.extend(old.0..old.0 + n));
+                map.set(Lpn(key), Ppn(value), len, |old, n| replaced.extend(old.0..old.0 + n));
                 let mut expected = Vec::new();
                 for by in 0..len {
                     let slot = &mut plain[(key + by) as usize];
@@ -565,7 +565,7 @@ mod tests {
                     }
                     *slot = further(value, by);
                 }
-                prop_assert_eq!(told, expected);
+                prop_assert_eq!(replaced, expected);
                 for key in 0..KEYS {
                     prop_assert_eq!(map.get(Lpn(key)).0, plain[key as usize]);
                     let (value, run) = map.run(Lpn(key), 700);

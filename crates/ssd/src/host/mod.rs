@@ -154,12 +154,12 @@ impl Machine {
     /// As `submit`, where the host takes time for it or holds data.
     #[inline(never)]
     fn submit_by_host(&mut self, now: Nanos, request: &Request, direct: bool) -> Nanos {
-        let made = now;
+        let issued = now;
         let now = self.call(now, request);
         match &mut self.page_cache {
             Some(cache) if !direct || cache.before_direct() => {
                 let done = cache.submit(&mut self.drive, now, request);
-                self.waits.begin(made);
+                self.waits.begin(issued);
                 self.waits.end(done);
                 return done;
             }
@@ -181,8 +181,8 @@ impl Machine {
                 *sum = *sum - *sum / 32 + ns;
             }
         }
-        if asked > made {
-            self.waits.share((asked - made).0, &self.ahead);
+        if asked > issued {
+            self.waits.share((asked - issued).0, &self.ahead);
         }
         done
     }

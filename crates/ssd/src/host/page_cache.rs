@@ -204,9 +204,9 @@ impl PageCache {
                 continue;
             }
             let last = (drive.drive().capacity_bytes() / PAGE_BYTES) as u32;
-            let most = end.max(page + ahead).min(last);
+            let end_page = end.max(page + ahead).min(last);
             let missing =
-                (page..most).take_while(|p| self.held.values().get(*p as usize).is_none_or(|s| *s == 0));
+                (page..end_page).take_while(|p| self.held.values().get(*p as usize).is_none_or(|s| *s == 0));
             let run = missing.count() as u32;
             let request = Request::read(page as u64 * PAGE_BYTES, run * PAGE_BYTES as u32);
             done = done.max(drive.submit_late(now, &request));
@@ -254,9 +254,9 @@ impl PageCache {
 
     /// Write the pages that have waited longest, as one request.
     fn begin(&mut self, drive: &mut CyclingDrive) {
-        let most = self.of.request_bytes / PAGE_BYTES as u32;
+        let max_pages = self.of.request_bytes / PAGE_BYTES as u32;
         let (mut first, mut count) = (0, 0);
-        while count < most {
+        while count < max_pages {
             let Some(run) = self.waiting.front_mut() else { break };
             if run.count == 0 {
                 self.waiting.pop_front();

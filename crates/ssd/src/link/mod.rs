@@ -22,26 +22,26 @@ struct Direction {
     bytes_per_s: u64,
     #[serde(skip)]
     last: (u64, Nanos),
-    #[serde(skip, default = "nothing_known")]
-    memo: [(u64, Nanos); KNOWN],
+    #[serde(skip, default = "empty_memo")]
+    memo: [(u64, Nanos); MEMO_ENTRIES],
 }
 
-fn nothing_known() -> [(u64, Nanos); KNOWN] {
-    [(0, Nanos::ZERO); KNOWN]
+fn empty_memo() -> [(u64, Nanos); MEMO_ENTRIES] {
+    [(0, Nanos::ZERO); MEMO_ENTRIES]
 }
 
-const KNOWN: usize = 64;
+const MEMO_ENTRIES: usize = 64;
 
 impl Direction {
     fn new(packets: Packets, bytes_per_s: u64) -> Direction {
-        Direction { packets, bytes_per_s, last: (0, Nanos::ZERO), memo: nothing_known() }
+        Direction { packets, bytes_per_s, last: (0, Nanos::ZERO), memo: empty_memo() }
     }
 
     #[inline]
     fn time(&mut self, bytes: u64) -> Nanos {
         if self.last.0 != bytes {
             // Numbers of pages that are near each other, with a command or without, have places of their own.
-            let memo = &mut self.memo[(bytes / 4096 + bytes / 128) as usize % KNOWN];
+            let memo = &mut self.memo[(bytes / 4096 + bytes / 128) as usize % MEMO_ENTRIES];
             if memo.0 != bytes {
                 *memo = (bytes, wire_time(bytes, &self.packets, self.bytes_per_s));
             }

@@ -63,7 +63,7 @@ pub struct Way {
 
 impl Way {
     /// What has been in the controller since.
-    pub fn known(at: Nanos) -> Way {
+    pub fn arrived_at(at: Nanos) -> Way {
         Way { arrived: at, ..Way::default() }
     }
 

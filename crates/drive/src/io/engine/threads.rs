@@ -11,7 +11,7 @@ use pslc_ssd::Op;
 use super::{Done, Task};
 use crate::sys;
 
-const MOST: u32 = 256;
+const MAX_WORKERS: u32 = 256;
 
 pub struct Threads {
     /// Dropped first, which ends the threads.
@@ -26,7 +26,7 @@ impl Threads {
         let (tasks, queue) = channel::<Task>();
         let (finished, done) = channel();
         let queue = Arc::new(Mutex::new(queue));
-        let workers = (0..slots.clamp(1, MOST)).map(|_| {
+        let workers = (0..slots.clamp(1, MAX_WORKERS)).map(|_| {
             let (queue, finished) = (queue.clone(), finished.clone());
             std::thread::Builder::new().name("pslc-io".into()).spawn(move || loop {
                 let task = queue.lock().expect("no worker panics with it").recv();
