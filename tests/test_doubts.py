@@ -96,8 +96,8 @@ def test_what_the_device_moved_for_others_is_doubted(device, expected):
         recording.before = dict.fromkeys(names, 7)
         recording.totals = dict(zip(names, (7, 7 + round(device * written)), strict=True))
     share = warnings._other_bytes(recording)
-    assert (share >= warnings.OTHERS_RATIO) == (expected is not None)
+    assert (share >= warnings.MAX_OTHER_TRAFFIC_RATIO) == (expected is not None)
     if expected:
-        assert RecordingWarning.OTHERS.of(share=100 * share).startswith(expected)
+        assert RecordingWarning.OTHER_TRAFFIC.of(share=100 * share).startswith(expected)
     recording.jobs[0]["options"]["direct"] = "0"
     assert warnings._other_bytes(recording) == 0.0, "the page cache may have written more, or less"

@@ -328,7 +328,7 @@ def _answers(app: Dash, held: Runs) -> None:
 
 def _over(held: Runs, bench: Bench, recording: Recording) -> tuple[Line | None, layout.Children]:
     """What is laid over the curve, or why it cannot be."""
-    note = overlay.said(bench.over)
+    note = overlay.note(bench.over)
     try:
         line = overlay.line(bench.over, held.drops, recording.capacity_bytes)
         return line, [layout.remark(note)] if note else []

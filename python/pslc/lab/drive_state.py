@@ -26,7 +26,7 @@ COUNTERS: Final = {
 
 class Moments(TypedDict):
     """Columns of equal length: `gb` written, `mbps`; superblocks `free`, `pslc`, `folding`, `native`, which add up to
-    `superblocks`; `said`, a sentence a moment; `phase`, the number of its reason in `why`."""
+    `superblocks`; `sentences`, one a moment; `phase`, the number of its reason in `why`."""
 
     gb: list[float]
     mbps: list[float]
@@ -35,7 +35,7 @@ class Moments(TypedDict):
     pslc: list[int]
     folding: list[int]
     native: list[int]
-    said: list[str]
+    sentences: list[str]
     phase: list[int]
     why: list[str]
 
@@ -73,7 +73,7 @@ def of(recording: Recording) -> Moments | None:
     valid, limit = series["slc_valid_bytes"][last], series["cache_limit_bytes"][last]
     phases = recording.findings.get("phases", [])
     lines = [
-        _said(written[at], moved[i] / seconds[i], {name: flow[i] / seconds[i] for name, flow in flows.items()},
+        _sentence(written[at], moved[i] / seconds[i], {name: flow[i] / seconds[i] for name, flow in flows.items()},
               float(valid[i]), float(limit[i]))
         for i, at in enumerate(last)
     ]  # fmt: skip
@@ -86,7 +86,7 @@ def of(recording: Recording) -> Moments | None:
         "pslc": (pslc - folding).tolist(),
         "folding": folding.tolist(),
         "native": np.maximum(total - free - pslc, 0).tolist(),
-        "said": lines,
+        "sentences": lines,
         "phase": np.minimum(np.searchsorted(ends_of, written[last]), max(len(phases) - 1, 0)).tolist(),
         "why": [_capital(f"{sentences.CAUSE.get(phase['cause'], 'unknown')}: {phase['because']}.") for phase in phases],
     }
@@ -96,7 +96,7 @@ def _capital(sentence: str) -> str:
     return sentence[0].upper() + sentence[1:]
 
 
-def _said(at: float, speed: float, flows: dict[str, float], valid: float, limit: float) -> str:
+def _sentence(at: float, speed: float, flows: dict[str, float], valid: float, limit: float) -> str:
     moving = [f"{words.speed(flow)} {name}" for name, flow in flows.items() if flow > 0]
     held = f"pSLC holds {words.size(valid)} of {words.size(limit)}" if limit else ""
     rest = "; ".join(filter(None, [", ".join(moving), held]))

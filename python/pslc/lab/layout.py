@@ -283,7 +283,7 @@ def shells(figures: Sequence[Figure]) -> list[Component]:
         html.Figure(
             [
                 html.Figcaption([html.H3(figure["title"]), _files(figure["id"], figure["title"])]),
-                html.Div(id=figure["id"], className="plot", role="group", **named(figure["said"])),
+                html.Div(id=figure["id"], className="plot", role="group", **named(figure["label"])),
             ]
         )
         for figure in figures

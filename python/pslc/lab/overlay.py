@@ -65,7 +65,7 @@ def review(drive: Drive) -> str:
     return f"{REVIEW}{name}"
 
 
-def said(over: str) -> str:
+def note(over: str) -> str:
     """Where it is from, in a sentence; empty where its name tells."""
     return f"Published: {source(over.removeprefix(REVIEW))}." if over.startswith(REVIEW) else ""
 

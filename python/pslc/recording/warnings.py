@@ -53,7 +53,7 @@ class RecordingWarning(WarningCode):
     POWER_STATES = "NVMe power states of up to {us} us may slow single requests: nvme_core.default_ps_max_latency_us=0"
     WRITE_CACHE = "the drive's write cache is off ({what}): switch it on unless that is the question"
     OTHER_LOAD = "{count} requests of others were running when it began: stop them and repeat"
-    OTHERS = "{share:.0f} % of what the drive moved meanwhile was for others: stop them and repeat"
+    OTHER_TRAFFIC = "{share:.0f} % of what the drive moved meanwhile was for others: stop them and repeat"
     CPU_BOUND = "a CPU core was busy {share:.0f} % of the time: the drive may be faster; use larger requests"
     ENGINE_BOUND = "{iops:.0f} IOPS are over half of what this machine can ask for ({most:.0f}): the drive may do more"
     THROTTLED = "the drive throttled for heat ({what}): cool it, or measure heat on purpose"
@@ -65,7 +65,7 @@ COW = ("btrfs", "zfs", "bcachefs", "overlay", "aufs", "ecryptfs", "fuse")
 NETWORK = ("nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "virtiofs", "ceph", "afs", "lustre", "gfs2", "ocfs2", "vboxsf")
 MEMORY = ("tmpfs", "ramfs")
 HOT = 70.0
-OTHERS_RATIO = 0.1
+MAX_OTHER_TRAFFIC_RATIO = 0.1
 """Share of what a drive moved from which others matter; a file system's own records are less."""
 NO_LINK_BYTES_PER_S = 15.76e9
 """PCIe 5.0 x4, its line code taken off."""
@@ -133,8 +133,8 @@ def _of_the_run(recording: Recording) -> Iterator[MeasurementWarning]:
     if ceiling is not None and fastest > ceiling:
         yield RecordingWarning.IMPOSSIBLE.of(speed=words.speed(fastest), most=words.speed(ceiling))
     other_bytes = _other_bytes(recording)
-    if other_bytes >= OTHERS_RATIO:
-        yield RecordingWarning.OTHERS.of(share=100 * other_bytes)
+    if other_bytes >= MAX_OTHER_TRAFFIC_RATIO:
+        yield RecordingWarning.OTHER_TRAFFIC.of(share=100 * other_bytes)
     if recording.drive_time_s > 0.5:
         yield from _of_the_cpu(recording)
     yield from _of_heat(recording.facts.get("before", Moment()), recording.facts.get("after", Moment()))

@@ -55,11 +55,11 @@ class About:
 
 
 class Figure(TypedDict):
-    """A picture as the script draws it. `said`: for who cannot see it; `more`: how many lines its legend leaves out."""
+    """A picture as the script draws it. `label`: for who cannot see it; `more`: how many lines its legend omits."""
 
     id: str
     title: str
-    said: str
+    label: str
     more: int
     data: list[Plotly]
     layout: Plotly
@@ -315,7 +315,7 @@ def figure(picture: Picture, about: About, max_points: int = MAX_POINTS) -> Figu
     return {
         "id": picture.name,
         "title": picture.title,
-        "said": _facts_shown(picture),
+        "label": _facts_shown(picture),
         "more": max(len(picture.lines) - LEGEND, 0),
         "data": drawn,
         "layout": layout,

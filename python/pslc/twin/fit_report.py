@@ -126,9 +126,9 @@ class FitReport:
         errors = {}
         for dataset, simulated in zip(self.result.datasets, self.simulated, strict=True):
             ratios = [_job_log_ratio(left, right) for left, right in _pairs(dataset.features, simulated)]
-            known = [ratio for ratio in ratios if ratio is not None]
-            if known:
-                errors[dataset.suite] = float(np.sqrt(np.mean(np.square(known))))
+            differences = [ratio for ratio in ratios if ratio is not None]
+            if differences:
+                errors[dataset.suite] = float(np.sqrt(np.mean(np.square(differences))))
         return errors
 
     @property

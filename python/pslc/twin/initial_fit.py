@@ -206,9 +206,9 @@ def _is_alike(left: dict[str, float], right: dict[str, float]) -> bool:
     return near and all(left[name] == right[name] for name in RULE_PARAMETERS)
 
 
-def _restarted(candidate: Candidate, others: Sequence[Candidate]) -> Candidate:
+def _restarted(candidate: Candidate, rivals: Sequence[Candidate]) -> Candidate:
     """The candidate, refitted from another model's optimum if that fits it clearly better."""
-    ends = [other.values for other in others if other.loss * SAME_VALLEY_LOSS_RATIO < candidate.loss]
+    ends = [other.values for other in rivals if other.loss * SAME_VALLEY_LOSS_RATIO < candidate.loss]
     start = next(iter(optimizer.best_of(candidate.problem, ends)), candidate)
     return optimizer.refine(start, EVALUATIONS) if start.loss < candidate.loss else candidate
 
@@ -241,5 +241,5 @@ def _fit_prefixes(problem: FitProblem, starts: list[dict[str, float]]) -> list[C
 
 
 def _does_the_same(problem: FitProblem, candidate: Candidate) -> bool:
-    residuals, others = problem.residuals(candidate.x), candidate.problem.residuals(candidate.x)
-    return bool(np.array_equal(residuals, others))
+    residuals, start = problem.residuals(candidate.x), candidate.problem.residuals(candidate.x)
+    return bool(np.array_equal(residuals, start))

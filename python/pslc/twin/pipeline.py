@@ -140,8 +140,8 @@ def fit_datasets(
         )
         for stage in STAGES:
             stage(state)
-        best, *others = state.candidates
-        return FitResult(best, others, state.rejected, summary, priors, datasets, state.geometry, pool.evaluations)
+        best, *rivals = state.candidates
+        return FitResult(best, rivals, state.rejected, summary, priors, datasets, state.geometry, pool.evaluations)
 
 
 def _small_datasets(datasets: Sequence[Dataset], *, has_parts: bool) -> tuple[list[Dataset], list[Dataset]]:
@@ -172,7 +172,7 @@ def _count_dies(state: _Fit) -> None:
     fits: list[Candidate] = state.pool.map(small_io.fit_in_geometry, tasks)
     best = small_io.best_die_count(fits)
     state.geometry = small_io.with_fitted_bus(best, state.sweeps[0])
-    rebased = state.pool.map(small_io.rebase, [(one, state.geometry, best) for one in state.candidates])
+    rebased = state.pool.map(small_io.rebase, [(candidate, state.geometry, best) for candidate in state.candidates])
     state.candidates = rebased
     if best is not fits[0]:
         state.ensemble = alternative_geometries(best.problem.model.geometry, KNOWN_DIES)
@@ -186,7 +186,9 @@ def _count_dies(state: _Fit) -> None:
 def _reject_implausible(state: _Fit) -> None:
     """Reject firmware models that explain the first write too badly."""
     left = {candidate.firmware for candidate in state.candidates}
-    state.rejected = [(one.firmware, one.rms_log_error) for one in state.screened if one.firmware not in left]
+    state.rejected = [
+        (candidate.firmware, candidate.rms_log_error) for candidate in state.screened if candidate.firmware not in left
+    ]
 
 
 def _screen(state: _Fit) -> None:
@@ -210,10 +212,12 @@ def _try_alternatives(state: _Fit) -> None:
     """Try the values of the best candidates under other rules."""
     best = state.candidates[:MAX_TRIED]
     reused = state.pool.map(alternatives.alternative_reuse, [(candidate, state.models) for candidate in best])
-    state.candidates = _best_per_model([*state.candidates, *(one for group in reused for one in group)])
+    state.candidates = _best_per_model([*state.candidates, *(candidate for group in reused for candidate in group)])
     if any(dataset.suite in DEAD_DATA_SUITES for dataset in state.large):
         deferred = state.pool.map(alternatives.with_deferred_invalidation, state.candidates[:MAX_TRIED])
-        state.candidates = _by_loss([*state.candidates, *(one for one in deferred if one is not None)])
+        state.candidates = _by_loss(
+            [*state.candidates, *(candidate for candidate in deferred if candidate is not None)]
+        )
     if len(state.large) > 1:
         hybrid = alternatives.with_hybrid_cache(state.candidates[0], state.pool.map)
         state.candidates = _by_loss([*state.candidates, *([hybrid] if hybrid else [])])
@@ -292,7 +296,9 @@ def _extend_to(state: _Fit, datasets: list[Dataset]) -> None:
     tasks_of_variance = [(candidate, variance) for candidate in state.candidates]
     state.candidates = _by_loss(state.pool.map(_with_geometry_variance, tasks_of_variance))
     limit = REJECTED_LOSS_RATIO * state.best_loss
-    state.rejected += [(one.firmware, one.rms_log_error) for one in state.candidates if one.loss > limit]
+    state.rejected += [
+        (candidate.firmware, candidate.rms_log_error) for candidate in state.candidates if candidate.loss > limit
+    ]
     state.candidates = [candidate for candidate in state.candidates if candidate.loss <= limit]
 
 
@@ -370,7 +376,7 @@ def _best_per_model(candidates: Sequence[Candidate]) -> list[Candidate]:
     """The best candidate of each firmware model, by loss."""
     best: dict[FirmwareModel, Candidate] = {}
     for candidate in candidates:
-        known = best.get(candidate.firmware)
-        if known is None or candidate.loss < known.loss:
+        rival = best.get(candidate.firmware)
+        if rival is None or candidate.loss < rival.loss:
             best[candidate.firmware] = candidate
     return _by_loss(list(best.values()))

@@ -95,11 +95,11 @@ class _Row:
 
 def _residual_rows(dataset: Dataset, simulated: Features | None) -> list[_Row]:
     measured = [job for step in dataset.features for job in step]
-    others = [job for step in simulated for job in step] if simulated is not None else [None] * len(measured)
+    jobs = [job for step in simulated for job in step] if simulated is not None else [None] * len(measured)
     longest = max((job.seconds for job in measured if job is not None), default=1.0)
     rows = []
     for group in repeats(measured):
-        left, right = mean([measured[index] for index in group]), mean([others[index] for index in group])
+        left, right = mean([measured[index] for index in group]), mean([jobs[index] for index in group])
         assert left is not None
         rows.append(_Row(len(group) * weight(left, longest), *_job_log_ratios(left, right)))
     return rows

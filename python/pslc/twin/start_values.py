@@ -52,8 +52,8 @@ def extend(task: tuple[Candidate, list[Dataset], set[str]]) -> Candidate:
     return candidate.moved_to(start)
 
 
-def _best_with(start: Candidate, others: Sequence[dict[str, float]]) -> Candidate:
-    return optimizer.best_of(start.problem, [start.values, *others])[0]
+def _best_with(start: Candidate, alternatives: Sequence[dict[str, float]]) -> Candidate:
+    return optimizer.best_of(start.problem, [start.values, *alternatives])[0]
 
 
 def fit_hints(dataset: Dataset, candidate: Candidate) -> list[StartValues]:

@@ -96,7 +96,7 @@
     shown = answer.address;
     for (const id of ["main", "findings"]) $(id).classList.remove("stale");
     document.body.dataset.shown = shown;
-    if (figures.length) $("main").setAttribute("aria-label", figures[0].said);
+    if (figures.length) $("main").setAttribute("aria-label", figures[0].label);
     soon(30);
     return "exact";
   }
@@ -143,7 +143,7 @@
     strip();
     $("moments").hidden = $("strip").hidden = !inside;
     if (!inside) { $("strip-said").textContent = ""; return ["", ""]; }
-    return [inside.said[now], inside.why[inside.phase[now]] || ""];
+    return [inside.sentences[now], inside.why[inside.phase[now]] || ""];
   }
 
   // A drawing of the drive: a cell for each superblock.
