@@ -31,7 +31,8 @@ def add(app: Dash, held: Runs, prefix: str) -> None:
     _over(app, held)
     _chart(app, held)
     _fit(app, held, held.fits)
-    _recordings(app, held)
+    _recordings(app)
+    _changes(app, held)
     _pages(app, held, prefix)
 
 
@@ -177,7 +178,7 @@ def _fit(app: Dash, held: Runs, fits: Fits) -> None:
         return sections.fitted(fit), bench.address, layout.cards(bench)
 
 
-def _recordings(app: Dash, held: Runs) -> None:
+def _recordings(app: Dash) -> None:
     @app.callback(
         Output("recordings", "children"),
         Input("recordings-open", "data"),
@@ -217,6 +218,8 @@ def _recordings(app: Dash, held: Runs) -> None:
         names = [name for some in picked for name in some or []]
         return sections.compare_href(names), len(names) < 2
 
+
+def _changes(app: Dash, held: Runs) -> None:
     @app.callback(
         Output("delete", "displayed"),
         Output("delete", "message"),

@@ -131,28 +131,27 @@ struct Slot {
     purpose: Purpose,
 }
 
-impl Runner {
-    fn new<T: Target>(target: &mut T, jobs: &[Job], seed: u64, coarseness: Option<u64>) -> Runner {
-        let mut stats: Vec<JobStats> = Vec::new();
-        let mut workers = Vec::new();
-        let mut slots = Vec::new();
-        let mut flows: Vec<Flow> = Vec::new();
+/// Who takes part in a run: a worker for each clone of a job, with its slots, and where its figures go.
+#[derive(Default)]
+struct Cast {
+    stats: Vec<JobStats>,
+    workers: Vec<Worker>,
+    slots: Vec<Slot>,
+    flows: Vec<Flow>,
+}
+
+impl Cast {
+    fn of(jobs: &[Job], seed: u64) -> Cast {
+        let mut cast = Cast::default();
         for (number, job) in jobs.iter().enumerate() {
             for index in 0..job.numjobs as u64 {
-                let shared = stats.iter().position(|of| {
-                    job.group_reporting && jobs[of.job].group_reporting && of.group == job.group
-                });
-                // Who may begin to measure anew does so alone.
-                let measures_anew = job.latency_target.target > Nanos::ZERO || job.ramp_time > Nanos::ZERO;
-                let apart = shared.is_none() || measures_anew;
-                if apart {
-                    stats.push(JobStats { part_of: shared, ..JobStats::new(job, number) });
-                }
-                let stats_index = if apart { stats.len() - 1 } else { shared.expect("or it is apart") };
-                let worker = workers.len() as u32;
-                let first_slot = slots.len() as u32;
-                slots.extend((0..job.iodepth).map(|_| Slot {
-                    worker,
+                let stats = cast.stats_of(jobs, number);
+                cast.stats[stats].last_worker = cast.workers.len();
+                let mut worker = Worker::new(job, number as u64, index, seed, stats, cast.slots.len() as u32);
+                worker.flow = job.flow.map(|(id, weight)| (cast.join(id, weight), weight));
+                let number = cast.workers.len() as u32;
+                cast.slots.extend((0..job.iodepth).map(|_| Slot {
+                    worker: number,
                     issued: Nanos::ZERO,
                     request: Request::flush(),
                     held: false,
@@ -160,19 +159,44 @@ impl Runner {
                     line: 0,
                     purpose: Purpose::Plain,
                 }));
-                stats[stats_index].last_worker = workers.len();
-                let mut worker = Worker::new(job, number as u64, index, seed, stats_index, first_slot);
-                if let Some((id, weight)) = job.flow {
-                    let at = flows.iter().position(|flow| flow.id == id).unwrap_or_else(|| {
-                        flows.push(Flow { id, weights: 0, count: 1, parked: Vec::new() });
-                        flows.len() - 1
-                    });
-                    flows[at].weights = flows[at].weights.wrapping_add(weight);
-                    worker.flow = Some((at, weight));
-                }
-                workers.push(worker);
+                cast.workers.push(worker);
             }
         }
+        cast
+    }
+
+    /// Where the figures of a clone of a job go: to those of its group, if it reports as one.
+    fn stats_of(&mut self, jobs: &[Job], number: usize) -> usize {
+        let job = &jobs[number];
+        let shared = self
+            .stats
+            .iter()
+            .position(|of| job.group_reporting && jobs[of.job].group_reporting && of.group == job.group);
+        // Who may begin to measure anew does so alone.
+        let measures_anew = job.latency_target.target > Nanos::ZERO || job.ramp_time > Nanos::ZERO;
+        match shared.filter(|_| !measures_anew) {
+            Some(shared) => shared,
+            None => {
+                self.stats.push(JobStats { part_of: shared, ..JobStats::new(job, number) });
+                self.stats.len() - 1
+            }
+        }
+    }
+
+    /// The place of a flow, with the weight of one job more.
+    fn join(&mut self, id: u32, weight: u32) -> usize {
+        let at = self.flows.iter().position(|flow| flow.id == id).unwrap_or_else(|| {
+            self.flows.push(Flow { id, weights: 0, count: 1, parked: Vec::new() });
+            self.flows.len() - 1
+        });
+        self.flows[at].weights = self.flows[at].weights.wrapping_add(weight);
+        at
+    }
+}
+
+impl Runner {
+    fn new<T: Target>(target: &mut T, jobs: &[Job], seed: u64, coarseness: Option<u64>) -> Runner {
+        let Cast { stats, mut workers, slots, flows } = Cast::of(jobs, seed);
         let sized = jobs.iter().all(|job| !job.time_based);
         let total_bytes = match sized {
             true => workers.iter().map(Worker::total_bytes).fold(0, u64::saturating_add),

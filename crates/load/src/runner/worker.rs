@@ -122,6 +122,33 @@ const LATEST: u64 = u64::MAX / 2;
 
 const KINDS: [Op; 3] = [Op::Read, Op::Write, Op::Trim];
 
+/// When a worker may begin: anywhere between the two ends of its `startdelay`.
+fn drawn_delay(job: &Job, draws: &mut Pcg64Mcg) -> Nanos {
+    let (low, high) = job.startdelay;
+    Nanos(low.0 + ((draws.next_u64() as u128 * (high.0 - low.0 + 1) as u128) >> 64) as u64)
+}
+
+/// Whether more is to be done about each request of a job than to make the next one.
+fn needs_looks(job: &Job) -> bool {
+    job.logged
+        || job.one_at_a_time
+        || job.null
+        || job.flow.is_some()
+        || job.rate_min.is_some()
+        || job.ramp_time > Nanos::ZERO
+        || job.think.time > Nanos::ZERO
+        || job.latency_target.target > Nanos::ZERO
+        || job.fsync > 0
+        || job.end_fsync
+        || matches!(job.rw.mix, Mix::Trim | Mix::TrimWrite)
+}
+
+/// Whether a mix may draw reads, and writes.
+fn choices(job: &Job) -> [bool; 2] {
+    let mix = job.rw.mix == Mix::ReadWrite;
+    [mix && job.rwmixread > 0, mix && job.rwmixread < 100]
+}
+
 impl Worker {
     pub fn new(job: &Job, number: u64, index: u64, seed: u64, stats: usize, first_slot: u32) -> Worker {
         let kinds = |of: &ByKind<Option<u64>>| [of.read, of.write, of.trim];
@@ -131,28 +158,16 @@ impl Worker {
             (rate[0], rate_iops[0]) = (None, None);
         }
         let extent = job.extent(index);
-        let (low, high) = job.startdelay;
         let mut draws = Pcg64Mcg::seed_from_u64(seed ^ (number << 32 | index));
-        let delay = Nanos(low.0 + ((draws.next_u64() as u128 * (high.0 - low.0 + 1) as u128) >> 64) as u64);
-        let mix = job.rw.mix == Mix::ReadWrite;
+        let delay = drawn_delay(job, &mut draws);
         let stream = Stream::new(job, number, index, seed).checked(job);
         let paced = rate.iter().chain(&rate_iops).any(Option::is_some);
-        let watched = job.logged
-            || job.one_at_a_time
-            || job.null
-            || job.flow.is_some()
-            || job.rate_min.is_some()
-            || job.ramp_time > Nanos::ZERO
-            || job.think.time > Nanos::ZERO
-            || job.latency_target.target > Nanos::ZERO;
-        let flushes = job.fsync > 0 || job.end_fsync;
-        let trims = matches!(job.rw.mix, Mix::Trim | Mix::TrimWrite);
         // Which write of its job one is has to be known when it is made.
         let depends = stream.depends() || job.verify.is_some();
         Worker {
             name: job.name.clone(),
             state: State::Waiting,
-            plain: !(watched || paced || flushes || trims || depends),
+            plain: !(needs_looks(job) || paced || depends),
             depends,
             verifies: job.verify.is_some(),
             stream,
@@ -191,7 +206,7 @@ impl Worker {
             rate,
             rate_iops,
             paced,
-            choices: [mix && job.rwmixread > 0, mix && job.rwmixread < 100],
+            choices: choices(job),
             random_due: (job.pace == Pace::Poisson).then_some(([Nanos::ZERO; 3], draws)),
             min_bytes: job.sizes.each(|sizes| sizes.smallest() as u64).array(),
             flow: None,

@@ -128,6 +128,37 @@ fn generator(seed: u64, job: u64, clone: u64, purpose: u64) -> Pcg64Mcg {
     Pcg64Mcg::seed_from_u64(state)
 }
 
+impl Limits {
+    /// Of a job whose region is passed over in `one_pass` bytes.
+    fn of(job: &Job, one_pass: u64) -> Limits {
+        let loops = job.loops as u64;
+        let pass_bytes = job.io_size.unwrap_or(one_pass);
+        let all = pass_bytes.saturating_mul(loops);
+        let may_exceed = job.rw.random && job.norandommap && job.writes();
+        // As in fio, only time ends a pass of a job that is over by time, but where it is to verify.
+        let endless = job.one_at_a_time || (job.time_based && job.verify.is_none());
+        let only = job.verify.as_ref().is_some_and(|verify| verify.only);
+        let pass = match endless && !only {
+            true => u64::MAX,
+            false if may_exceed => one_pass.max(job.io_size.unwrap_or(0)),
+            false => one_pass,
+        };
+        let backlog = |verify: &Verify| verify.reads_back && verify.backlog.is_some();
+        let between = if job.verify.as_ref().is_some_and(backlog) { one_pass } else { 0 };
+        let trimmed = if job.rw.mix == Mix::TrimWrite { all } else { 0 };
+        Limits {
+            pass: pass.saturating_add(trimmed).saturating_add(between),
+            pass_bytes,
+            all,
+            requests: job
+                .number_ios
+                .map(|n| n.saturating_mul(loops).saturating_mul(1 + (trimmed > 0) as u64)),
+            more: job.io_size.is_some(),
+            largest: job.bs.largest() as u64,
+        }
+    }
+}
+
 impl Stream {
     /// The stream of clone `clone` of job number `number`.
     pub fn new(job: &Job, number: u64, clone: u64, seed: u64) -> Stream {
@@ -136,21 +167,7 @@ impl Stream {
         let draws =
             Draws { kinds: generator(seed, number, clone, 1), sizes: generator(seed, number, clone, 2) };
         let offsets = Offsets::new(job, &extent, |purpose| generator(seed, number, clone, purpose));
-        let loops = job.loops as u64;
-        let pass_bytes = job.io_size.unwrap_or(extent.pass);
-        let all = pass_bytes.saturating_mul(loops);
-        let may_exceed = job.rw.random && job.norandommap && job.writes();
-        // As in fio, only time ends a pass of a job that is over by time, but where it is to verify.
-        let endless = job.one_at_a_time || (job.time_based && job.verify.is_none());
         let only = job.verify.as_ref().is_some_and(|verify| verify.only);
-        let pass = match endless && !only {
-            true => u64::MAX,
-            false if may_exceed => extent.pass.max(job.io_size.unwrap_or(0)),
-            false => extent.pass,
-        };
-        let backlog = |verify: &Verify| verify.reads_back && verify.backlog.is_some();
-        let between = if job.verify.as_ref().is_some_and(backlog) { extent.pass } else { 0 };
-        let trimmed = if job.rw.mix == Mix::TrimWrite { all } else { 0 };
         Stream {
             mix: job.rw.mix,
             mix_read: job.rwmixread,
@@ -160,21 +177,12 @@ impl Stream {
             copy_to: job.copy_to.map(|to| to + clone * job.offset_increment),
             sync: job.sync.is_some(),
             end: job.capacity,
-            repeat: (job.randrepeat && (loops > 1 || job.io_size.is_some()))
+            repeat: (job.randrepeat && (job.loops > 1 || job.io_size.is_some()))
                 .then(|| Box::new((offsets.clone(), draws.clone()))),
             offsets,
             draws,
             time_based: job.time_based,
-            limits: Limits {
-                pass: pass.saturating_add(trimmed).saturating_add(between),
-                pass_bytes,
-                all,
-                requests: job
-                    .number_ios
-                    .map(|n| n.saturating_mul(loops).saturating_mul(1 + (trimmed > 0) as u64)),
-                more: job.io_size.is_some(),
-                largest: job.bs.largest() as u64,
-            },
+            limits: Limits::of(job, extent.pass),
             passes_left: job.loops,
             in_pass: false,
             over: false,
