@@ -2,10 +2,12 @@
 
 import inspect
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command
 
 from pslc.cli import _usage_errors
 
@@ -26,12 +28,33 @@ class CommandGroup(TyperGroup):
         return super().resolve_command(ctx, args)
 
 
-class SortedGroup(CommandGroup):
-    """A group that lists its commands by name; others list them in the order in which they are made."""
+class _Command(TyperCommand):
+    """A command that hands on what needs no conversion: for the others typer imports pydantic, and makes a schema each."""
 
-    def list_commands(self, ctx: Any) -> list[str]:
-        """Names of the commands, sorted."""
-        return sorted(super().list_commands(ctx))
+    def __init__(self, *arguments: Any, **keywords: Any) -> None:
+        super().__init__(*arguments, **keywords)
+        for parameter in self.params:
+            parameter.process_value = partial(_converted, parameter, parameter.process_value)  # type: ignore[method-assign]
+
+
+def _converted(parameter: Any, convert: Callable[[Any, Any], Any], context: Any, value: Any) -> Any:
+    """A parameter's value: as it is where it was not given, or is of the type that the command takes."""
+    kind = getattr(getattr(parameter, "type_descriptor", None), "annotation", None)
+    is_absent = value is None and not parameter.required
+    return value if is_absent or type(value) is kind else convert(context, value)
+
+
+def command_of(module: Any, name: str) -> Any:
+    """The command that a module of this folder has, or its group of commands."""
+    if hasattr(module, "app"):
+        app = module.app
+    else:
+        app = typer.Typer(add_completion=False)
+        settings = getattr(module, "SETTINGS", None)
+        app.command(name, cls=_Command, help=help_text(module.command), context_settings=settings)(module.command)
+    command = get_command(app)
+    command.name = name
+    return command
 
 
 def help_text(function: Callable[..., None]) -> str:
@@ -42,4 +65,4 @@ def help_text(function: Callable[..., None]) -> str:
 
 def group(callback: Callable[..., None]) -> typer.Typer:
     """A group of commands; `callback` runs before each of them, and alone where none is named."""
-    return typer.Typer(cls=CommandGroup, callback=callback, help=help_text(callback), invoke_without_command=True)
+    return typer.Typer(cls=CommandGroup, callback=callback, help=help_text(callback), invoke_without_command=True, add_completion=False)
