@@ -11,7 +11,7 @@ def main() -> None:
     # Of 0.4 s that a short run takes, 0.05 s were for threads that numpy starts for matrices larger than any here, and
     # 0.02 s for the collector, which looks through what is being imported.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    gc.set_threshold(20_000)
+    gc.set_threshold(100_000)
     from pslc.cli import main
 
     main()

@@ -14,7 +14,31 @@ from pslc.cli import _usage_errors
 HELP_OPTIONS = {"help_option_names": ["-h", "--help"]}
 
 
-class CommandGroup(TyperGroup):
+class _Direct:
+    """A command that hands on what needs no conversion: for all else typer imports pydantic, and makes schemas."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Its parameters, `--help` among them."""
+        parameters: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for parameter in parameters:
+            if not isinstance(parameter.process_value, partial):
+                parameter.process_value = partial(_processed, parameter, parameter.process_value)
+        return parameters
+
+
+def _processed(parameter: Any, process: Callable[[Any, Any], Any], context: Any, value: Any) -> Any:
+    """A parameter's value: as it is where it was not given, or is of the type that the command takes."""
+    kind = getattr(getattr(parameter, "type_descriptor", None), "annotation", None)
+    if type(value) is not kind and (value is not None or parameter.required):
+        return process(context, value)
+    return parameter.callback(context, parameter, value) if parameter.callback else value
+
+
+class _Command(_Direct, TyperCommand):
+    """A command that is no group."""
+
+
+class CommandGroup(_Direct, TyperGroup):
     """A group in which an unknown word gets an error that names the command that was probably meant."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
@@ -26,22 +50,6 @@ class CommandGroup(TyperGroup):
         if args and self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
             raise _usage_errors.unknown_command(ctx.command_path.partition(" ")[2], args, self.list_commands(ctx))
         return super().resolve_command(ctx, args)
-
-
-class _Command(TyperCommand):
-    """A command that hands on what needs no conversion: for the others typer imports pydantic, and makes a schema each."""
-
-    def __init__(self, *arguments: Any, **keywords: Any) -> None:
-        super().__init__(*arguments, **keywords)
-        for parameter in self.params:
-            parameter.process_value = partial(_converted, parameter, parameter.process_value)  # type: ignore[method-assign]
-
-
-def _converted(parameter: Any, convert: Callable[[Any, Any], Any], context: Any, value: Any) -> Any:
-    """A parameter's value: as it is where it was not given, or is of the type that the command takes."""
-    kind = getattr(getattr(parameter, "type_descriptor", None), "annotation", None)
-    is_absent = value is None and not parameter.required
-    return value if is_absent or type(value) is kind else convert(context, value)
 
 
 def command_of(module: Any, name: str) -> Any:
@@ -65,4 +73,6 @@ def help_text(function: Callable[..., None]) -> str:
 
 def group(callback: Callable[..., None]) -> typer.Typer:
     """A group of commands; `callback` runs before each of them, and alone where none is named."""
-    return typer.Typer(cls=CommandGroup, callback=callback, help=help_text(callback), invoke_without_command=True, add_completion=False)
+    return typer.Typer(
+        cls=CommandGroup, callback=callback, help=help_text(callback), invoke_without_command=True, add_completion=False
+    )
