@@ -6,7 +6,6 @@ several names, devices, pipes, sockets and read-only files are never replaced. T
 
 import errno
 import os
-import secrets
 import shutil
 import sys
 import tempfile
@@ -226,4 +225,4 @@ def copy(path: Path, to: Path) -> None:
 
 def unguessable(start: str, end: str) -> str:
     """A name of a file that nobody guesses."""
-    return f"{start}{secrets.token_hex(4)}{end}"
+    return f"{start}{os.urandom(4).hex()}{end}"

@@ -10,15 +10,32 @@ import os
 import pkgutil
 import sys
 from importlib import import_module
-from typing import cast
+from typing import Any, cast
 
 import typer
 
 from pslc.base.console import Screen
 from pslc.cli import _groups, _usage_errors
 
+NAMES = sorted(module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_"))
+
+
+class _Commands(_groups.CommandGroup):
+    """The commands of this folder, each imported when it is asked for."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Their names, sorted."""
+        return NAMES
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The command of this name; None if there is none."""
+        if cmd_name not in self.commands and cmd_name in NAMES:
+            self.commands[cmd_name] = _groups.command_of(import_module(f"{__name__}.{cmd_name}"), cmd_name)
+        return self.commands.get(cmd_name)
+
+
 app = typer.Typer(
-    cls=_groups.SortedGroup,
+    cls=_Commands,
     help="A laboratory for SSD write caching: where a drive becomes slow, why, and which settings would change it",
     pretty_exceptions_enable=False,
     # Colors are kept in errors; stderr shows other control characters as escapes.
@@ -38,20 +55,6 @@ def _options(
         raise typer.Exit
     if context.invoked_subcommand is None:
         typer.echo(context.get_help(), nl=False)
-
-
-for _module in sorted(pkgutil.iter_modules(__path__), key=lambda module: module.name):
-    if _module.name.startswith("_"):
-        continue
-    _command = import_module(f"{__name__}.{_module.name}")
-    if hasattr(_command, "app"):
-        app.add_typer(_command.app, name=_module.name)
-    else:
-        app.command(
-            _module.name,
-            help=_groups.help_text(_command.command),
-            context_settings=getattr(_command, "SETTINGS", None),
-        )(_command.command)
 
 
 def main() -> None:

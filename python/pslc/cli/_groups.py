@@ -2,17 +2,43 @@
 
 import inspect
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command
 
 from pslc.cli import _usage_errors
 
 HELP_OPTIONS = {"help_option_names": ["-h", "--help"]}
 
 
-class CommandGroup(TyperGroup):
+class _Direct:
+    """A command that hands on what needs no conversion: for all else typer imports pydantic, and makes schemas."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Its parameters, `--help` among them."""
+        parameters: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for parameter in parameters:
+            if not isinstance(parameter.process_value, partial):
+                parameter.process_value = partial(_processed, parameter, parameter.process_value)
+        return parameters
+
+
+def _processed(parameter: Any, process: Callable[[Any, Any], Any], context: Any, value: Any) -> Any:
+    """A parameter's value: as it is where it was not given, or is of the type that the command takes."""
+    kind = getattr(getattr(parameter, "type_descriptor", None), "annotation", None)
+    if type(value) is not kind and (value is not None or parameter.required):
+        return process(context, value)
+    return parameter.callback(context, parameter, value) if parameter.callback else value
+
+
+class _Command(_Direct, TyperCommand):
+    """A command that is no group."""
+
+
+class CommandGroup(_Direct, TyperGroup):
     """A group in which an unknown word gets an error that names the command that was probably meant."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
@@ -26,12 +52,17 @@ class CommandGroup(TyperGroup):
         return super().resolve_command(ctx, args)
 
 
-class SortedGroup(CommandGroup):
-    """A group that lists its commands by name; others list them in the order in which they are made."""
-
-    def list_commands(self, ctx: Any) -> list[str]:
-        """Names of the commands, sorted."""
-        return sorted(super().list_commands(ctx))
+def command_of(module: Any, name: str) -> Any:
+    """The command that a module of this folder has, or its group of commands."""
+    if hasattr(module, "app"):
+        app = module.app
+    else:
+        app = typer.Typer(add_completion=False)
+        settings = getattr(module, "SETTINGS", None)
+        app.command(name, cls=_Command, help=help_text(module.command), context_settings=settings)(module.command)
+    command = get_command(app)
+    command.name = name
+    return command
 
 
 def help_text(function: Callable[..., None]) -> str:
@@ -42,4 +73,6 @@ def help_text(function: Callable[..., None]) -> str:
 
 def group(callback: Callable[..., None]) -> typer.Typer:
     """A group of commands; `callback` runs before each of them, and alone where none is named."""
-    return typer.Typer(cls=CommandGroup, callback=callback, help=help_text(callback), invoke_without_command=True)
+    return typer.Typer(
+        cls=CommandGroup, callback=callback, help=help_text(callback), invoke_without_command=True, add_completion=False
+    )

@@ -24,7 +24,6 @@ from pslc.runner.callbacks import DeclinedError
 from pslc.runner.job_logs import JobLogs
 from pslc.runner.options import RunKeywords, RunOptions
 from pslc.runner.plan import Plan, plan
-from pslc.runner.replay import replay
 from pslc.runner.step_runner import StepRunner
 from pslc.runner.subject import JobFile, Suite, Trace, resolve
 from pslc.schema.warnings import MeasurementWarning
@@ -57,6 +56,8 @@ def run_with(subject: str | Path, on: str, options: RunOptions) -> Recording:
     job_logs.named |= {name for name, _ in options.options}
     resolved = resolve(subject, on, options)
     if isinstance(resolved, Trace):
+        from pslc.runner.replay import replay
+
         return _analyze(replay(resolved, on, options))
     target = governed(find_target(on, options.real, resolved.host), options.policy, options.victim_rule)
     with _released(target):

@@ -53,6 +53,18 @@ pub struct PageCounts {
     pub slc_valid: u64,
 }
 
+impl PageCounts {
+    /// So many pages were moved, out of the cache if it `folds`.
+    fn relocated(&mut self, folds: bool, pages: u32) {
+        if folds {
+            self.slc_valid -= pages as u64;
+            self.folded += pages as u64;
+        } else {
+            self.collected += pages as u64;
+        }
+    }
+}
+
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Ftl {
     geometry: Geometry,

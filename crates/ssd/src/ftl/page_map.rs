@@ -149,6 +149,26 @@ impl<K: PageNumber, V: PageNumber> PageMap<K, V> {
         }
     }
 
+    /// Map a run of keys to `to` on where the run of values that begins with `from` is what they are mapped to. Returns
+    /// whether it is, and for how many of the keys that holds.
+    #[inline(always)]
+    pub fn exchange(&mut self, key: K, len: u32, from: V, to: V) -> (bool, u32) {
+        let at = key.number();
+        if len == 1 && self.borders[(at / CHUNK) as usize] == DENSE && (at + 1) % CHUNK != 0 {
+            let value = &mut self.dense.values_in_use()[at as usize];
+            let is_mapped = *value == from.number();
+            if is_mapped {
+                *value = to.number();
+            }
+            return (is_mapped, 1);
+        }
+        let (value, len) = self.run(key, len);
+        if value == from {
+            self.set_pages(key, to, len, |_, _| {});
+        }
+        (value == from, len)
+    }
+
     /// Nobody will ask for these keys before they are set again: unmap them and give back the memory of what was dense.
     pub fn forget(&mut self, key: K, len: u32) {
         let (mut key, end) = (key.number(), key.number() + len);

@@ -59,6 +59,34 @@ impl Victim {
         ensure((self.next + address.rest, address.die) == (self.multi_plane_end, self.die), "victim")
     }
 
+    /// Read the next `run` pages; returns when those have come that were transferred. `unfetched` are of the present
+    /// multi-plane page, which is transferred as a whole.
+    #[inline(always)]
+    fn read(
+        &mut self,
+        geometry: &Geometry,
+        nand: &mut Nand,
+        at: Nanos,
+        run: u32,
+        unfetched: &mut u32,
+    ) -> Nanos {
+        let mut ready = Nanos::ZERO;
+        let end = self.next + run;
+        while self.next < end {
+            if self.next >= self.multi_plane_end {
+                ready = ready.max(fetch(nand, at, self, unfetched));
+                let address = self.address(geometry, self.next);
+                self.multi_plane_end = self.next + address.rest;
+                self.die = address.die;
+                self.sensed = nand.sense(at, address.die, self.mode);
+            }
+            let part_end = end.min(self.multi_plane_end);
+            *unfetched += part_end - self.next;
+            self.next = part_end;
+        }
+        ready
+    }
+
     /// Where a page of it is.
     fn address(&self, geometry: &Geometry, page: Ppn) -> PageAddress {
         match self.switched {
@@ -247,24 +275,16 @@ impl Ftl {
     /// Gather valid pages of the victim until a unit is full or the victim is empty; returns how many were moved.
     pub(super) fn relocate_unit(&mut self, nand: &mut Nand, at: Nanos) -> u32 {
         if self.relocation.pointer.as_ref().is_none_or(|pointer| pointer.room() == 0) {
-            if let Some(full) = self.relocation.pointer.take() {
-                self.program_relocated(nand, at);
-                self.close(full.superblock);
-            }
-            self.relocation.pointer =
-                Some(self.open(nand, at, self.geometry.main, Writer::Relocation, false));
+            self.open_for_relocation(nand, at);
         }
         let pointer = self.relocation.pointer.as_mut().expect("just opened");
         let victim = self.relocation.victim.as_mut().expect("the caller chose one");
         let folds = self.geometry.is_cache(victim.mode);
         let cause = if folds { Cause::Folding } else { Cause::Collection };
         nand.work = cause;
-        let mut valid = self.superblocks.get(victim.superblock).valid;
-        let mut moved = 0;
-        let mut full = false;
-        // Pages of the victim's present multi-plane page that have not been transferred yet.
-        let mut unfetched = 0;
-        while !full && valid > 0 {
+        let valid = self.superblocks.get(victim.superblock).valid;
+        let (mut moved, mut unfetched) = (0, 0);
+        while pointer.unit_room > 0 && moved < valid {
             let limit = pointer.unit_room.min(victim.end - victim.next);
             let (page, run) = self.p2l.run(victim.next, limit);
             if page == Lpn::NONE {
@@ -276,43 +296,23 @@ impl Ftl {
                 let ahead = (victim.next + PREFETCH).min(Ppn(victim.end.0 - 1));
                 self.p2l.dense_values(ahead, PREFETCH).for_each(|page| self.l2p.prefetch(page));
             }
-            let (newest, run) = self.l2p.run(page, run);
-            if newest != victim.next {
+            let to = self.geometry.first_page(pointer.superblock) + pointer.given;
+            let (is_newest, run) = self.l2p.exchange(page, run, victim.next, to);
+            if !is_newest {
                 victim.next += run;
                 continue;
             }
-            let end = victim.next + run;
-            while victim.next < end {
-                if victim.next >= victim.multi_plane_end {
-                    pointer.ready = pointer.ready.max(fetch(nand, at, victim, &mut unfetched));
-                    let address = victim.address(&self.geometry, victim.next);
-                    victim.multi_plane_end = victim.next + address.rest;
-                    victim.die = address.die;
-                    victim.sensed = nand.sense(at, address.die, victim.mode);
-                }
-                let part_end = end.min(victim.multi_plane_end);
-                unfetched += part_end - victim.next;
-                victim.next = part_end;
-            }
-            let to = self.geometry.first_page(pointer.superblock) + pointer.given;
-            self.l2p.set(page, to, run, |_, _| {});
+            pointer.arrive(victim.read(&self.geometry, nand, at, run, &mut unfetched), run);
             self.p2l.set(to, page, run, |_, _| {});
             pointer.given += run;
             moved += run;
-            valid -= run;
-            full = pointer.arrive(Nanos::ZERO, run);
         }
         pointer.ready = pointer.ready.max(fetch(nand, at, victim, &mut unfetched));
-        let emptied = (valid == 0).then_some(victim.superblock);
-        self.superblocks.get_mut(victim.superblock).valid = valid;
+        let emptied = (moved == valid).then_some(victim.superblock);
+        self.superblocks.get_mut(victim.superblock).valid = valid - moved;
         self.superblocks.get_mut(pointer.superblock).valid += moved;
-        if folds {
-            self.pages.slc_valid -= moved as u64;
-            self.pages.folded += moved as u64;
-        } else {
-            self.pages.collected += moved as u64;
-        }
-        if full {
+        self.pages.relocated(folds, moved);
+        if pointer.unit_room == 0 {
             let permille = if folds { self.relocation.fold_permille } else { 1000 };
             let (die, ready) = pointer.dispatch(self.geometry.dies);
             self.relocation.waiting.push_back(Pending { ready, permille, die, cause });
@@ -325,6 +325,15 @@ impl Ftl {
             self.release(emptied);
         }
         moved
+    }
+
+    /// Take a fresh superblock for what is relocated, in place of a full one.
+    fn open_for_relocation(&mut self, nand: &mut Nand, at: Nanos) {
+        if let Some(full) = self.relocation.pointer.take() {
+            self.program_relocated(nand, at);
+            self.close(full.superblock);
+        }
+        self.relocation.pointer = Some(self.open(nand, at, self.geometry.main, Writer::Relocation, false));
     }
 
     /// Give the oldest waiting unit to its die.
