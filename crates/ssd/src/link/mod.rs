@@ -174,8 +174,18 @@ impl Link {
     /// Data of a write, or a part of them, from the host once there is room at `ready`; returns when they are here.
     #[inline]
     pub fn receive(&mut self, horizon: Nanos, ready: Nanos, bytes: u64) -> Nanos {
+        let here = self.receive_itself(horizon, ready, bytes);
+        match &mut self.behind {
+            Some(behind) => behind.receive_itself(horizon, here, bytes),
+            None => here,
+        }
+    }
+
+    /// The same of this link alone; none is behind one that is behind another.
+    #[inline]
+    fn receive_itself(&mut self, horizon: Nanos, ready: Nanos, bytes: u64) -> Nanos {
         let time = self.down.time(bytes);
-        let here = match &mut self.to_drive {
+        match &mut self.to_drive {
             Some(free) => {
                 self.to_drive_busy += time;
                 *free = ready.max(*free) + time;
@@ -185,10 +195,6 @@ impl Link {
                 self.line_busy += time;
                 self.line.reserve(horizon, ready, time) + time
             }
-        };
-        match &mut self.behind {
-            Some(behind) => behind.receive(horizon, here, bytes),
-            None => here,
         }
     }
 
@@ -196,9 +202,14 @@ impl Link {
     #[inline]
     pub fn send(&mut self, horizon: Nanos, ready: Nanos, bytes: u64) -> Nanos {
         let ready = match &mut self.behind {
-            Some(behind) => behind.send(horizon, ready, bytes),
+            Some(behind) => behind.send_itself(horizon, ready, bytes),
             None => ready,
         };
+        self.send_itself(horizon, ready, bytes)
+    }
+
+    #[inline]
+    fn send_itself(&mut self, horizon: Nanos, ready: Nanos, bytes: u64) -> Nanos {
         let time = self.up.time(bytes);
         self.line_busy += time;
         self.line.reserve(horizon, ready, time) + time
