@@ -62,13 +62,17 @@ def profile_values(
 def profile_words() -> dict[str, list[str]]:
     """Keys of a profile that are one of several words, such as `cache.mode`, and these words."""
 
-def derive_profile(question: str) -> list[tuple[str, str | int | float, str]]:
-    """Keys of a profile made of parts, their values and where each comes from. `question` is JSON: `nand` and
-    `controller` as the dataclasses of `pslc.device.parts`, and `given`, values by dotted key.
+def derive_profile(parts: str, whole: bool = False) -> list[tuple[str, str | int | float, str]]:
+    """Keys of a profile made of parts, their values and where each comes from; where it is to be `whole`, what is given
+    too. `parts` is JSON: `nand` and `controller` as the dataclasses of `pslc.device.parts`, and `given`, pairs of a
+    dotted key and its value.
 
     Raises:
         ProfileError: there is no capacity, or a given value that others follow from cannot be read.
     """
+
+def profile_toml(rows: list[tuple[str, str | int | float, str]]) -> str:
+    """A profile as TOML, with `[provenance]`, of rows such as those of `derive_profile`."""
 
 def way_of_folding(when_full: str) -> str:
     """The policy whose folding is like that of another."""

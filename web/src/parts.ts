@@ -18,7 +18,7 @@ let started: Promise<Module> | null = null;
 /** The profile of a drive of these parts. It throws what is wrong, in words. */
 async function profileOf(nand: string, controller: string, given: Record<string, string>): Promise<string> {
   started ??= compiled.then((module) => start(module, () => {}, () => {}));
-  const question = { nand: PARTS.nands[nand]!.part, controller: PARTS.controllers[controller]!.part, given };
+  const question = { nand: PARTS.nands[nand]!.part, controller: PARTS.controllers[controller]!.part, given: Object.entries(given) };
   const answer = call(await started, "derive", question).json as { profile: string } | Failure;
   if ("message" in answer) throw new Error(`${answer.message}: ${answer.hint}`);
   return answer.profile;

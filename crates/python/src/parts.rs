@@ -1,37 +1,41 @@
 //! Profiles made of parts.
 
-use std::collections::BTreeMap;
-
-use pslc_ssd::parts::{self, Controller, Derived, Nand, PartsError, Raw};
+use pslc_ssd::parts::{self, Derived, Parts, PartsError, Raw};
 use pyo3::prelude::*;
 use pyo3::IntoPyObjectExt;
-use serde::Deserialize;
 
 use crate::errors;
 
-/// What Python hands over, as JSON.
-#[derive(Deserialize)]
-struct Asked {
-    nand: Nand,
-    controller: Controller,
-    given: BTreeMap<String, Raw>,
-}
+type Row = (String, Py<PyAny>, String);
 
 #[pyfunction]
-fn derive_profile(py: Python<'_>, question: &str) -> PyResult<Vec<(String, Py<PyAny>, String)>> {
-    let asked: Asked = serde_json::from_str(question).map_err(|error| {
+#[pyo3(signature = (parts, whole=false))]
+fn derive_profile(py: Python<'_>, parts: &str, whole: bool) -> PyResult<Vec<Row>> {
+    let parts: Parts = serde_json::from_str(parts).map_err(|error| {
         errors::parts(PartsError {
             message: format!("the parts cannot be read: {error}"),
             hint: "a whole number is at most 2^63 - 1, and none is below 0".into(),
         })
     })?;
-    let rows = parts::derive(&asked.nand, &asked.controller, &asked.given).map_err(errors::parts)?;
+    let rows = if whole { parts.profile() } else { parts.derive() }.map_err(errors::parts)?;
     let python = |value: Raw| match value {
         Raw::Whole(number) => number.into_py_any(py),
         Raw::Decimal(number) => number.into_py_any(py),
         Raw::Text(text) => text.into_py_any(py),
     };
     rows.into_iter().map(|Derived { key, value, how }| Ok((key, python(value)?, how))).collect()
+}
+
+#[pyfunction]
+fn profile_toml(rows: Vec<(String, Bound<'_, PyAny>, String)>) -> PyResult<String> {
+    let raw = |value: &Bound<'_, PyAny>| -> PyResult<Raw> {
+        if let Ok(text) = value.extract() {
+            return Ok(Raw::Text(text));
+        }
+        value.extract().map(Raw::Whole).or_else(|_| value.extract().map(Raw::Decimal))
+    };
+    let rows = rows.into_iter().map(|(key, value, how)| Ok(Derived { key, value: raw(&value)?, how }));
+    Ok(parts::to_toml(&rows.collect::<PyResult<Vec<_>>>()?))
 }
 
 #[pyfunction]
@@ -46,6 +50,7 @@ fn fold_overheads() -> Vec<(&'static str, &'static str, f64)> {
 
 pub fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(derive_profile, module)?)?;
+    module.add_function(wrap_pyfunction!(profile_toml, module)?)?;
     module.add_function(wrap_pyfunction!(way_of_folding, module)?)?;
     module.add_function(wrap_pyfunction!(fold_overheads, module)?)
 }

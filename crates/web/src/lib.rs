@@ -20,6 +20,6 @@ mod simulate;
 pub use abi::encoded;
 pub use curve::Curve;
 pub use film::{Film, Frame};
-pub use parts::{profile, MadeProfile, PartsQuestion};
+pub use parts::{profile, MadeProfile};
 pub use phases::Phase;
 pub use simulate::{simulate, Answer, Failure, Question};

@@ -116,7 +116,7 @@ fn idle(values: &mut Values, habits: Habits) -> Result<(), PartsError> {
     let (idle, how) = habits.require("idle")?;
     if idle.text() != "never" {
         values.set("cache.idle.threshold", idle, how);
-    } else if !values.given.keys().any(|key| key.starts_with("cache.idle.")) {
+    } else if !values.gives_table("cache.idle") {
         values.set("cache.idle", idle, how);
     }
     Ok(())

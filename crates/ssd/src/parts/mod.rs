@@ -161,44 +161,48 @@ pub struct Derived {
     pub how: String,
 }
 
-/// Every key of a profile that is not given, in the order of profiles. `given` holds `capacity` and whatever else is
-/// stated, by dotted key.
-pub fn derive(
-    die: &Nand,
-    controller: &Controller,
-    given: &BTreeMap<String, Raw>,
-) -> Result<Vec<Derived>, PartsError> {
-    let Some(capacity) = given.get("capacity") else {
-        let message = "a drive made of parts needs its capacity".into();
-        return Err(PartsError { message, hint: "capacity = \"1TB\"".into() });
-    };
-    let capacity = quantity(&capacity.text(), BYTES, "capacity")?;
-    let mut values = Values::new(die, controller, given);
-    let size = written(capacity, DRIVE_SIZES);
-    let name = format!("{} {}, {} {}, {size}", controller.maker, controller.model, die.maker, die.generation);
-    values.set("name", Raw::Text(name), "from its parts".into());
-    values.set("link", Raw::Text(controller.link.clone()), values.controller.how("link"));
-    let set_aside = cache::derive(&mut values, capacity)?;
-    geometry::derive(&mut values, capacity, set_aside)?;
-    times(&mut values)?;
-    of_controller(&mut values)?;
-    body(&mut values)?;
-    Ok(values::in_order(values.rows))
+/// A die and a controller, and what is given of the drive in the order in which it was stated: its `capacity`, and
+/// whatever else, by dotted key.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Parts {
+    pub nand: Nand,
+    pub controller: Controller,
+    pub given: Vec<(String, Raw)>,
 }
 
-/// A whole profile: what is given and what is derived, in the order of profiles.
-pub fn profile(
-    die: &Nand,
-    controller: &Controller,
-    given: &BTreeMap<String, Raw>,
-) -> Result<Vec<Derived>, PartsError> {
-    let stated = |(key, value): (&String, &Raw)| Derived {
-        key: key.clone(),
-        value: value.clone(),
-        how: "given".into(),
-    };
-    let derived = derive(die, controller, given)?;
-    Ok(values::in_order(given.iter().map(stated).chain(derived).collect()))
+impl Parts {
+    /// Every key of a profile that is not given, in the order of profiles.
+    pub fn derive(&self) -> Result<Vec<Derived>, PartsError> {
+        let Parts { nand, controller, .. } = self;
+        let mut values = Values::new(self);
+        let Some(capacity) = values.given("capacity") else {
+            let message = "a drive made of parts needs its capacity".into();
+            return Err(PartsError { message, hint: "capacity = \"1TB\"".into() });
+        };
+        let capacity = quantity(&capacity.text(), BYTES, "capacity")?;
+        let size = written(capacity, DRIVE_SIZES);
+        let name =
+            format!("{} {}, {} {}, {size}", controller.maker, controller.model, nand.maker, nand.generation);
+        values.set("name", Raw::Text(name), "from its parts".into());
+        values.set("link", Raw::Text(controller.link.clone()), controller.how("link"));
+        let set_aside = cache::derive(&mut values, capacity)?;
+        geometry::derive(&mut values, capacity, set_aside)?;
+        times(&mut values)?;
+        of_controller(&mut values)?;
+        body(&mut values)?;
+        Ok(values::in_order(values.rows))
+    }
+
+    /// A whole profile: what is given and what is derived, in the order of profiles.
+    pub fn profile(&self) -> Result<Vec<Derived>, PartsError> {
+        let stated = |(key, value): &(String, Raw)| Derived {
+            key: key.clone(),
+            value: value.clone(),
+            how: "given".into(),
+        };
+        let derived = self.derive()?;
+        Ok(values::in_order(self.given.iter().map(stated).chain(derived).collect()))
+    }
 }
 
 /// A profile as TOML, with `[provenance]`.
@@ -298,7 +302,7 @@ fn of_controller(values: &mut Values) -> Result<(), PartsError> {
 /// Power, heat and wear.
 fn body(values: &mut Values) -> Result<(), PartsError> {
     let (c, die) = (values.controller, values.die);
-    if !values.given.keys().any(|key| key == "power" || key.starts_with("power.")) {
+    if !values.gives_table("power") {
         values.amount("power.active", c.active_mw, WATTS, values.controller.how("power.active"))?;
         values.amount("power.idle", c.idle_mw, WATTS, values.controller.how("power.idle"))?;
         values.set("power.idle_after", "100ms".into(), "assumed".into());
@@ -311,7 +315,7 @@ fn body(values: &mut Values) -> Result<(), PartsError> {
         let data = format!("{}pJ/B", c.data_pj_per_byte);
         values.set("power.data", Raw::Text(data), values.controller.how("power.data"));
     }
-    let link = values.given.get("link").map_or(c.link.clone(), Raw::text);
+    let link = values.given("link").map_or(c.link.clone(), Raw::text);
     let (kind, board) = match link.starts_with("sata") {
         true => ("a 2.5-inch case", "60J/K"),
         false => ("an M.2 module in still air, under no heat sink", "20J/K"),

@@ -1,6 +1,7 @@
 //! Numbers with units, as part files and profiles write them.
 
 use super::PartsError;
+use crate::profile::units::exact;
 
 pub type Units = [(&'static str, u64)];
 
@@ -32,17 +33,11 @@ pub fn quantity(text: &str, units: &Units, key: &str) -> Result<u64, PartsError>
     let end = trimmed.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(trimmed.len());
     let (number, unit) = (&trimmed[..end], trimmed[end..].trim_start());
     let (whole, decimals) = number.split_once('.').unwrap_or((number, ""));
-    let scale = units.iter().find(|(name, _)| *name == unit).map(|(_, scale)| *scale as u128);
+    let scale = units.iter().find(|(name, _)| *name == unit).map(|(_, scale)| *scale);
     let is_number =
         !whole.is_empty() && (decimals.is_empty() != number.contains('.')) && !decimals.contains('.');
     let (Some(scale), true) = (scale, is_number) else { return Err(no_unit()) };
-    let digits: u128 = format!("{whole}{decimals}").parse().map_err(|_| no_unit())?;
-    let ten = 10u128.checked_pow(decimals.len() as u32).ok_or_else(no_unit)?;
-    let scaled = digits.checked_mul(scale).ok_or_else(no_unit)?;
-    match u64::try_from(scaled / ten) {
-        Ok(value) if scaled % ten == 0 => Ok(value),
-        _ => Err(wrong("a whole number of the smallest unit".into())),
-    }
+    exact(number, scale).ok_or_else(|| wrong("a whole number of the smallest unit".into()))
 }
 
 /// The shortest way to write a quantity exactly, to three decimals at most.

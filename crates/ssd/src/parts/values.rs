@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::quantity::{quantity, written, Units};
-use super::{Controller, Derived, Nand, PartsError, Raw};
+use super::{Controller, Derived, Nand, Parts, PartsError, Raw};
 
 /// Tables in the order of profiles; others are behind them.
 const ORDER: [&str; 9] =
@@ -12,28 +12,39 @@ const ORDER: [&str; 9] =
 pub struct Values<'a> {
     pub die: &'a Nand,
     pub controller: &'a Controller,
-    pub given: &'a BTreeMap<String, Raw>,
+    given: &'a [(String, Raw)],
     pub rows: Vec<Derived>,
 }
 
 impl<'a> Values<'a> {
-    pub fn new(die: &'a Nand, controller: &'a Controller, given: &'a BTreeMap<String, Raw>) -> Values<'a> {
-        Values { die, controller, given, rows: Vec::new() }
+    pub fn new(parts: &'a Parts) -> Values<'a> {
+        Values { die: &parts.nand, controller: &parts.controller, given: &parts.given, rows: Vec::new() }
+    }
+
+    pub fn given(&self, key: &str) -> Option<&'a Raw> {
+        self.given.iter().find(|(other, _)| other == key).map(|(_, value)| value)
     }
 
     pub fn is_given(&self, key: &str) -> bool {
-        self.given.contains_key(key)
+        self.given(key).is_some()
+    }
+
+    /// Whether a table is given, or a key of it.
+    pub fn gives_table(&self, table: &str) -> bool {
+        let below =
+            |key: &str| key.strip_prefix(table).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+        self.given.iter().any(|(key, _)| below(key))
     }
 
     /// The value of a key that holds now: given, or derived so far.
     pub fn current(&self, key: &str) -> Option<&Raw> {
-        self.given.get(key).or_else(|| self.rows.iter().find(|row| row.key == key).map(|row| &row.value))
+        self.given(key).or_else(|| self.rows.iter().find(|row| row.key == key).map(|row| &row.value))
     }
 
     /// A value, unless another is given; returned is the one that holds.
     pub fn set(&mut self, key: &str, value: Raw, how: String) -> Raw {
-        if let Some(given) = self.given.get(key) {
-            return given.clone();
+        if let Some(stated) = self.given(key) {
+            return stated.clone();
         }
         self.rows.push(Derived { key: key.into(), value: value.clone(), how });
         value

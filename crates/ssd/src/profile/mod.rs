@@ -9,7 +9,7 @@ mod keys;
 mod nearest;
 mod reader;
 mod source;
-mod units;
+pub(crate) mod units;
 mod visit;
 
 pub use error::ProfileError;

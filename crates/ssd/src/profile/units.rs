@@ -108,21 +108,23 @@ fn quantity(text: &str, units: &[(&str, u64)], example: &str) -> Result<u64, Wro
     let Some(&(_, scale)) = units.iter().find(|(name, _)| *name == unit) else {
         return Err(wrong(&format!("has an unknown unit, \"{unit}\"")));
     };
+    exact(number, scale).ok_or_else(|| wrong("is not a whole number of the smallest unit, or too large"))
+}
+
+/// A decimal number times `scale`, where that is a whole number that fits.
+pub fn exact(number: &str, scale: u64) -> Option<u64> {
     let (whole, decimals) = number.split_once('.').unwrap_or((number, ""));
     let digits = decimals.trim_end_matches('0');
+    if whole.is_empty() || decimals.contains('.') || digits.len() > 18 {
+        return None;
+    }
     let parse = |digits: &str| digits.parse::<u128>().ok();
-    let value = (|| {
-        if whole.is_empty() || decimals.contains('.') || digits.len() > 18 {
-            return None;
-        }
-        let fraction = if digits.is_empty() { 0 } else { parse(digits)? };
-        let denominator = 10u128.pow(digits.len() as u32);
-        let scaled = parse(whole)?.checked_mul(scale as u128)?;
-        let part = fraction * scale as u128;
-        (part % denominator == 0).then_some(())?;
-        u64::try_from(scaled.checked_add(part / denominator)?).ok()
-    })();
-    value.ok_or_else(|| wrong("is not a whole number of the smallest unit, or too large"))
+    let fraction = if digits.is_empty() { 0 } else { parse(digits)? };
+    let denominator = 10u128.pow(digits.len() as u32);
+    let scaled = parse(whole)?.checked_mul(scale as u128)?;
+    let part = fraction * scale as u128;
+    (part % denominator == 0).then_some(())?;
+    u64::try_from(scaled.checked_add(part / denominator)?).ok()
 }
 
 /// The shortest exact way to write a quantity in one of the units.

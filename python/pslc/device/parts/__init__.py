@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pslc.base.errors import ProfileError, closest_match
-from pslc.device.parts.derive import Derived, derive, in_order
+from pslc.device.parts.derive import Derived, derive
 from pslc.device.parts.schema import Controller, Nand, Raw, Times, read_controller, read_nand
 
 __all__ = [
@@ -128,10 +128,7 @@ def profile(
     stated: dict[str, Raw] = {"capacity": capacity, **{f"cache.{key}": value for key, value in (cache or {}).items()}}
     stated |= given or {}
     die, chip = _full_name("NAND die", nand, nands()), _full_name("controller", controller, controllers())
-    derived = derive(_nand(die), _controller(chip), stated)
-    how = dict.fromkeys(stated, "given") | dict(derived.how)
-    values = stated | dict(derived.values)
-    return Derived(in_order(values), in_order(how))
+    return derive(_nand(die), _controller(chip), stated, whole=True)
 
 
 def part(name: str) -> Nand | Controller:

@@ -41,17 +41,6 @@ def quantity(text: Raw, units: Mapping[str, int], key: str) -> int:
     return int(value)
 
 
-def written(value: int, units: Mapping[str, int]) -> str:
-    """The shortest way to write a quantity, to three decimals at most, exactly."""
-    texts = []
-    for name, scale in units.items():
-        number = Fraction(value, scale)
-        if value >= scale and 1000 % number.denominator == 0:
-            texts.append(f"{float(number):.3f}".rstrip("0").rstrip(".") + name)
-    first = next(iter(units))
-    return min(texts, key=len) if texts else f"{value}{first}"
-
-
 @dataclass(frozen=True)
 class Times:
     """tR, tPROG and tBERS in nanoseconds, of a multi-plane operation on one die."""
