@@ -28,27 +28,23 @@ class Options:
     trace: bool
 
 
-def alone(devices: list[Path], metrics: str | None) -> Path | None:
-    """The one drive that is watched, as it was named; None where there are several, or metrics are asked for."""
+def drives_below(devices: list[Path]) -> list[Path]:
+    """The drives of block devices and pools, each once."""
     from pslc.watch.members import members
 
-    if metrics is not None or len(devices) > 1 or len(members(devices[0])) > 1:
-        return None
-    return devices[0] if devices[0].exists() else members(devices[0])[0]
+    return list(dict.fromkeys(drive for device in devices for drive in members(device)))
 
 
-def execute(devices: list[Path], options: Options) -> None:
-    """Watch them and report."""
+def execute(drives: list[Path], options: Options) -> None:
+    """Watch drives and report."""
     from pslc.base import units
     from pslc.base.errors import user_error
     from pslc.runner.load import analysed
     from pslc.runner.watch import watch_all
-    from pslc.watch.members import members
     from pslc.watch.metrics import Server, address
 
     if options.trace:
         raise user_error("--trace follows one drive, without --metrics", "pslc watch /dev/nvme0n1 --trace --save DIR")
-    drives = list(dict.fromkeys(drive for device in devices for drive in members(device)))
     folder, seconds = _folder(options), units.seconds(options.for_, "--for") if options.for_ else None
     keep = _keeper(drives, folder) if folder is not None else None
     server = Server(address(options.metrics)) if options.metrics else None
@@ -96,10 +92,21 @@ def _keeper(drives: list[Path], folder: Path) -> "Callable[[list[Recording]], No
         say(f"note: {folder} is on a watched drive, so pslc writes the recordings only at the end", err=True)
         return None
 
+    keepers = [keeper(folder / drive.name) for drive in drives]
+
     def keep(so_far: "list[Recording]") -> None:
-        for drive, recording in zip(drives, so_far, strict=True):
-            with suppress(OSError):
-                replace(recording, error="the watch has not ended").save(folder / drive.name)
+        for save, recording in zip(keepers, so_far, strict=True):
+            save(recording)
+
+    return keep
+
+
+def keeper(folder: Path) -> "Callable[[Recording], None]":
+    """Saves a recording that goes on, as far as there is room."""
+
+    def keep(so_far: "Recording") -> None:
+        with suppress(OSError):
+            replace(so_far, error="the watch has not ended").save(folder)
 
     return keep
 

@@ -3,8 +3,6 @@
 import json
 import sys
 from collections.abc import Callable
-from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,7 +14,6 @@ from pslc.cli import _watch_several
 
 if TYPE_CHECKING:
     from pslc.base.live_lines import Live
-    from pslc.recording.store import Recording
     from pslc.runner.watch import Now
 
 
@@ -53,10 +50,12 @@ def command(
     from pslc.runner.load import analysed
     from pslc.runner.watch import device_of, lies_on, watch
 
-    if (device := _watch_several.alone(devices, metrics)) is None:
+    drives = _watch_several.drives_below(devices)
+    if metrics is not None or len(devices) > 1 or len(drives) > 1:
         several = _watch_several.Options(for_, save, metrics, report=not no_report, as_json=as_json, trace=trace)
-        _watch_several.execute(devices, several)
+        _watch_several.execute(drives, several)
         return
+    device = devices[0] if devices[0].exists() else drives[0]
     seconds = units.seconds(for_, "--for") if for_ else None
     folder = save
     if folder is None and not as_json:
@@ -64,7 +63,7 @@ def command(
     _watch_several.check_new(folder)
     if trace and folder is None:
         raise user_error("--trace with --json needs a folder for the trace", "add --save DIR")
-    keep = _keeper(folder) if folder else None
+    keep = _watch_several.keeper(folder) if folder else None
     if folder is not None and device.exists() and lies_on(folder, device_of(device)):
         if trace:
             raise user_error(
@@ -91,14 +90,6 @@ def command(
         say(f"recording: {folder}{where}", err=True)
     if recording.error:
         raise user_error(f"watching ended early: {recording.error}", "the recording covers the time before")
-
-
-def _keeper(folder: Path) -> "Callable[[Recording], None]":
-    def keep(so_far: "Recording") -> None:
-        with suppress(OSError):
-            replace(so_far, error="the watch has not ended").save(folder)
-
-    return keep
 
 
 def _shown(live: "Live", device: Path, seconds: float | None) -> "Callable[[Now], None] | None":

@@ -154,7 +154,7 @@ def watch_all(
         keep: given the recordings so far every now and then.
 
     Raises:
-        PslcError: one is no block device, or Linux counts nothing of it, or shows no requests of it.
+        PslcError: a path is not a block device, Linux keeps no counters for it, or its requests cannot be traced.
     """
     drives = [_Drive(path, trace) for path in paths]
     interrupted = False
