@@ -95,7 +95,7 @@ def catalogue(quick: bool) -> tuple[float, str]:
 
 def eight_terabytes() -> float:
     """Peak MB of a process that fills 8 TB in sequence, the interpreter included."""
-    code = f"from benches.table import *; fill_seconds({EIGHT!r}); print(peak())"
+    code = f"from benches.table import *; fill_seconds({EIGHT!r}); print(limits.peak_bytes() / 1e6)"
     root = Path(__file__).parent.parent
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=root)
     return float(done.stdout)
@@ -117,12 +117,6 @@ def trace_rates() -> list[float]:
             done = open_simulated("sim:sn850-1tb").replay(traces.opened(path, traces.Part()), how)
             found.append(1e6 / float(done["wall_s"]))
         return found
-
-
-def peak() -> float:
-    """Peak resident MB of this process; not of what started it, as `ru_maxrss` may be."""
-    line = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM"))
-    return int(line.split()[1]) * 1024 / 1e6
 
 
 def processor() -> str:

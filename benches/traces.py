@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
 import subprocess
 import sys
 import tempfile
@@ -92,11 +91,12 @@ def child(path: str, on: str) -> None:
     """Replay it and say what it took; on no drive, look at what is in it: what a trace takes alone."""
     import pslc
     from pslc import traces
+    from pslc.base import limits
 
     before = time.process_time()
     if not on:
         traces.opened(Path(path), traces.Part()).survey()
-        print(json.dumps({"rss_bytes": 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss}))
+        print(json.dumps({"rss_bytes": limits.peak_bytes()}))
         return
     recording = pslc.run(path, on=on)
     took = time.process_time() - before
@@ -105,7 +105,7 @@ def child(path: str, on: str) -> None:
         "requests": found["requests"],
         "cpu_s": took,
         "share_slc": found["share_slc"],
-        "rss_bytes": 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss,
+        "rss_bytes": limits.peak_bytes(),
     }
     print(json.dumps(said))
 
