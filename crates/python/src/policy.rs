@@ -40,7 +40,7 @@ impl Failure {
         }
         Err(self.error.lock().expect("nobody panics with it").take().unwrap_or_else(|| {
             TargetError::new_err((
-                "the policy of this drive failed before, and the drive went on without it",
+                "this drive's policy failed before; the drive has continued without it",
                 "begin with a new drive",
             ))
         }))

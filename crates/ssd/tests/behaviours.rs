@@ -466,8 +466,8 @@ fn a_drive_that_was_trimmed_and_left_idle_writes_as_a_fresh_one() {
             // Where folding goes on all the time, it also goes on with what the first fill left open.
             let (mean, longest) = if when_full == WhenFull::FoldBeside { (0.02, 1.1) } else { (0.01, 1.05) };
             assert_near(&what, again.0, fresh.0, mean);
-            let most = fresh.1 as f64 * longest;
-            assert!(again.1 as f64 <= most, "{what}: {} ns at most, {} before", again.1, fresh.1);
+            let max_ns = fresh.1 as f64 * longest;
+            assert!(again.1 as f64 <= max_ns, "{what}: {} ns at most, {} before", again.1, fresh.1);
         }
     }
 }

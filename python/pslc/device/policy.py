@@ -30,7 +30,7 @@ from pslc.base.errors import JobError, closest_match
 from pslc.device.target import Target
 from pslc.schema.facts import PolicyDocument
 
-Throttle = Literal["none", "share", "one-for-one", "two-for-one"]
+Throttle = Literal["none", "share", "one-for-one", "two-for-one", "beside"]
 Overflow = Literal["native", "wait", "switch"]
 FoldOrder = Literal["oldest", "cost-benefit", "static-first"]
 Place = Literal["cache", "native"]

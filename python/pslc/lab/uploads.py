@@ -221,8 +221,8 @@ def _view(foreign: ImportedData) -> View:
 
 def _of_picture(path: Path) -> Dropped:
     """A picture as it is, or with what was read of it once somebody has said what its axes span."""
-    given = path.parent / CHART
-    if not given.exists():
+    axes = path.parent / CHART
+    if not axes.exists():
         from PIL import Image
 
         out = io.BytesIO()
@@ -230,7 +230,7 @@ def _of_picture(path: Path) -> Dropped:
         return Dropped(path.name, (path,), picture=_address(out.getvalue()))
     from pslc.formats.chart import overlay
 
-    inputs = ChartInputs(**json.loads(given.read_text()))
+    inputs = ChartInputs(**json.loads(axes.read_text()))
     foreign = formats.read([path], inputs.options)
     assert foreign.chart is not None, "a picture is read as a chart"
     shown = _address(overlay.draw(foreign.chart.picture))

@@ -404,12 +404,15 @@ fn zones(text: &str, absolute: bool, kb_base: u64) -> Result<Zones, Wrong> {
     let sizes: Vec<u64> = match absolute {
         true => shared.iter().map(|(bytes, _)| bytes.unwrap_or(0)).collect(),
         false => {
-            let given: u32 = sized.iter().filter_map(|(_, share)| *share).sum();
+            let percent = given_percent(&sized);
             let open = sized.iter().filter(|(_, share)| share.is_none()).count() as u32;
-            if given > 100 {
-                return Err(Wrong::hinted(format!("\"{text}\" has parts of {given} percent"), "100 in sum"));
+            if percent > 100 {
+                return Err(Wrong::hinted(
+                    format!("\"{text}\" has parts of {percent} percent"),
+                    "100 in sum",
+                ));
             }
-            let rest = (100 - given) / open.max(1);
+            let rest = (100 - percent) / open.max(1);
             sized.iter().map(|(_, share)| share.unwrap_or(rest) as u64).collect()
         }
     };

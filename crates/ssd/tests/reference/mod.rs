@@ -1304,9 +1304,9 @@ impl Reference {
             Throttle::Share => self.time_credits += (time * (1000 - share) * 1000 / share) as i64,
             Throttle::Beside => {
                 // What was moved out of need is no advance, but for four units.
-                let most = 4000 * self.timing(CellMode::Native).program.0 as i64;
+                let limit = 4000 * self.timing(CellMode::Native).program.0 as i64;
                 self.time_credits =
-                    self.time_credits.max(-most) + (time * (1000 - share) * 1000 / share) as i64;
+                    self.time_credits.max(-limit) + (time * (1000 - share) * 1000 / share) as i64;
             }
             _ => self.time_credits = 0,
         }

@@ -397,11 +397,12 @@ def _refuse_second(ruled: _Ruled, traced: Sequence[tuple[Color, trace.Trace]]) -
     for color, path in traced:
         if path.filled:
             continue
-        row = np.interp(np.arange(color.core.shape[1]), path.columns, path.rows)
-        reach = np.interp(np.arange(color.core.shape[1]), path.columns, path.half) + path.stroke + LEFTOVER_PX
-        left = color.core & (np.abs(np.arange(len(color.core))[:, None] - row) > reach)
+        height, width = color.core.shape
+        row, half = (np.interp(np.arange(width), path.columns, values) for values in (path.rows, path.half))
+        reach = half + path.stroke + LEFTOVER_PX
+        left = color.core & (np.abs(np.arange(height)[:, None] - row) > reach)
         second = trace.follow(left, left.astype(float), np.zeros_like(left), ruled.rows_and_columns)
-        if second is not None and _is_curve(second, color.core.shape[1]):
+        if second is not None and _is_curve(second, width):
             raise RecordingError(
                 f"two curves seem to be {colors.name(color.rgb)}", "read others by --series COLOR, one at a time"
             )
