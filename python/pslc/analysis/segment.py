@@ -60,9 +60,13 @@ def rough_boundaries(curve: Curve) -> list[float]:
 
 
 def _finer_head(curve: Curve, cell_bytes: float) -> Curve | None:
-    """The start of a curve, where its bins are finer than the cells; None where they are not."""
+    """The start of a curve, where its bins are finer than the cells, and finer than those behind, as a recorder keeps
+    them: of bins that are fine everywhere the cells lose nothing but noise. None where they are not."""
     count = int(np.searchsorted(curve.edges_bytes - curve.edges_bytes[0], FINER_HEAD_SHARE * curve.total_bytes))
-    if count < MIN_FINER_HEAD_BINS or float(curve.widths[:count].max()) > cell_bytes / MIN_FINER_HEAD_RATIO:
+    if count < MIN_FINER_HEAD_BINS:
+        return None
+    usual_bytes = min(cell_bytes, float(np.median(curve.widths[count:])))
+    if float(curve.widths[:count].max()) > usual_bytes / MIN_FINER_HEAD_RATIO:
         return None
     return Curve(curve.edges_bytes[: count + 1], curve.seconds[:count])
 
