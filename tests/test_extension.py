@@ -57,8 +57,8 @@ def test_a_policy_is_one_file_and_two_lines_and_a_victim_rule_a_value_and_an_arm
 @pytest.mark.slow
 def test_no_drive_with_them_gets_stuck(tree):
     """Drives at their least spare space, which draw from every policy and rule there is."""
-    told = run(tree, "cargo", "test", "-p", "pslc-ssd", "--test", "behaviours",
-               "no_livelock::every_request_completes_at_the_least_spare_space", "--", "--exact", "--nocapture")  # fmt: skip
+    name = "no_livelock::every_request_completes_at_the_least_spare_space"
+    told = run(tree, "cargo", "test", "-p", "pslc-ssd", "--test", "behaviours", name, "--", "--exact", "--nocapture")
     assert "1 passed" in told
 
 
