@@ -54,20 +54,25 @@ export function lab(state: State, changed: (state: State) => void): { element: H
     listOwn();
   };
   const refusal = h("p", { class: "refusal", role: "alert", hidden: true });
-  const opened = async (file: File | undefined) => {
-    if (file === undefined) return;
+  const attempt = async (work: () => Promise<void>) => {
     refusal.hidden = true;
     try {
+      await work();
+    } catch (error) {
+      refusal.hidden = false;
+      refusal.textContent = error instanceof Error ? error.message : String(error);
+    }
+  };
+  const opened = async (file: File | undefined) => {
+    if (file === undefined) return;
+    await attempt(async () => {
       const content = await open(file);
       if ("profile" in content) bring(content.profile);
       else {
         run.lay(content.measured);
         go();
       }
-    } catch (error) {
-      refusal.hidden = false;
-      refusal.textContent = error instanceof Error ? error.message : String(error);
-    }
+    });
   };
   const jobs = choice("Do", JOBS.map((job) => [job.key, job.label]), state.job, (key) => {
     state.job = key;
@@ -91,7 +96,7 @@ export function lab(state: State, changed: (state: State) => void): { element: H
       ondragover: (event) => event.preventDefault(),
       ondrop: (event) => { event.preventDefault(); void opened((event as DragEvent).dataTransfer?.files[0]); },
     },
-    h("form", { class: "side", "aria-label": "The drive", onsubmit: (event) => event.preventDefault() }, drives, jobs, panel, partsForm(bring), file, refusal, h("p", { class: "buttons" }, reset, save)),
+    h("form", { class: "side", "aria-label": "The drive", onsubmit: (event) => event.preventDefault() }, drives, jobs, panel, partsForm(attempt, bring), file, refusal, h("p", { class: "buttons" }, reset, save)),
     run.element,
   );
   return { element, destroy: () => run.destroy() };

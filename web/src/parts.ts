@@ -24,8 +24,8 @@ async function profileOf(nand: string, controller: string, given: Record<string,
   return answer.profile;
 }
 
-/** A form that calls `made` with a profile. */
-export function partsForm(made: (profile: string) => void): HTMLElement {
+/** A form that calls `made` with a profile; `attempt` shows what was refused. */
+export function partsForm(attempt: (work: () => Promise<void>) => Promise<void>, made: (profile: string) => void): HTMLElement {
   const select = (options: [string, string][], chosen: string) => {
     const element = h("select", {});
     element.append(...options.map(([value, text]) => h("option", { value, selected: value === chosen }, text)));
@@ -38,24 +38,17 @@ export function partsForm(made: (profile: string) => void): HTMLElement {
   const cache = select(CACHES, "");
   const size = h("input", { type: "text", value: "100GB", size: 8, disabled: true });
   cache.addEventListener("change", () => { size.disabled = cache.value !== "static" && cache.value !== "dynamic"; });
-  const refusal = h("p", { class: "refusal", role: "alert", hidden: true });
   const make = async () => {
-    refusal.hidden = true;
     const given: Record<string, string> = { capacity: capacity.value.trim() };
     if (cache.value === "pure-xlc") given["cache.mode"] = cache.value;
     else if (cache.value !== "") given[`cache.${cache.value}`] = size.value.trim();
-    try {
-      made(await profileOf(nand.value, controller.value, given));
-    } catch (error) {
-      refusal.hidden = false;
-      refusal.textContent = error instanceof Error ? error.message : String(error);
-    }
+    made(await profileOf(nand.value, controller.value, given));
   };
   return h(
     "details", { class: "parts" }, h("summary", {}, "A drive of parts"),
     h("label", {}, "NAND die", nand), h("label", {}, "Controller", controller), h("label", {}, "Capacity", capacity),
     h("label", {}, "Cache", cache), h("label", {}, "Size of the cache", size),
     h("p", {}, h("small", { id: "capacity-hint" }, "Sizes with a unit: 1TB, 500GB. What the parts do not tell is assumed, and says so in the profile: Download as TOML.")),
-    refusal, h("button", { type: "button", class: "make", onclick: () => void make() }, "Make it"),
+    h("button", { type: "button", class: "make", onclick: () => void attempt(make) }, "Make it"),
   );
 }
