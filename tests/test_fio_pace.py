@@ -198,11 +198,10 @@ def test_no_job_on_a_file_begins_earlier_than_it_is_told_to(name, tmp_path):
     result = measured(scheduled(name), tmp_path)
     found = requests(result)
     assert found.keys() == TIMES[name].keys()
-    begin = min(of.issued[0] for of in found.values())
-    for job, (first, _, _) in TIMES[name].items():
-        of = found[job]
-        assert of.issued[0] - begin > first - 5, job
-        assert of.issued[-1] - of.issued[0] > 20 * (len(of) - (2 if name == "ramps" else 1)) - 5, job
+    for job, (first, last, _) in TIMES[name].items():
+        # From the run's start: on a busy machine a request may be late, but the one after it keeps its own time.
+        assert found[job].issued[0] > first - 5, job
+        assert found[job].issued[-1] > last - 5, job
 
 
 @pytest.mark.slow
