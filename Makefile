@@ -11,7 +11,7 @@ DEPS := $(VENV)/.dependencies
 BUILT := $(VENV)/.built
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: help quick wheel windows audit docs fuzz soak attempts blkid-images demo test test-long test-all check bench bench-fio bench-fio-public bench-serve bench-traces bench-inputs bench-logs bench-analysis bench-charts bench-fit bench-instructions bench-memory bench-intervals bench-long bench-study bench-web web identify refits accuracy calibration scaled policies questions suites formats fio-page fio-census fio-tests picture build clean tools test-tools
+.PHONY: help quick wheel windows audit docs fuzz soak attempts blkid-images demo test test-long test-all check bench bench-fio bench-fio-public bench-serve bench-traces bench-inputs bench-logs bench-analysis bench-charts bench-fit bench-instructions bench-memory bench-mqsim bench-intervals bench-long bench-study bench-web web identify refits accuracy calibration scaled policies questions suites formats fio-page fio-census fio-tests picture build clean tools test-tools
 SECONDS ?= 60
 # Tests start hundreds of Pythons, each of which would compile all modules anew where the environment forbids to keep them.
 export PYTHONDONTWRITEBYTECODE :=
@@ -36,6 +36,7 @@ help:
 	@echo "make bench    speed and memory of the simulator, in a table"
 	@echo "make bench-instructions  instructions of a simulated request, into docs/speed/instructions.md; needs valgrind"
 	@echo "make bench-memory  what simulated drives take by kind of work, into docs/speed/memory.md"
+	@echo "make bench-mqsim MQSIM=folder  pslc beside a built checkout of MQSim, in processor time a request"
 	@echo "make bench-fio  the load engine beside fio on one file [FOLDER=/mnt/ssd]"
 	@echo "make bench-inputs  what the worst input of 200 kB costs each parser"
 	@echo "make bench-fio-public FOLDER=jobs  a folder of job files under fio and under pslc, and what differs"
@@ -161,6 +162,9 @@ INSTRUCTIONS := cargo build --release --quiet -p pslc-load --example instruction
 
 bench-instructions: $(DEPS)
 	$(INSTRUCTIONS)
+
+bench-mqsim: build
+	$(BIN)/python -m benches.mqsim $(MQSIM)
 
 bench-memory: build
 	$(BIN)/python -m benches.memory
