@@ -1,10 +1,10 @@
-"""pslc beside MQSim (Tavakkol et al., FAST 2018), in processor time a request: `make bench-mqsim MQSIM=folder`, where the
-folder is a checkout that was built (github.com/CMU-SAFARI/MQSim, `make`).
+"""pslc beside MQSim (Tavakkol et al., FAST 2018), in processor time a request: `make bench-mqsim MQSIM=folder`, where
+the folder is a checkout that was built (github.com/CMU-SAFARI/MQSim, `make`).
 
-Each kind of work runs with two numbers of requests, and the difference is divided by theirs: neither start-up nor what is
-written before is counted. The two programs take turns, and each has its best of `TURNS`, as other work on a machine
-only lengthens a time. MQSim's drive is its own `ssdconfig.xml`, of 550 GB, with the whole map in memory as pslc's
-has it; pslc's is the Aldrin Pro 2TB."""
+Each kind of work runs with two numbers of requests, and the difference is divided by theirs: neither start-up nor
+what is written before is counted. The two programs take turns, and each has its best of `TURNS`, as other work on a
+machine only lengthens a time. MQSim's drive is its own `ssdconfig.xml`, of 550 GB, with the whole map in memory as
+pslc's has it; pslc's is the Aldrin Pro 2TB."""
 
 import argparse
 import re
