@@ -11,7 +11,7 @@ DEPS := $(VENV)/.dependencies
 BUILT := $(VENV)/.built
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: help quick wheel windows audit docs fuzz soak attempts blkid-images demo test test-long test-all check bench bench-fio bench-fio-public bench-serve bench-traces bench-inputs bench-logs bench-analysis bench-charts bench-fit bench-instructions bench-memory bench-mqsim bench-intervals bench-long bench-study bench-web web identify refits accuracy calibration scaled policies questions suites formats fio-page fio-census fio-tests picture build clean tools test-tools
+.PHONY: help quick wheel windows audit docs fuzz soak attempts blkid-images demo test test-long test-all check bench bench-fio bench-fio-public bench-serve bench-traces bench-inputs bench-logs bench-analysis bench-charts bench-fit bench-instructions bench-memory bench-mqsim bench-intervals bench-long bench-study bench-web web identify refits accuracy calibration scaled policies questions suites formats fio-page fio-census fio-tests picture build clean tools test-tools man
 SECONDS ?= 60
 # Tests start hundreds of Pythons, each of which would compile all modules anew where the environment forbids to keep them.
 export PYTHONDONTWRITEBYTECODE :=
@@ -65,6 +65,7 @@ help:
 	@echo "make blkid-images  fetch libblkid's own test images (Debian), for tests/test_labels.py"
 	@echo "make fuzz     mutated job files, sizes, profiles and traces [SECONDS=60 each]; needs nightly Rust and cargo-fuzz"
 	@echo "make wheel    the package for this machine, into target/wheels"
+	@echo "make man      man pages and shell completions, into target/man and target/completions"
 	@echo "make windows  pslc as a Windows program under Wine: digests of runs beside those of Linux, then the tests of files"
 	@echo "make soak     random requests on random drives, audited [SECONDS=60] [SEED=1]"
 	@echo "make docs     the documents as a site, into target/site; a broken link ends it"
@@ -114,6 +115,11 @@ check: build
 wheel: $(DEPS)
 	$(BIN)/python build_backend.py
 	$(BIN)/maturin build --release --quiet --out target/wheels
+	@$(MAKE) --silent man
+
+# Man pages, and completions for bash, zsh, fish and PowerShell, beside the wheel and the site.
+man: $(BUILT)
+	$(BIN)/python docs/man/make.py target
 
 # Known vulnerabilities of what an install brings along, extras but `dev` included.
 audit: $(DEPS)
@@ -125,7 +131,7 @@ audit: $(DEPS)
 target/gallery/index.md: $(BUILT) docs/site/gallery.py $(wildcard python/pslc/drives/*.toml)
 	$(BIN)/python docs/site/gallery.py target/gallery
 
-docs: target/gallery/index.md
+docs: target/gallery/index.md man
 	$(BIN)/python -c 'import tomllib; p = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
 	  print("\n".join(p["optional-dependencies"]["docs"]))' > $(VENV)/docs.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r $(VENV)/docs.txt

@@ -1,9 +1,11 @@
 """What the tests share: the command as users run it, and runs that several tests look at."""
 
+import atexit
 import functools
 import os
 import shutil
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -53,6 +55,10 @@ def pytest_xdist_auto_num_workers() -> int:
     """More than there are processors: half of the time, a test waits for fio, a clock or a device."""
     return 3 * (os.cpu_count() or 1) // 2
 
+
+os.environ["XDG_CONFIG_HOME"] = os.environ["APPDATA"] = tempfile.mkdtemp(prefix="pslc-no-settings-")
+atexit.register(shutil.rmtree, os.environ["XDG_CONFIG_HOME"], ignore_errors=True)
+# No test reads the settings of whoever runs it.
 
 NICENESS = os.nice(0)
 

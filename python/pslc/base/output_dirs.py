@@ -7,7 +7,7 @@ from itertools import count
 from pathlib import Path
 from typing import Final
 
-from pslc.base import writer
+from pslc.base import settings, writer
 
 RUNS: Final = Path("runs")
 STUDIES: Final = Path("studies")
@@ -15,10 +15,20 @@ LONGEST: Final = 200
 """Bytes of a name behind the second; a file system takes 255 in all."""
 
 
-def new_folder(slug: str = "", within: Path = RUNS) -> Path:
+def runs_folder() -> Path:
+    """Where recordings are: `folder` of the settings, else `RUNS` below the current folder.
+
+    Raises:
+        PslcError: the settings have faults.
+    """
+    return settings.load().folder or RUNS
+
+
+def new_folder(slug: str = "", within: Path | None = None) -> Path:
     """A folder that is named by the second and nobody else's: it is made at once, so that of two commands in the same
     second each has its own, and removed when the process ends without putting anything into it. Where none can be made,
     its name: who writes there is told why not."""
+    within = within or runs_folder()
     cut = slug.encode()[:LONGEST].decode(errors="ignore")
     named = "-".join(filter(None, (f"{datetime.now():%Y%m%d-%H%M%S}", cut)))
     first = not within.exists()

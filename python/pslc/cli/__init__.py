@@ -36,7 +36,8 @@ class _Commands(_groups.CommandGroup):
 
 app = typer.Typer(
     cls=_Commands,
-    help="A laboratory for SSD write caching: where a drive becomes slow, why, and which settings would change it",
+    help="A laboratory for SSD write caching: where a drive becomes slow, why, and which settings would change it\n\n"
+    "Defaults of --on, --theme and the folder of recordings: ~/.config/pslc.toml (%APPDATA% on Windows)",
     pretty_exceptions_enable=False,
     # Colors are kept in errors; stderr shows other control characters as escapes.
     context_settings={**_groups.HELP_OPTIONS, "color": True},

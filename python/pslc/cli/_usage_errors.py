@@ -14,6 +14,7 @@ _ERRORS: Final = import_module(typer.BadParameter.__module__)
 SLIP: Final[type[Exception]] = _ERRORS.UsageError
 
 EXAMPLES: Final = {
+    "advise": "pslc advise runs/20260504-020000-watch-nvme0n1",
     "analyze": "pslc analyze fio_bw.1.log --capacity 1TB",
     "compare": "pslc compare runs/a runs/b",
     "probe": "pslc probe /dev/nvme0n1, or a file on the drive",

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from pslc.base.console import say
+from pslc.cli import _defaults
 
 
 def command(
@@ -16,15 +17,15 @@ def command(
 ) -> None:
     """Open the page of a recording in a browser. A run without a page gets one."""
     from pslc.base.errors import user_error
-    from pslc.base.output_dirs import RUNS
     from pslc.recording.listing import recordings_in
     from pslc.report import page, recording_view
     from pslc.runner.load import opened
 
     if run is None:
-        entries = recordings_in(RUNS)
+        folder = _defaults.runs_folder()
+        entries = recordings_in(folder)
         if not entries:
-            raise user_error(f"{RUNS} holds no recordings", "pslc run fill --on sim:sn850-1tb makes one")
+            raise user_error(f"{folder} holds no recordings", "pslc run fill --on sim:sn850-1tb makes one")
         run = entries[0].folder
     path = run / "report.html"
     if not path.exists():

@@ -7,6 +7,7 @@ import typer
 
 from pslc.base.console import say
 from pslc.charts.style import Axis, Language, Style, Theme
+from pslc.cli import _defaults
 
 if TYPE_CHECKING:
     from pslc.charts.chart import Chart
@@ -34,7 +35,9 @@ def command(
     capacity: Annotated[
         str | None, typer.Option(help="Capacity of the drive, for files of other programs and --x percent")
     ] = None,
-    theme: Annotated[Theme, typer.Option(help="Colors of the ground", rich_help_panel=LOOKS)] = Theme.WHITE,
+    theme: Annotated[
+        Theme | None, typer.Option(help="Colors of the ground (default: white)", rich_help_panel=LOOKS)
+    ] = None,
     language: Annotated[Language, typer.Option(help="Language of the labels", rich_help_panel=LOOKS)] = Language.EN,
     title: Annotated[
         str, typer.Option(metavar="TEXT", help="Title (default: the drive and its capacity)", rich_help_panel=LOOKS)
@@ -61,7 +64,7 @@ def command(
     from pslc.recording import comparison
     from pslc.runner.load import read_sides
 
-    style = Style(theme, language, logo, watermark, tuple(color or ()), title, width, height)
+    style = Style(Theme(_defaults.theme(theme)), language, logo, watermark, tuple(color or ()), title, width, height)
     draw.check_installed()
     capacity_bytes = units.size(capacity, "--capacity") if capacity else None
     hints = ImportOptions(capacity_bytes=capacity_bytes)

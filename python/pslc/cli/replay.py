@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from pslc.cli import _campaign, _run_options
+from pslc.cli import _campaign, _defaults, _run_options
 from pslc.cli._replay_options import Addresses, Pace
 from pslc.cli._run_options import Outputs
 
@@ -93,6 +93,7 @@ def command(
     from pslc.runner.options import RunOptions
     from pslc.traces import Replay, part
 
+    on = _defaults.drive(on)
     if on is None:
         raise user_error(f"replaying {trace} needs a drive", f"add --on {DRIVE}; pslc drives lists simulated drives")
     requests = part(trace_format, columns, skip_bad, device, begin, end)

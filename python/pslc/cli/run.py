@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pslc.cli import _campaign, _complete, _job_arguments, _old_replay, _run_options
+from pslc.cli import _campaign, _complete, _defaults, _job_arguments, _old_replay, _run_options
 from pslc.cli._job_arguments import SETTINGS as SETTINGS
 from pslc.cli._replay_options import Addresses, Pace
 from pslc.cli._run_options import Outputs
@@ -109,6 +109,8 @@ def command(
 
     fio's options override those of every job: --bs=4k --iodepth=1. pslc replay replays traces.
     """
+    if resume is None and what:
+        on = _defaults.drive(on)
     arguments = _job_arguments.parse(context, what, on, section)
     size_bytes = _size_bytes(arguments, size, on)
     if (readonly or parse_only) and resume is None:

@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from pslc.cli import _defaults
+
 
 def command(
     folder: Annotated[
@@ -14,11 +16,10 @@ def command(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document")] = False,
 ) -> None:
     """List recordings, the newest first: what was run on which drive, and when."""
-    from pslc.base.output_dirs import RUNS
     from pslc.recording.listing import recordings_in
     from pslc.report import terminal
 
-    place = folder or RUNS
+    place = folder or _defaults.runs_folder()
     entries = recordings_in(place)
     if as_json:
         print(json.dumps([entry.document() for entry in entries], indent=1))

@@ -125,14 +125,10 @@ def _plan(points: "list[Point]", workers: int | None) -> None:
 
 
 def _complete(points: "list[Point]", save: Path, workers: int | None, scheduler: str | None) -> "StudyRows":
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-
     from pslc.base.ends import ENDS
-    from pslc.base.rich_console import Console, Progress
+    from pslc.cli._count_bar import counting
     from pslc.studies.study import complete
 
-    console = Console(stderr=True)
-    columns = (TextColumn("study"), BarColumn(), MofNCompleteColumn(), TextColumn("ETA"), TimeRemainingColumn())
     asked = False
 
     def ask(*_: object) -> None:
@@ -141,16 +137,8 @@ def _complete(points: "list[Point]", save: Path, workers: int | None, scheduler:
 
     for heard in ENDS:
         signal.signal(heard, ask)
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("study", total=None)
-        return complete(
-            points,
-            save,
-            workers,
-            progress=lambda done, total: bar.update(task, completed=done, total=total),
-            stopped=lambda: asked,
-            scheduler=scheduler,
-        )
+    with counting("study") as progress:
+        return complete(points, save, workers, progress=progress, stopped=lambda: asked, scheduler=scheduler)
 
 
 def _show(study: "Study", results: "StudyRows", planned: int) -> None:

@@ -14,7 +14,7 @@ from typing import Final
 
 from pslc.base import gate, writer
 from pslc.base.errors import RecordingError
-from pslc.base.output_dirs import RUNS, new_folder
+from pslc.base.output_dirs import new_folder, runs_folder
 from pslc.device.target import name_in
 from pslc.recording import comparison
 from pslc.recording.store import Recording
@@ -33,7 +33,7 @@ class Entry:
     """A recording in a line.
 
     Attributes:
-        name: of its folder under `RUNS`, `a/b` in one of a catalogue.
+        name: of its folder under `runs_folder()`, `a/b` in one of a catalogue.
         began: `2026-05-04 12:30`, empty where it is not known.
         cache_bytes, mean_bytes_per_s: None where it did not find them.
     """
@@ -66,11 +66,12 @@ def entries(wanted: str = "", by: str = "began", falling: bool = True) -> tuple[
 
 
 def _paths() -> list[Path]:
-    return [*RUNS.glob("*/run.json"), *RUNS.glob("*/*/run.json")]
+    folder = runs_folder()
+    return [*folder.glob("*/run.json"), *folder.glob("*/*/run.json")]
 
 
 def _name(path: Path) -> str:
-    return path.parent.relative_to(RUNS).as_posix()
+    return path.parent.relative_to(runs_folder()).as_posix()
 
 
 def _changed_ns(path: Path) -> int:
@@ -121,8 +122,8 @@ def folder(name: str) -> Path:
         RecordingError: there is none of that name.
     """
     if name not in map(_name, _paths()):
-        raise RecordingError(f"no recording is named {name} in {RUNS}", "it was removed; reload the page")
-    return RUNS / name
+        raise RecordingError(f"no recording is named {name} in {runs_folder()}", "it was removed; reload the page")
+    return runs_folder() / name
 
 
 def load(name: str) -> Recording:

@@ -10,7 +10,7 @@ from dash.exceptions import PreventUpdate
 
 from pslc.base import failure, units
 from pslc.base.errors import PslcError
-from pslc.base.output_dirs import RUNS
+from pslc.base.output_dirs import runs_folder
 from pslc.lab import answer, layout, overlay, recordings, sections
 from pslc.lab.fits import Fits
 from pslc.lab.runs import Runs
@@ -231,7 +231,7 @@ def _changes(app: Dash, held: Runs) -> None:
         if not any(clicks) or not ctx.triggered[0]["value"]:
             raise PreventUpdate
         name = ctx.triggered_id["run"]
-        return True, f"Delete {RUNS / name} with its report? It cannot be had back.", name
+        return True, f"Delete {runs_folder() / name} with its report? It cannot be had back.", name
 
     @app.callback(
         Output("changed", "data", allow_duplicate=True),
@@ -259,7 +259,7 @@ def _changes(app: Dash, held: Runs) -> None:
         recording = held.cached(bench.suite, bench.drives[bench.at])
         if not clicks or recording is None:
             raise PreventUpdate
-        return f"kept as {RUNS / recordings.save(recording)}", changed + 1
+        return f"kept as {runs_folder() / recordings.save(recording)}", changed + 1
 
 
 def _pages(app: Dash, held: Runs, prefix: str) -> None:

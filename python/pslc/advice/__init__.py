@@ -1,0 +1,1 @@
+"""What should I change or buy? What was watched, or a trace of it, replayed on other drives."""

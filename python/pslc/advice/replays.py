@@ -1,0 +1,139 @@
+"""A load replayed on several simulated drives, each in a process."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from pslc.base.errors import PslcError
+from pslc.base.processes import cores, deaf_children, is_wanted, work_until
+from pslc.recording.store import Recording
+from pslc.recording.suite_helpers import latency
+from pslc.runner import job_file
+from pslc.runner.run import run
+from pslc.schema.results import StepProgress
+from pslc.suites import trace as trace_suite
+from pslc.traces import Replay
+from pslc.watch.requests import Order, Stretch
+
+SYNC_JOB: Final = (
+    ("name", "sync"), ("rw", "randwrite"), ("bs", "4k"), ("size", "64m"), ("io_size", "8m"), ("fsync", "1"),
+)  # fmt: skip
+"""Writes of 4 KiB, each followed by a flush, as a database commits: 2048 of them."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """Requests to replay on a simulated drive.
+
+    Attributes:
+        path: of the trace.
+        order: of the addresses, where they were made up; None in a real trace.
+        stretches: whose time on the drive is wanted.
+        with_sync: also measure how long a synced write takes.
+    """
+
+    on: str
+    path: Path
+    replay: Replay
+    order: Order | None
+    stretches: tuple[Stretch, ...]
+    with_sync: bool
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a task; of one that was `refused` there is the reason alone.
+
+    Attributes:
+        work_s: time of the stretches in which the watched drive was the limit.
+        sync_s: mean time of a 4 KiB write with its flush, on the fresh drive.
+        late_share: requests that found no room in the queue.
+    """
+
+    task: Task
+    refused: str | None = None
+    name: str = ""
+    capacity_bytes: int = 0
+    plp: bool = False
+    work_s: float = 0.0
+    drive_s: float = 0.0
+    sync_s: float | None = None
+    late_share: float = 0.0
+    findings: trace_suite.Findings | None = None
+
+
+def outcomes(tasks: Sequence[Task], workers: int | None = None) -> Iterator[Outcome]:
+    """Replay every task and give each outcome as it ends. Closing the iterator ends the processes."""
+    context = multiprocessing.get_context("spawn")
+    with deaf_children():
+        stop = context.Event()
+    count = min(workers or cores(), len(tasks))
+    pool = ProcessPoolExecutor(count, mp_context=context, initializer=work_until, initargs=(stop,))
+    try:
+        with deaf_children():
+            futures = [pool.submit(replay, task) for task in tasks]
+        for future in as_completed(futures):
+            yield future.result()
+    finally:
+        stop.set()
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def replay(task: Task) -> Outcome:
+    """Replay a task in this process."""
+    try:
+        recording = run(task.path, on=task.on, replay=task.replay, progress=_go_on)
+        sync_s = _sync_s(task.on) if task.with_sync else None
+    except PslcError as error:
+        return Outcome(task, refused=error.message.lstrip(": "))
+    findings = trace_suite.findings(recording)
+    return Outcome(
+        task,
+        name=recording.drive,
+        capacity_bytes=recording.capacity_bytes,
+        plp=recording.facts["plp"],
+        work_s=sum(_took_s(recording, stretch) for stretch in task.stretches),
+        drive_s=recording.drive_time_s,
+        sync_s=sync_s,
+        late_share=findings["late"] / max(findings["requests"], 1),
+        findings=findings,
+    )
+
+
+def _sync_s(on: str) -> float:
+    """Mean seconds of a write of 4 KiB with its flush."""
+    recording = run(job_file.COMMAND_LINE, on=on, options=SYNC_JOB, progress=_go_on)
+    (job,) = recording.jobs
+    return latency(job, "write") + job["sync"]["lat_ns"]["mean"] / 1e9
+
+
+def _took_s(recording: Recording, stretch: Stretch) -> float:
+    """Seconds a drive took for a stretch. It begins when it is asked to, or when it is done with the one before."""
+    begin = max(stretch.from_s, _reached_s(recording, stretch.from_bytes))
+    return max(_reached_s(recording, stretch.to_bytes) - begin, 0.0)
+
+
+def _reached_s(recording: Recording, moved_bytes: int) -> float:
+    """When so many bytes had been moved: between the latest time at which they had not, and the earliest at which they
+    had, by both series, of equal times and of equal bytes."""
+    latest, earliest = 0.0, recording.drive_time_s
+    for series in (recording.time, recording.bytes):
+        moved = np.cumsum(series["read_bytes"].astype(np.float64) + series["write_bytes"].astype(np.float64))
+        ends_s = (series["end_ns"].astype(np.float64) - recording.start_ns) / 1e9
+        at = int(np.searchsorted(moved, moved_bytes - 0.5))
+        if at < len(moved):
+            earliest = min(earliest, float(ends_s[at]))
+        if at:
+            latest = max(latest, float(ends_s[at - 1]))
+    return 0.0 if moved_bytes <= 0 else (latest + max(earliest, latest)) / 2
+
+
+def _go_on(_: StepProgress) -> bool:
+    return is_wanted()

@@ -1,0 +1,357 @@
+"""What the replays say: which drives would do, what to change first, and what is not known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from pslc.advice.replays import Outcome
+from pslc.advice.subject import Subject, Traced, Watched
+from pslc.base import words
+from pslc.figures.picture import Table
+from pslc.recording.wear import life_years
+from pslc.schema.warnings import MeasurementWarning, WarningCode, documented
+from pslc.watch.causes import CAUSES
+
+MAX_WORK_RATIO: Final = 1.1
+"""A drive would do if it takes at most so many times as long as the watched one would have at the speed it began with.
+Two runs of one drive differ by up to this, and so do `pslc replay` and the drives it was fitted to (ACCURACY.md)."""
+MAX_LATE_SHARE: Final = 0.01
+"""Of a trace: a drive would do if fewer requests than this found no room in a queue."""
+MAX_P99_S: Final = 1.0
+"""Of a trace: a drive would do if 99 % of its requests take less. Who waits longer than 1 s for a computer loses the
+thread (Nielsen, Usability Engineering, 1993)."""
+MIN_LIFE_YEARS: Final = 5.0
+"""The life that drives are sold with: five years of warranty."""
+MIN_LIMITED_SHARE: Final = 0.01
+"""A drive that was the limit for less than this share of the time holds nobody up."""
+MIN_SYNC_RATIO: Final = 0.05
+"""Flushes for each write from which a load is one of synced writes."""
+MIN_DEPTH_RATIO: Final = 2.0
+"""Queues of two stretches that differ by more than this are two kinds of work."""
+DAY_S: Final = 86400.0
+BURST_PAUSE_NS: Final = 1_000_000_000
+"""A pause in which a drive may begin to fold: idle thresholds of the library are of about this."""
+WORK: Final = "busy work"
+"""Column: time for what was done where the watched drive was the limit."""
+
+CHANGES: Final = {
+    "link": "Before you buy: seat the drive, the cable or the slot anew, as the link trained lower.",
+    "heat": "Before you buy: cool the drive, as it throttled; another one would get as hot.",
+    "flush": "Flushes became more frequent: sync in larger groups, or take a drive with power-loss protection.",
+    "cache": "Write less in one go or leave longer pauses, or take a drive whose cache holds all of it, or that is "
+    "fast without one.",
+    "room": "The drive had no time to make room: leave pauses, run fstrim, keep more of it free, or take a drive that "
+    "would do.",
+    "unknown": "Why it fell is not to be seen from outside: pslc watch --trace keeps the requests, which tell more.",
+}
+"""What to change, by the cause that cost most (`pslc.watch.causes.CAUSES`)."""
+
+
+class AdviceWarning(WarningCode):
+    """What a replay on other drives cannot know."""
+
+    ADDRESSES = "counters of {interval} tell no addresses: writes are replayed {order}, and once more {other}; {result}"
+    SIZES = (
+        "sizes and order within {interval} are not known: all requests have their mean size, spread evenly; "
+        "pslc watch --trace keeps each"
+    )
+    DEMAND = (
+        "where the drive was busy, whoever wrote is taken to have waited for it with {depth} requests under way: a "
+        "program, a network or another disk that sets the pace gains nothing from a faster drive"
+    )
+    QUEUES = "the queue was between {low} and {high}, and {depth} are taken throughout"
+    EMPTY = "the drives begin empty and cold: one that is nearly full has a smaller cache, more write amplification"
+    SHORT = "the life in the table is that of {span} repeated all day: watch for days, with the quiet times in it"
+    CAPACITY = "the capacity of the watched drive is not known, and {size} are taken: --capacity says what is needed"
+    SURVIVES = "power-loss protection is a question of safety too: without it, what was not flushed is lost in a cut"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A drive and how it would do.
+
+    Attributes:
+        reasons: why it would not do; empty: it would.
+        faster: the watched drive's time in which it was the limit, over this drive's; None of a trace.
+        other: outcome with the addresses in the other order; None of a trace.
+    """
+
+    outcome: Outcome
+    other: Outcome | None
+    life_years: float | None
+    faster: float | None
+    reasons: list[str]
+
+
+@dataclass(frozen=True)
+class Advice:
+    """Answer to "what should I change or buy?"."""
+
+    subject: Subject
+    rows: list[Row]
+    sentences: list[str]
+    doubts: list[MeasurementWarning]
+
+    def document(self) -> dict[str, Any]:
+        """For JSON."""
+        of = self.subject.of
+        watched: dict[str, Any] = {"name": self.subject.name, "seconds": self.subject.seconds,
+                                   "written_bytes": self.subject.written_bytes}  # fmt: skip
+        if isinstance(of, Watched):
+            watched |= {"limited_s": of.limited_s, "kept_speed_s": of.kept_speed_s,
+                        "losses": [asdict(loss) for loss in of.losses]}  # fmt: skip
+        rows = [_row_document(row) for row in self.rows]
+        return {"watched": watched, "drives": rows, "sentences": self.sentences, "doubts": documented(self.doubts)}
+
+
+def advise(subject: Subject, outcomes: Sequence[Outcome]) -> Advice:
+    """Return the advice that replays give; of each drive the first outcome counts, and the next is with the addresses
+    in the other order."""
+    by_drive: dict[str, list[Outcome]] = {}
+    for outcome in outcomes:
+        by_drive.setdefault(outcome.task.on, []).append(outcome)
+    rows = [_row(subject, drive[0], drive[1] if len(drive) > 1 else None) for drive in by_drive.values()]
+    rows.sort(key=lambda row: (bool(row.reasons), row.outcome.work_s, row.outcome.late_share))
+    return Advice(subject, rows, _sentences(subject, rows), _doubts(subject, rows))
+
+
+def table(advice: Advice) -> Table:
+    """The drives, those that would do first, below the watched one. What a load has not is left out."""
+    of = advice.subject.of
+    watched = isinstance(of, Watched)
+    syncs = bool(_flushes_per_write(of) >= MIN_SYNC_RATIO)
+    cells = [_cells(row, watched) for row in advice.rows]
+    if isinstance(of, Watched):
+        cells.insert(0, {"drive": "(watched)", WORK: words.span(of.limited_s)})
+    reads = any(row.get("read p99") for row in cells)
+    columns = [
+        WORK if watched else "late",
+        "write p50",
+        "p99",
+        "read p99",
+        "to pSLC",
+        "synced 4k",
+        "PLP",
+        "WAF",
+        "life",
+    ]
+    if reads:
+        # There is room for one of them.
+        columns.remove("to pSLC" if syncs else "synced 4k")
+    else:
+        columns.remove("read p99")
+    names = ("do", "drive", *columns)
+    rows = [[row.get(name, "") for name in names] for row in cells]
+    return Table("On other drives", names, rows, words=("do",))
+
+
+def _row(subject: Subject, outcome: Outcome, other: Outcome | None) -> Row:
+    if outcome.refused is not None or outcome.findings is None:
+        return Row(outcome, None, None, None, [outcome.refused or "it was not replayed"])
+    years = life_years(outcome.findings["life_bytes"], subject.written_bytes, subject.seconds)
+    of = subject.of
+    faster = of.limited_s / outcome.work_s if isinstance(of, Watched) and outcome.work_s else None
+    return Row(outcome, other, years, faster, _reasons(subject, outcome, years))
+
+
+def _reasons(subject: Subject, outcome: Outcome, years: float | None) -> list[str]:
+    """Why a drive would not do."""
+    reasons = []
+    of = subject.of
+    if isinstance(of, Watched):
+        if outcome.work_s > MAX_WORK_RATIO * of.kept_speed_s:
+            reasons.append(f"takes {words.span(outcome.work_s)}, not {words.span(of.kept_speed_s)}")
+    else:
+        late, slow = outcome.late_share, _slowest_p99_s(outcome)
+        reasons += [f"has {words.share(late)} late requests"] if late > MAX_LATE_SHARE else []
+        reasons += [f"keeps 1 % of requests waiting for {words.span(slow)} or more"] if slow > MAX_P99_S else []
+    # A short watch is a busy one: nobody knows how often it is repeated.
+    if years is not None and years < MIN_LIFE_YEARS and subject.seconds >= DAY_S:
+        reasons.append(f"lasts {words.years(years)}")
+    return reasons
+
+
+def _slowest_p99_s(outcome: Outcome) -> float:
+    return max((of["p99_s"] for of in outcome.findings["latencies"]), default=0.0) if outcome.findings else 0.0
+
+
+def _cells(row: Row, watched: bool) -> dict[str, str]:
+    """The cells of a drive by their columns; `do`: whether it would."""
+    outcome, findings = row.outcome, row.outcome.findings
+    drive = {"drive": _short(row), "do": "no" if row.reasons else "yes"}
+    if findings is None:
+        return {**drive, "do": "?"}
+    of_kind = {of["kind"]: of for of in findings["latencies"]}
+    writes, reads = of_kind.get("write"), of_kind.get("read")
+    return {
+        **drive,
+        **({WORK: words.span(outcome.work_s)} if watched else {"late": words.share(outcome.late_share)}),
+        "write p50": words.span(writes["p50_s"]) if writes else "",
+        "p99": words.span(writes["p99_s"]) if writes else "",
+        "read p99": words.span(reads["p99_s"]) if reads else "",
+        "to pSLC": "" if findings["share_slc"] is None else words.share(findings["share_slc"]),
+        "synced 4k": "" if outcome.sync_s is None else words.span(outcome.sync_s),
+        "PLP": "yes" if outcome.plp else "no",
+        "WAF": "" if findings["waf"] is None else f"{findings['waf']:.2f}",
+        "life": "" if row.life_years is None else words.years(row.life_years),
+    }
+
+
+def _sentences(subject: Subject, rows: Sequence[Row]) -> list[str]:
+    of = subject.of
+    lines = _of_watched(of, subject.seconds) if isinstance(of, Watched) else []
+    lines += _of_trace(of, subject) if isinstance(of, Traced) else []
+    buys = isinstance(of, Traced) or of.limited_s >= MIN_LIMITED_SHARE * subject.seconds
+    names = [_named(row, subject.seconds >= DAY_S) for row in rows if not row.reasons]
+    if buys:
+        lines.append(f"Would do: {', '.join(names)}." if names else "None of these drives would do.")
+    lines += [f"{_short(row)} would not do: it {_because(row)}." for row in rows if row.reasons and buys]
+    lines += _of_sync(of, rows)
+    return lines
+
+
+def _of_watched(of: Watched, seconds: float) -> list[str]:
+    """For how long the drive was the limit, what that cost, and what to change before buying."""
+    part = words.share(of.limited_s / seconds) if seconds else "0 %"
+    if of.limited_s < MIN_LIMITED_SHARE * seconds:
+        return [f"Nothing to buy: the drive was the limit for {part} of {words.span(seconds)}."]
+    lines = [f"The drive was the limit for {words.span(of.limited_s)} ({part} of the time)."]
+    if not of.losses:
+        return [*lines, "It did not become slower: a drive that would do is as fast, a faster one would end sooner."]
+    worst = of.losses[0]
+    sure = f" ({worst.sureness})" if worst.sureness not in ("", "sure") else ""
+    lines.append(
+        f"{words.span(of.limited_s - of.kept_speed_s)} of that were lost as it became slow, "
+        f"most of it because {CAUSES[worst.cause]}{sure}."
+    )
+    if worst.cause in ("cache", "room"):
+        lines.append(
+            f"At most {words.size(of.findings['most_since_pause_bytes'])} were written without a pause of 10 s."
+        )
+    return [*lines, CHANGES[worst.cause]]
+
+
+def _of_trace(of: Traced, subject: Subject) -> list[str]:
+    """What the trace asks for at most."""
+    bursts = [burst for burst in of.survey["bursts"] if burst["pause_ns"] >= BURST_PAUSE_NS]
+    head = f"{words.size(subject.written_bytes)} are written in {words.span(subject.seconds)}"
+    if not bursts:
+        return [f"{head}."]
+    burst = min(bursts, key=lambda each: each["pause_ns"])
+    amount, pause = words.size(burst["most_bytes"]), words.span(burst["pause_ns"] / 1e9)
+    return [f"{head}, at most {amount} of it without a pause of {pause}."]
+
+
+def _flushes_per_write(of: Watched | Traced) -> float:
+    if isinstance(of, Watched):
+        flushes, writes = float(np.nansum(of.load.flushes)), float(np.nansum(of.load.writes))
+    else:
+        counts = [device["count"] for device in of.survey["devices"]]
+        flushes, writes = float(sum(n["flush"] for n in counts)), float(sum(n["write"] for n in counts))
+    return flushes / writes if writes else 0.0
+
+
+def _of_sync(of: Watched | Traced, rows: Sequence[Row]) -> list[str]:
+    """What synced writes take, where the load has them."""
+    ratio = _flushes_per_write(of)
+    if ratio < MIN_SYNC_RATIO:
+        return []
+    lines = [f"Writes are synced: {words.count(round(100 * ratio))} flushes for 100 writes."]
+    for plp, called in ((True, "with"), (False, "without")):
+        times = [row.outcome.sync_s for row in rows if row.outcome.plp is plp and row.outcome.sync_s]
+        if times:
+            low, high = words.span(min(times)), words.span(max(times))
+            span = low if low == high else f"{low} to {high}"
+            lines.append(f"A synced write of 4 KiB takes {span} on the drives {called} power-loss protection.")
+    return lines
+
+
+def _named(row: Row, is_long: bool) -> str:
+    faster = f", {row.faster:.1f} times as fast" if row.faster and row.faster >= MAX_WORK_RATIO else ""
+    life = f", lasts {words.years(row.life_years)}" if row.life_years is not None and is_long else ""
+    return f"{_short(row)} ({words.size(row.outcome.capacity_bytes)}{faster}{life})"
+
+
+def _short(row: Row) -> str:
+    return row.outcome.task.on.removeprefix("sim:")
+
+
+def _because(row: Row) -> str:
+    if row.outcome.refused is not None:
+        return f"was not replayed ({row.outcome.refused})"
+    return " and ".join(row.reasons)
+
+
+def _doubts(subject: Subject, rows: Sequence[Row]) -> list[MeasurementWarning]:
+    of, doubts = subject.of, [AdviceWarning.EMPTY.of()]
+    if not subject.is_capacity_known:
+        doubts.append(AdviceWarning.CAPACITY.of(size=words.size(subject.needed_bytes)))
+    if subject.seconds < DAY_S:
+        doubts.append(AdviceWarning.SHORT.of(span=words.span(subject.seconds)))
+    if any(not row.outcome.plp for row in rows if not row.reasons) and _of_sync(of, rows):
+        doubts.append(AdviceWarning.SURVIVES.of())
+    if isinstance(of, Traced):
+        suite = {str(doubt): doubt for row in rows if row.outcome.findings for doubt in row.outcome.findings["doubts"]}
+        return [*suite.values(), *doubts]
+    interval = words.span(float(np.median(of.load.seconds)))
+    replayed = [row for row in rows if row.outcome.task.order]
+    if replayed:
+        order = replayed[0].outcome.task.order
+        other = "random" if order == "sequential" else "sequential"
+        in_words = {"sequential": "in order", "random": "at random"}
+        doubts.append(
+            AdviceWarning.ADDRESSES.of(
+                interval=interval, order=in_words[str(order)], other=in_words[other], result=_other(subject, rows)
+            )
+        )
+    doubts.append(AdviceWarning.SIZES.of(interval=interval))
+    if of.stretches and replayed:
+        depth = replayed[0].outcome.task.replay.iodepth
+        doubts.append(AdviceWarning.DEMAND.of(depth=depth))
+        queues = _queues(of)
+        if queues and max(queues) > MIN_DEPTH_RATIO * max(min(queues), 1.0):
+            doubts.append(AdviceWarning.QUEUES.of(low=f"{min(queues):.1f}", high=f"{max(queues):.1f}", depth=depth))
+    return [*of.findings["doubts"], *doubts]
+
+
+def _queues(of: Watched) -> list[float]:
+    """Mean queue of each stretch; where it is not known there is none."""
+    ends, means = of.load.ends_s, []
+    for stretch in of.stretches:
+        within = (ends > stretch.from_s) & (ends <= stretch.to_s)
+        mean = float(of.load.queue_s[within].sum()) / (stretch.to_s - stretch.from_s)
+        means += [mean] if mean > 0 else []
+    return means
+
+
+def _other(subject: Subject, rows: Sequence[Row]) -> str:
+    """What the addresses in the other order change."""
+    changed = []
+    for row in rows:
+        if row.other is None or row.other.findings is None:
+            continue
+        years = life_years(row.other.findings["life_bytes"], subject.written_bytes, subject.seconds)
+        reasons = _reasons(subject, row.other, years)
+        if bool(reasons) != bool(row.reasons):
+            verdict = f"not do ({'; '.join(reasons)})" if reasons else "do"
+            changed.append(f"{_short(row)} would {verdict} then")
+    return ", ".join(changed) if changed else "no verdict changes"
+
+
+def _row_document(row: Row) -> dict[str, Any]:
+    outcome, findings = row.outcome, row.outcome.findings
+    head: dict[str, Any] = {"on": outcome.task.on, "would_do": not row.reasons, "reasons": row.reasons}
+    if findings is None:
+        return {**head, "refused": outcome.refused}
+    named = ("latencies", "share_slc", "cache_bytes", "cache_most_bytes", "enough", "waf", "life_bytes")
+    other = None if row.other is None else {"order": row.other.task.order, "work_s": row.other.work_s}
+    return {
+        **head, "order": outcome.task.order, "capacity_bytes": outcome.capacity_bytes, "plp": outcome.plp,
+        "work_s": outcome.work_s, "faster": row.faster, "drive_s": outcome.drive_s, "sync_s": outcome.sync_s,
+        "late_share": outcome.late_share, "life_years": row.life_years, "other_order": other,
+        **{name: findings[name] for name in named},  # type: ignore[literal-required]
+    }  # fmt: skip

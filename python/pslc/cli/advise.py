@@ -1,0 +1,65 @@
+"""`pslc advise`: what to change or buy."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from pslc.advice.report import Advice
+
+
+def command(
+    watched: Annotated[
+        Path, typer.Argument(metavar="RECORDING|TRACE", help="Folder of pslc watch, log of iostat or sar, or a trace")
+    ],
+    on: Annotated[
+        list[str] | None,
+        typer.Option(metavar="sim:NAME", help="Drive to try, repeatable (default: a spread of built-in drives)"),
+    ] = None,
+    device: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Device of a log or a trace that holds several")
+    ] = None,
+    capacity: Annotated[
+        str | None,
+        typer.Option(metavar="SIZE", help="Capacity that a drive has to have (default: that of the watched one)"),
+    ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Number of worker processes (default: one per core)", min=1, max=1024),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document")] = False,
+) -> None:
+    """Say what to change or buy: replays what was watched on other drives.
+
+    Prints how each drive would do: time or latency, share of writes into its cache, synced writes, write amplification,
+    life at this load. A recording of pslc watch without --trace, and a log of iostat, hold counters of each second:
+    requests are made from them as docs/watch.md states, and the doubts say what that leaves open.
+    """
+    from pslc.advice.api import advise
+    from pslc.advice.subject import read
+    from pslc.base import units
+    from pslc.cli._count_bar import counting
+    from pslc.traces import Part
+
+    subject = read(watched, Part(device=device), units.size(capacity, "--capacity") if capacity else None)
+    with counting("replays") as progress:
+        advice = advise(subject, on or [], workers, progress)
+    if as_json:
+        print(json.dumps(advice.document(), indent=1))
+    else:
+        _show(advice)
+
+
+def _show(advice: "Advice") -> None:
+    from pslc.advice.report import table
+    from pslc.base.rich_console import Text
+    from pslc.report.terminal import console, grid
+
+    out = console()
+    out.print(grid(table(advice)))
+    for sentence in advice.sentences:
+        out.print(Text(sentence))
+    for doubt in advice.doubts:
+        out.print(Text(f"doubt: {doubt}", style="yellow"))
