@@ -7,7 +7,7 @@ use super::{Controller, Nand, PartsError, Raw};
 /// Policies under which every byte goes through the cache.
 const FOLDS_FIRST: [&str; 3] = ["fold", "fold-cost-benefit", "static-first"];
 /// Policies under which folding goes on beside writes into native cells.
-const FOLDS_BESIDE: [&str; 3] = ["direct-while-folding", "watermarks", "predict-idle"];
+const FOLDS_BESIDE: [&str; 4] = ["direct-while-folding", "fold-beside", "watermarks", "predict-idle"];
 /// By the way of folding, and by cells: medians of the rows of docs/accuracy/calibration.csv. Beside writes it costs
 /// what a direct program costs: no review tells more, and the SN850 of 1 TB has emptied its cache before it is full, at
 /// most 1.1.
