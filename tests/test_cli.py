@@ -11,8 +11,11 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
+import typer
+from rich.markup import render
 
 import pslc
+from pslc import cli
 from pslc.analysis import CAUSES
 from pslc.base import output_dirs
 from tests import forked
@@ -248,6 +251,28 @@ def test_each_command_of_a_group_has_its_own_help(command, words):
     assert shown.returncode == 0
     assert f"Usage: pslc {' '.join(words)}" in shown.stdout
     assert "--nand" not in shown.stdout, "an option of another command"
+
+
+def every_command(group, context):
+    """Each command of a group with its words, groups first."""
+    for name in group.list_commands(context):
+        inner = group.get_command(context, name)
+        yield name, inner
+        if hasattr(inner, "list_commands"):
+            yield from ((f"{name} {below}", leaf) for below, leaf in every_command(inner, context))
+
+
+def test_no_word_in_brackets_is_lost_as_markup_in_a_help():
+    group = typer.main.get_command(cli.app)
+    helps = {
+        f"{words} {option}": text
+        for words, inner in every_command(group, typer.Context(group))
+        for option, text in [("", inner.help), *((param.name, getattr(param, "help", "")) for param in inner.params)]
+        if text
+    }
+    assert any("pip install" in text for text in helps.values())
+    lost = [where for where, text in helps.items() if render(text).plain != text.replace("\\[", "[")]
+    assert lost == []
 
 
 def test_help_imports_nothing_heavy():

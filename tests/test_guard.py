@@ -26,12 +26,13 @@ def run(loop: Loop, serial: str | None = None, wipe: bool = False) -> pslc.Recor
     return pslc.run("fill", on=loop.path, real=real, options=[("io_size", "8m")])
 
 
-def refused(loop: Loop, what: str, **given) -> None:
-    """The run is refused for this reason, and no byte is another."""
+def refused(loop: Loop, code: str, what: str, **given) -> None:
+    """The run is refused with this code and for this reason, and no byte is another."""
     before = loop.hash()
     with pytest.raises(pslc.PslcError, match=what) as caught:
         run(loop, **given)
     assert "\n\nhint: " in str(caught.value)
+    assert caught.value.code == code
     assert loop.hash() == before
 
 
@@ -51,7 +52,7 @@ def test_without_the_flag_nothing_is_written(loop, command):
 
 
 def test_a_wrong_serial_number_is_refused(loop):
-    refused(loop, "is not that of this drive", serial="S4EVNX0M123456")
+    refused(loop, "device-wrong-serial", "is not that of this drive", serial="S4EVNX0M123456")
 
 
 def test_a_mounted_device_is_refused(loop, tmp_path):
@@ -62,7 +63,7 @@ def test_a_mounted_device_is_refused(loop, tmp_path):
     point.mkdir()
     sh("mount", "-o", "ro", loop.path, point)  # a writable file system changes bytes by itself
     try:
-        refused(loop, f"is mounted at {point}", wipe=True)
+        refused(loop, "device-in-use", f"is mounted at {point}", wipe=True)
     finally:
         sh("umount", point)
 
@@ -71,7 +72,7 @@ def test_a_device_with_a_file_system_is_refused_unless_that_may_go_too(loop):
     if shutil.which("mkfs.ext4") is None:
         pytest.skip("mkfs.ext4 is not installed")
     sh("mkfs.ext4", "-q", "-F", loop.path)
-    refused(loop, "ext4 file system")
+    refused(loop, "device-has-signatures", "ext4 file system")
     assert run(loop, wipe=True).error is None
     found = json.loads(json.dumps(pslc.Recording.document(run(loop))))
     assert found["error"] is None, "after that it holds nothing any more"
@@ -91,14 +92,14 @@ def test_a_device_of_which_a_partition_is_in_use_is_refused(loop, tmp_path):
     if not part.exists():
         pytest.skip("this machine makes no partitions of loop devices")
     sh("mkfs.ext4", "-q", "-F", part)
-    refused(loop, "dos partition table")
+    refused(loop, "device-has-signatures", "dos partition table")
     with pytest.raises(pslc.PslcError, match="is a partition"):
         pslc.run("fill", on=str(part), real=RealOptions(destroy_data=str(loop.image), wipe_signatures=True))
     point = tmp_path / "mount"
     point.mkdir()
     sh("mount", "-o", "ro", part, point)
     try:
-        refused(loop, f"{part.name} is mounted at {point}", wipe=True)
+        refused(loop, "device-in-use", f"{part.name} is mounted at {point}", wipe=True)
     finally:
         sh("umount", point)
 
@@ -106,7 +107,7 @@ def test_a_device_of_which_a_partition_is_in_use_is_refused(loop, tmp_path):
 def test_a_device_behind_another_is_refused(loop):
     other = sh("losetup", "-f", "--show", loop.path)
     try:
-        refused(loop, f"is behind {Path(other).name}")
+        refused(loop, "device-in-use", f"is behind {Path(other).name}")
     finally:
         sh("losetup", "-d", other)
 
@@ -132,7 +133,7 @@ def test_swap_is_refused(loop):
 def test_a_device_that_is_open_for_itself_elsewhere_is_refused(loop):
     held = os.open(loop.path, os.O_RDONLY | os.O_EXCL)
     try:
-        refused(loop, rf"is held open by process {os.getpid()} \(")
+        refused(loop, "device-in-use", rf"is held open by process {os.getpid()} \(")
     finally:
         os.close(held)
 
@@ -147,7 +148,7 @@ def test_a_device_inside_device_mapper_is_refused(loop):
     except subprocess.CalledProcessError:
         pytest.skip("this machine has no device mapper")
     try:
-        refused(loop, "is held by", wipe=True)
+        refused(loop, "device-in-use", "is held by", wipe=True)
     finally:
         sh("dmsetup", "remove", "pslc-test")
 

@@ -15,6 +15,9 @@ def version() -> str: ...
 def nearest(word: str, known: list[str]) -> str | None:
     """The known word that was probably meant; None where `word` is like none of them."""
 
+def error_codes() -> list[str]:
+    """The codes that errors of real drives and of files carry, each of one kind of error."""
+
 def is_drive_file(path: str) -> bool:
     """Whether a file begins as that of a simulated drive does."""
 

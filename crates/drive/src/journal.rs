@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use pslc_ssd::state::{Kept, StateError};
 use pslc_ssd::{Drive, Machine, Nanos, Op, Request};
 
-use crate::error::{failed, OpenError};
+use crate::error::{failed, DriveFileError, OpenError};
 use crate::files::{self, NewFile, Replace};
 use crate::sys;
 
@@ -154,10 +154,7 @@ pub fn recovered(
     let since = since(BufReader::with_capacity(HELD, file), kept.about.identity, kept.now)
         .map_err(|error| failed("read the journal", &path, error))?;
     let Some(mut entries) = since else {
-        return Err(OpenError::new(
-            format!("{} is no journal of this drive: it is of another one, or damaged", path.display()),
-            "move it to another place; what the drive was asked since it was saved is lost if it is its own",
-        ));
+        return Err(DriveFileError::WrongJournal { path }.into());
     };
     if entries.is_empty() {
         return Ok(false);
@@ -464,7 +461,7 @@ mod tests {
         assert!(!recovered(&drive, &mut other, || unreachable!()).unwrap());
         other.about.identity = 8;
         let error = recovered(&drive, &mut other, || unreachable!()).unwrap_err();
-        assert!(error.message.ends_with("no journal of this drive: it is of another one, or damaged"));
+        assert_eq!(error.code(), "drive-wrong-journal");
         remove(&drive);
         assert!(!recovered(&drive, &mut saved.clone(), || unreachable!()).unwrap());
         let _ = fs::remove_dir_all(folder);

@@ -15,7 +15,7 @@ use memmap2::Mmap;
 use pslc_ssd::state::{self, About, Kept, StateError};
 use pslc_ssd::{Machine, Nanos};
 
-use crate::error::{failed, OpenError};
+use crate::error::{failed, DriveFileError, OpenError};
 use crate::files::{self, NewFile, Replace};
 use crate::journal;
 use crate::sys;
@@ -42,19 +42,19 @@ impl KeptDrive {
         let bytes = unsafe { Mmap::map(&file) };
         let (kept, recovered) = match bytes {
             Ok(bytes) => {
-                state::check_length(&bytes).map_err(|error| refused(&path, error))?;
+                state::check_length(&bytes).map_err(|error| DriveFileError::of_state(&path, error))?;
                 // From a disk that is read ahead twice as fast; where the kernel does not want to know, it is read all the same.
                 #[cfg(unix)]
                 let _ = bytes.advise(memmap2::Advice::Sequential);
                 // All pages at once, rather than a fault for every few of them.
                 #[cfg(target_os = "linux")]
                 let _ = bytes.advise(memmap2::Advice::PopulateRead);
-                let mut kept = state::read(&bytes).map_err(|error| refused(&path, error))?;
+                let mut kept = state::read(&bytes).map_err(|error| DriveFileError::of_state(&path, error))?;
                 let recovered = journal::recovered(&path, &mut kept, || state::read(&bytes));
                 (kept, recovered?)
             }
             Err(_) if file.metadata().is_ok_and(|about| about.len() == 0) => {
-                return Err(refused(&path, StateError::Foreign));
+                return Err(DriveFileError::of_state(&path, StateError::Foreign).into());
             }
             Err(error) => return Err(failed("read the drive", &path, error)),
         };
@@ -64,15 +64,12 @@ impl KeptDrive {
     /// Make the file of a new drive, where there is none.
     pub fn create(path: &Path, about: &About, now: Nanos, machine: &Machine) -> Result<KeptDrive, OpenError> {
         if fs::symlink_metadata(path).is_ok() {
-            return Err(exists(path));
+            return Err(DriveFileError::Exists { path: path.to_path_buf() }.into());
         }
         if let Some(beside) =
             [data_path(path), journal::path(path)].into_iter().find(|of| fs::symlink_metadata(of).is_ok())
         {
-            return Err(OpenError::new(
-                format!("{} is there, of a drive that is not", beside.display()),
-                "give the new drive another file, or remove that one; nothing was written",
-            ));
+            return Err(DriveFileError::LeftBehind { path: beside }.into());
         }
         let file = written(path, about, now, machine, Replace::Never)?;
         Ok(KeptDrive { path: path.to_path_buf(), file, recovered: false })
@@ -152,10 +149,7 @@ fn regular(path: &Path) -> Result<File, OpenError> {
     let failed = |error| failed("open the drive", path, error);
     let plain = |of: sys::About| match of.is_file() {
         true => Ok(()),
-        false => Err(OpenError::new(
-            format!("{} is {}, not a regular file", path.display(), of.kind()),
-            "pslc drives create FILE --like NAME makes the file of a drive",
-        )),
+        false => Err(DriveFileError::NotRegular { path: path.to_path_buf(), kind: of.kind() }),
     };
     plain(sys::About::at(path).map_err(failed)?)?;
     let file = sys::open_patiently(path).map_err(failed)?;
@@ -169,7 +163,7 @@ fn locked(drive: &Path) -> Result<File, OpenError> {
     loop {
         let file = regular(drive)?;
         if !sys::lock(&file).map_err(|error| failed("lock the drive", drive, error))? {
-            return Err(held(drive, &file));
+            return Err(DriveFileError::Held { path: drive.to_path_buf(), by: holder(&file) }.into());
         }
         let (there, ours) = (sys::About::at(drive), sys::About::of(&file));
         // Otherwise whoever had it has just put another in its place.
@@ -177,14 +171,6 @@ fn locked(drive: &Path) -> Result<File, OpenError> {
             return Ok(file);
         }
     }
-}
-
-fn held(path: &Path, file: &File) -> OpenError {
-    let who = holder(file).unwrap_or_else(|| "another program".into());
-    OpenError::new(
-        format!("{}: the drive is held by {who}", path.display()),
-        "one command at a time has a drive: wait for that one to end",
-    )
 }
 
 #[cfg(target_os = "linux")]
@@ -195,23 +181,6 @@ fn holder(file: &File) -> Option<String> {
 #[cfg(not(target_os = "linux"))]
 fn holder(_: &File) -> Option<String> {
     None
-}
-
-fn exists(path: &Path) -> OpenError {
-    OpenError::new(
-        format!("{} exists, and is not overwritten", path.display()),
-        "give the new drive another file",
-    )
-}
-
-fn refused(path: &Path, error: StateError) -> OpenError {
-    let hint = match error {
-        StateError::Foreign => "pslc drives create FILE --like NAME makes one",
-        StateError::Version(found) if found > state::VERSION => "use the pslc that wrote it, or a later one",
-        StateError::Version(_) => "use the pslc that wrote it; drives are not carried over to later formats",
-        _ => "take a copy of before, or make a new drive: pslc drives create FILE --like NAME",
-    };
-    OpenError::new(format!("{}: {error}", path.display()), hint)
 }
 
 /// The name has reached the disk.

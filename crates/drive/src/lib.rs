@@ -14,7 +14,7 @@
 
 #![cfg_attr(windows, allow(dead_code, unused_imports, reason = "no real drive is opened there yet"))]
 
-mod error;
+pub mod error;
 pub mod files;
 mod guard;
 #[cfg(target_os = "linux")]
@@ -24,7 +24,7 @@ pub mod journal;
 mod kept;
 mod sys;
 
-pub use error::OpenError;
+pub use error::{DriveFileError, OpenError, UnfitJob};
 pub use guard::{
     check_scratch, inspect, inspect_file, open_device, open_existing, open_scratch, serial_of, Device,
     Existing,

@@ -5,7 +5,8 @@
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use pslc_drive::{inspect_file, open_existing, open_scratch, Kind, RealTarget};
+use pslc_drive::error::TargetFileError;
+use pslc_drive::{inspect_file, open_existing, open_scratch, Kind, OpenError, RealTarget};
 use pslc_load::job::{parse, Ground, Job};
 use pslc_load::record::Recording;
 use pslc_load::{run, Target};
@@ -160,15 +161,23 @@ fn a_scratch_file_has_no_name_and_an_existing_one_is_never_taken() {
     assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0, "gone as soon as it is open");
     drop(target);
     std::fs::write(&path, "precious").unwrap();
-    let error = open_scratch(&path, 16 * MB).err().unwrap().to_string();
-    assert!(error.contains("is not overwritten") && error.contains("\n\nhint: "), "{error}");
+    let error = open_scratch(&path, 16 * MB).err().unwrap();
+    assert_eq!(error.code(), "scratch-exists");
+    assert_eq!(error.to_string(), format!("{} exists, and is not overwritten", path.display()));
+    assert_eq!(error.hint(), "give a new name, or --reuse to measure on this file and lose what is in it");
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "precious");
 }
 
 #[test]
 fn a_scratch_file_leaves_room_on_the_file_system() {
-    let error = open_scratch(&folder("room").join("scratch"), 1 << 50).err().unwrap().to_string();
-    assert!(error.contains("are free beyond what is kept") && error.contains("--size="), "{error}");
+    let error = open_scratch(&folder("room").join("scratch"), 1 << 50).err().unwrap();
+    let OpenError::TargetFile(TargetFileError::ScratchNoSpace { wanted_bytes, free_bytes, .. }) = &error
+    else {
+        panic!("{error}")
+    };
+    assert_eq!(*wanted_bytes, 1 << 50);
+    assert!(error.to_string().contains("are free beyond what is kept (5 % of the file system"), "{error}");
+    assert_eq!(error.hint(), format!("--size={}MB at most", free_bytes / 1_000_000));
 }
 
 #[test]
@@ -186,8 +195,9 @@ fn a_file_system_that_refuses_direct_io_is_an_error_and_no_silent_fall_back() {
 fn requests_that_are_not_whole_blocks_are_refused_before_anything_is_written() {
     let mut target = scratch("align", Kind::Uring);
     let text = "[w]\nrw=write\nbs=4k\noffset=100\nsize=8k\ndirect=1\n";
-    let error = target.check(&jobs(text, &target)).err().unwrap().to_string();
-    assert!(error.contains(&format!("a multiple of {}", target.block_bytes())), "{error}");
+    let error = target.check(&jobs(text, &target)).err().unwrap();
+    assert_eq!(error.code(), "job-unaligned");
+    assert_eq!(error.hint(), format!("a multiple of {}", target.block_bytes()));
     // What the system tells is what it takes.
     let text = format!("[w]\nrw=write\nbs={}\nsize=16k\ndirect=1\n", target.block_bytes());
     let list = jobs(&text, &target);

@@ -112,7 +112,7 @@ impl Served {
         let capacity = drive.capacity_bytes();
         let identity = kept.about.identity;
         let store = Store::open(settings.data, settings.memory, file.path(), identity, capacity)
-            .map_err(|error| error.message)?;
+            .map_err(|error| error.to_string())?;
         store
             .agree(capacity, |at, max_bytes| drive.mapped(at, max_bytes))
             .map_err(|error| format!("the data of {}: {error}", path.display()))?;
@@ -331,10 +331,7 @@ impl Served {
                 eprintln!("pslc: {}", line(error));
                 return false;
             }
-            eprintln!(
-                "pslc: {}; it is whole in its journal, and the next command puts it back",
-                error.message
-            );
+            eprintln!("pslc: {error}; it is whole in its journal, and the next command puts it back");
         }
         if let Some(teller) = teller {
             teller.tell(&self.pace, &self.clients, self.full.load(Relaxed), true);
@@ -348,14 +345,14 @@ impl Served {
         // Who named it on nbdkit's command line names it each time.
         let kept = files::write(path, &bytes, Replace::Any, files::PRIVATE, false);
         if let Err(error) = kept {
-            eprintln!("pslc: {}: {error}", path.display());
+            eprintln!("pslc: {}", line(error.into()));
         }
     }
 }
 
 /// An error as one line of a log.
 fn line(error: OpenError) -> String {
-    format!("{} ({})", error.message, error.hint)
+    format!("{error} ({})", error.hint())
 }
 
 /// What was recorded before nbdkit was started again.

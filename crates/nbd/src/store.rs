@@ -7,7 +7,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use pslc_drive::files::{self, NewFile, Replace};
-use pslc_drive::{data_path, OpenError};
+use pslc_drive::{data_path, DriveFileError, OpenError};
 use rustix::fs::{fallocate, memfd_create, seek, FallocateFlags, MemfdFlags, SeekFrom};
 use rustix::io::Errno;
 
@@ -46,9 +46,9 @@ impl Store {
                         memfd_create("pslc", MemfdFlags::CLOEXEC).map_err(io::Error::from).map(File::from)
                     }
                 };
-                created.and_then(|file| file.set_len(capacity).map(|()| file)).map_err(|error| {
-                    OpenError::new(format!("no memory for its data: {error}"), "--data none keeps none")
-                })?
+                created
+                    .and_then(|file| file.set_len(capacity).map(|()| file))
+                    .map_err(|source| DriveFileError::NoMemoryForData { source })?
             }
             Data::Keep => kept(&data_path(drive), identity, capacity)?,
         };
@@ -117,9 +117,7 @@ const BLOCK: u64 = 4096;
 
 /// The file with the data of a drive, which is made where there is none.
 fn kept(path: &Path, identity: u64, capacity: u64) -> Result<File, OpenError> {
-    let failed = |error: io::Error| {
-        OpenError::new(format!("{}: {error}", path.display()), "make room, or serve it with --data memory")
-    };
+    let failed = |source| DriveFileError::DataNotKept { path: path.to_path_buf(), source };
     let last = [&MAGIC[..], &identity.to_le_bytes()].concat();
     let Some(file) = files::open(path, true)? else {
         let new = NewFile::begin(path, Replace::Never, files::PRIVATE)?;
@@ -131,16 +129,10 @@ fn kept(path: &Path, identity: u64, capacity: u64) -> Result<File, OpenError> {
     let mut content = vec![0; last.len()];
     let read = there.map(|at| file.read_exact_at(&mut content, at));
     if !matches!(read, Some(Ok(()))) || !content.starts_with(MAGIC) {
-        return Err(OpenError::new(
-            format!("{} was not made by pslc, and would be written over", path.display()),
-            "move it to another place, or serve the drive with --data memory; nothing was written",
-        ));
+        return Err(DriveFileError::ForeignData { path: path.to_path_buf() }.into());
     }
     if content != last {
-        return Err(OpenError::new(
-            format!("{} holds the data of another drive", path.display()),
-            "move it to another place, or serve the drive with --data memory; nothing was written",
-        ));
+        return Err(DriveFileError::DataOfAnother { path: path.to_path_buf() }.into());
     }
     match there {
         // A format changed the capacity. Whenever this ends early, the last block tells whose the data are.

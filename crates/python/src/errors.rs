@@ -1,6 +1,6 @@
-//! The errors of python/pslc/base/errors.py, raised with their message and their hint apart.
+//! The errors of python/pslc/base/errors.py, raised with their message, their hint and their code apart.
 
-use pslc_drive::OpenError;
+use pslc_drive::{OpenError, UnfitJob};
 use pslc_load::job;
 use pslc_load::traces::TraceError;
 use pslc_ssd::parts::PartsError;
@@ -29,12 +29,12 @@ pub fn job(error: job::JobError) -> PyErr {
 }
 
 pub fn guard(error: OpenError) -> PyErr {
-    GuardError::new_err((error.message, error.hint))
+    GuardError::new_err((error.to_string(), error.hint(), error.code()))
 }
 
 /// A job that a real drive cannot run.
-pub fn unfit(error: OpenError) -> PyErr {
-    JobError::new_err((error.message, error.hint))
+pub fn unfit(error: UnfitJob) -> PyErr {
+    JobError::new_err((error.to_string(), error.hint(), error.code()))
 }
 
 /// What a drive whose policy is Python's does not do.
@@ -47,7 +47,7 @@ pub fn ungoverned(why: &str) -> PyErr {
 
 /// A simulated drive whose file cannot be used.
 pub fn target(error: OpenError) -> PyErr {
-    TargetError::new_err((error.message, error.hint))
+    TargetError::new_err((error.to_string(), error.hint(), error.code()))
 }
 
 /// A drive that failed while what jobs read was laid out.

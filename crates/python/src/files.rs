@@ -12,7 +12,7 @@ use crate::errors;
 /// What a refusal says, or the system's error as Python has it.
 fn failed(error: WriteError) -> PyErr {
     match error {
-        WriteError::Refused(error) => errors::guard(error),
+        WriteError::Refused(error) => errors::guard(error.into()),
         WriteError::System { path, error } => match error.raw_os_error() {
             Some(number) => {
                 let text = error.to_string();

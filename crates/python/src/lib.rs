@@ -157,9 +157,7 @@ impl SimDrive {
                 KeptDrive::create(&path, &about, now, machine).map(|original| *file = Some(original))
             }
             (None, Some(file)) => file.save(&about, now, machine),
-            (None, None) => {
-                Err(pslc_drive::OpenError::new("the drive has no file", "save(\"disk.pslc\") makes one"))
-            }
+            (None, None) => Err(pslc_drive::DriveFileError::NoFile.into()),
         })
         .map_err(errors::target)
     }
@@ -398,6 +396,12 @@ fn fio_words() -> (Vec<Word>, Vec<Word>) {
     (words(job::table()), words(job::engine_table()))
 }
 
+/// The codes that errors of real drives and of files carry.
+#[pyfunction]
+fn error_codes() -> Vec<&'static str> {
+    pslc_drive::error::codes().collect()
+}
+
 /// What the options of a job say, as `pslc_load::job::traits` has it.
 #[pyfunction]
 fn traits(py: Python<'_>, options: Vec<(String, String)>) -> PyResult<Bound<'_, PyDict>> {
@@ -430,6 +434,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(serve::served_recording, module)?)?;
     module.add_function(wrap_pyfunction!(fault::last_panic, module)?)?;
     module.add_function(wrap_pyfunction!(fio_words, module)?)?;
+    module.add_function(wrap_pyfunction!(error_codes, module)?)?;
     module.add_function(wrap_pyfunction!(traits, module)?)?;
     module.add_class::<SimDrive>()?;
     files::add(module)?;

@@ -69,7 +69,7 @@ impl TraceFile {
                 ))
             };
             let refused = |error| match error {
-                WriteError::Refused(error) => errors::guard(error),
+                WriteError::Refused(error) => errors::guard(error.into()),
                 WriteError::System { error, .. } => failed(error),
             };
             let mut file = NewFile::begin(&to, Replace::Never, files::SHARED).map_err(refused)?;

@@ -16,7 +16,7 @@ Bools = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Load:
-    """Arrays of shape (n,), a value an interval; what is not known is nan.
+    """Arrays of shape (n,), a value per interval; what is not known is nan.
 
     Attributes:
         seconds: length of the interval, > 0.

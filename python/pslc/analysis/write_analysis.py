@@ -38,8 +38,9 @@ class PhaseRow(TypedDict):
 
 
 class Writes(TypedDict):
-    """The analysis of writes, as run.json holds it; see `pslc.recording.writes.of_writes`. The last four are of a
-    recording, those of wear (`pslc.recording.wear.of_load`) of a job file's on a simulated drive."""
+    """The analysis of writes, as run.json holds it; see `pslc.recording.writes.of_writes`. A recording
+    adds `throttled_s` and `waf`; a recording of a job file on a simulated drive adds `life_bytes` and `life_years`
+    (`pslc.recording.wear.of_load`)."""
 
     cache_bytes: int | None
     cache_bytes_low: int | None

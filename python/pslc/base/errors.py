@@ -25,12 +25,15 @@ class PslcError(Exception):
     Attributes:
         message: what is wrong, with file and line where it is in one.
         hint: the next step.
+        code: what a program knows the error by, such as `device-in-use`; a message may be reworded, a code stays. None
+            where an error has no code: only those of real drives and of files have one.
     """
 
-    def __init__(self, message: str, hint: str) -> None:
+    def __init__(self, message: str, hint: str, code: str | None = None) -> None:
         super().__init__(message, hint)
         self.message = message
         self.hint = hint
+        self.code = code
 
     def __str__(self) -> str:
         return f"{self.message}\n\nhint: {self.hint}"

@@ -1,4 +1,4 @@
-"""The command line: one file a command, found by listing this folder.
+"""The command line: one file per command, found by listing this folder.
 
 Each file has a `command`, or an `app` with commands of its own; files that begin with _ have neither. stdout is data,
 stderr is talk. Exit codes: 0 done, 1 a comparison out of tolerance, 2 an error, 3 done but the recording is not where

@@ -150,6 +150,7 @@ def _confirm(bar: "Bar", outputs: Outputs, plan: "Plan") -> bool:
             raise GuardError(
                 f"{name} exists, and pslc did not create it",
                 f"to overwrite it: --reuse --overwrite-file {name}; nothing was written",
+                code="file-not-written-by-pslc",
             )
         answer = typer.prompt(f'Type "yes" to lose what is in {name}', default="no", show_default=False, err=True)
         agreed = bool(answer == "yes")

@@ -19,7 +19,12 @@ X = Annotated[
 ]
 Y = Annotated[
     str | None,
-    typer.Option("--y", help="The same of the speed", metavar="0:7000MB/s|COL=MB/s", rich_help_panel=PANEL),
+    typer.Option(
+        "--y",
+        help="Range of its speed axis, or speed column of a table",
+        metavar="0:7000MB/s|COL=MB/s",
+        rich_help_panel=PANEL,
+    ),
 ]
 Series = Annotated[
     list[str] | None,

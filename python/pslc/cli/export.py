@@ -25,7 +25,9 @@ def command(
     to: Annotated[Format, typer.Option("--to", help="csv, parquet, or fio: bandwidth logs in fio's format")],
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", metavar="PATH", help="File, of fio a folder (default: in the run folder)"),
+        typer.Option(
+            "-o", "--output", metavar="PATH", help="Output file; a folder with --to fio (default: in the run folder)"
+        ),
     ] = None,
 ) -> None:
     """Write the series of a recording as CSV, Parquet or fio logs.

@@ -38,10 +38,13 @@ def command(
     ] = None,
     link: Annotated[str | None, typer.Option(help="Link: sata600, pcie4x4 and the like", rich_help_panel=DATA)] = None,
     nand: Annotated[
-        str | None, typer.Option(help="Die of the library, or tlc or qlc", metavar="PART", rich_help_panel=DATA)
+        str | None,
+        typer.Option(
+            help="NAND die (pslc drives parts lists them), or tlc or qlc", metavar="PART", rich_help_panel=DATA
+        ),
     ] = None,
     controller: Annotated[
-        str | None, typer.Option(help="Controller of the library", metavar="PART", rich_help_panel=DATA)
+        str | None, typer.Option(help="Controller (pslc drives parts lists them)", metavar="PART", rich_help_panel=DATA)
     ] = None,
     written_by: Annotated[
         str | None,

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pslc.charts.chart import Chart
     from pslc.recording.comparison import Side
 
-LOOKS = "Looks"
+LOOKS = "Appearance"
 
 
 def command(
@@ -36,7 +36,7 @@ def command(
         str | None, typer.Option(help="Capacity of the drive, for files of other programs and --x percent")
     ] = None,
     theme: Annotated[
-        Theme | None, typer.Option(help="Colors of the ground (default: white)", rich_help_panel=LOOKS)
+        Theme | None, typer.Option(help="Background color (default: white)", rich_help_panel=LOOKS)
     ] = None,
     language: Annotated[Language, typer.Option(help="Language of the labels", rich_help_panel=LOOKS)] = Language.EN,
     title: Annotated[
@@ -47,16 +47,16 @@ def command(
         typer.Option(metavar="COLOR", help="Color of each curve, in order", rich_help_panel=LOOKS),
     ] = None,
     logo: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Picture for the upper right corner", rich_help_panel=LOOKS)
+        Path | None, typer.Option(metavar="FILE", help="Logo for the upper right corner", rich_help_panel=LOOKS)
     ] = None,
     watermark: Annotated[str, typer.Option(metavar="TEXT", help="Text across the chart", rich_help_panel=LOOKS)] = "",
-    width: Annotated[int, typer.Option(help="Pixels", rich_help_panel=LOOKS)] = 1600,
-    height: Annotated[int, typer.Option(help="Pixels", rich_help_panel=LOOKS)] = 800,
+    width: Annotated[int, typer.Option(help="Width in pixels", rich_help_panel=LOOKS)] = 1600,
+    height: Annotated[int, typer.Option(help="Height in pixels", rich_help_panel=LOOKS)] = 800,
 ) -> None:
     """Draw one chart of a recording, or of up to 12 side by side.
 
     A write curve has its phases, their speeds and the end of the cache written on it; CrystalDiskMark and its like are
-    bars. No browser is needed: pip install 'pslc[pictures]'.
+    bars. No browser is needed: pip install 'pslc\\[pictures]'.
     """
     from pslc.base import units
     from pslc.charts import draw

@@ -65,7 +65,7 @@ def command(
     """Serve a simulated drive to fio, qemu, a file system or a database, in real time, until Ctrl-C.
 
     The drive is a network block device (NBD), and each request takes as long as on the drive. Needs nbdkit, which gets
-    the arguments after --, such as -- --tls=require --tls-psk=keys.psk. The end gives a recording.
+    the arguments after --, such as -- --tls=require --tls-psk=keys.psk. When it ends, pslc saves a recording.
     """
     with _Ends(drive) as ends:
         from pslc.base.errors import TargetError

@@ -39,8 +39,8 @@ def command(
     """Watch a drive under its real work, and report when it became slow and why (read-only).
 
     Reads the block layer's counters every second, and temperature, SMART and link only while the drive works, so that
-    it can sleep. Ctrl-C ends it. pslc replay RUN/trace.txt replays what --trace recorded. Of a pool (md, LVM, ZFS) its
-    drives are watched, and the report says which of them holds the others back.
+    it can sleep. Ctrl-C ends it. pslc replay RUN/trace.txt replays what --trace recorded. For a pool
+    (md, LVM, ZFS), pslc watches its drives, and the report says which one holds the others back.
     """
     from pslc.base import units, writer
     from pslc.base.errors import user_error

@@ -62,7 +62,7 @@ def format_drive(drive: SimDrive, mode: str, sizes: dict[str, str]) -> None:
     except PslcError as error:
         missing = [f"--{name} SIZE" for name in SIZES.get(mode, ()) if name not in sizes]
         more = f" (the sizes of {mode}: {', '.join(missing)})" if missing else ""
-        raise TargetError(error.message, error.hint + more) from None
+        raise TargetError(error.message, error.hint + more, error.code) from None
 
 
 def mode_of(drive: SimDrive) -> str:

@@ -294,7 +294,9 @@ def _existing(spec: str, path: Path, real: RealOptions) -> Target:
     name = file["path"].name
     if real.overwrite_file not in (None, name):
         whose = f"the name of {spec}" if name == path.name else f"the name of {name}, to which {spec} leads"
-        raise GuardError(f"--overwrite-file {real.overwrite_file} is not {whose}", f"--overwrite-file {name}")
+        raise GuardError(
+            f"--overwrite-file {real.overwrite_file} is not {whose}", f"--overwrite-file {name}", code="file-not-named"
+        )
     size, agreed = real.size, file["identity"] if real.overwrite_file is not None else None
     capacity = min(size or file["usable_bytes"], file["usable_bytes"])
     target = _real(spec, path, "file", capacity, lambda: RealDrive.existing(spec, size, agreed), probe.facts(path))
@@ -306,7 +308,9 @@ def _device(spec: str, path: Path, real: RealOptions) -> Target:
 
     if real.destroy_data is None:
         hint = f"to erase it: --destroy-data SERIAL; pslc probe {spec} shows the serial number"
-        raise GuardError(f"{spec} is a block device, and everything on it would be lost", hint)
+        raise GuardError(
+            f"{spec} is a block device, and everything on it would be lost", hint, code="device-not-confirmed"
+        )
     serial, wipe = real.destroy_data, real.wipe_signatures
     device = inspect_device(str(path))
     return _real(

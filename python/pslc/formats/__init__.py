@@ -1,5 +1,6 @@
-"""Other programs' recordings: one file a format, found by listing. Each has `ABOUT`, which says what it is, `matches`,
-which looks at the beginning of a file, and `read`, which makes an `ImportedData` of one or several of them."""
+"""Other programs' recordings: one file per format, found by listing. Each has `ABOUT`, which says what it is,
+`matches`, which looks at the beginning of a file, and `read`, which makes an `ImportedData` of one
+or several of them."""
 
 from __future__ import annotations
 

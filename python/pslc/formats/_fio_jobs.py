@@ -22,7 +22,7 @@ class Thread:
 
     Attributes:
         group: it waits for all jobs of earlier groups: each `stonewall` begins the next.
-        log_avg_ms: length of the intervals of its logs; 0: one row a request; None: not given.
+        log_avg_ms: length of the intervals of its logs; 0: one row per request; None: not given.
         sample_ms: `bwavgtime`, where it is given.
         logs_maxima: its logs hold the largest of each interval, not the mean.
         log_names: what its logs are called.

@@ -1,4 +1,4 @@
-"""ATTO Disk Benchmark as text or table: a row a transfer size with its write and its read rate. What it saves itself
+"""ATTO Disk Benchmark as text or table: a row per transfer size with its write and its read rate. What it saves itself
 (`.bmk`) has no public layout, and is named and refused."""
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pslc.formats import About, ImportedData, ImportOptions, Measured, count_of,
 
 ABOUT: Final = About(
     program="ATTO Disk Benchmark",
-    what="text with a row a transfer size",
+    what="text with a row per transfer size",
     content="write and read rate of each transfer size",
     command="type or export the figures: size, write, read",
     gives="results",
@@ -24,7 +24,7 @@ UNIT = re.compile(r"\b([KMG]i?B)/s", re.IGNORECASE)
 ROW = re.compile(r"\s*(?P<size>\d+(?:\.\d+)?) ?(?P<unit>B|[KM]i?B)[\s,;|]+(?P<one>\d[\d.,]*)\s*(?P<of_one>[KMG]i?B/s)?"
                  r"[\s,;|]+(?P<two>\d[\d.,]*)\s*(?P<of_two>[KMG]i?B/s)?", re.IGNORECASE)  # fmt: skip
 SCALES: Final = {"kb": 1e3, "mb": 1e6, "gb": 1e9, "kib": 2.0**10, "mib": 2.0**20, "gib": 2.0**30}
-HINT: Final = "a text with a line of names, `size, write (MB/s), read (MB/s)`, and a row a transfer size"
+HINT: Final = "a text with a line of names, `size, write (MB/s), read (MB/s)`, and a row per transfer size"
 
 
 def matches(path: Path, head: str) -> bool:

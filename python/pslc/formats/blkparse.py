@@ -1,4 +1,4 @@
-"""The text of blkparse (blktrace), a line an event of a request:
+"""The text of blkparse (blktrace), a line per event of a request:
 
   8,0    3       11     0.009507758   697  C  WS 223490 + 56 [0]
 

@@ -1,4 +1,4 @@
-"""CrystalDiskMark's text (also KDiskMark's): sections [Read], [Write], [Mix], a line a test:
+"""CrystalDiskMark's text (also KDiskMark's): sections [Read], [Write], [Mix], a line per test:
 
 SEQ    1MiB (Q=  8, T= 1):  5024.997 MB/s [   4792.2 IOPS] <  1667.96 us>
 """

@@ -1,5 +1,5 @@
 """fio's logs of bandwidth, IOPS and latency, `ms, value, direction, bs[, offset[, priority[, issued]]]`: averaged
-(`log_avg_msec`) or one line a request, one file a job, or the jobs one behind the other in one file."""
+(`log_avg_msec`) or one line per request, one file per job, or the jobs one behind the other in one file."""
 
 import io
 import re

@@ -1,5 +1,5 @@
 """Reports of NIOBench, legacy (v0.5x, MBPS are MiB/s) and refactored (v0.03 and later, MBPS are 10^6 bytes a second): a
-line an iteration, M marks those that the median is taken from:
+line per iteration, M marks those that the median is taken from:
 
  Read   Tag    Write  Tag    Copy   Tag                Iteration   Read       Write     Copy
  50,30         46,66         23,22  M                  2           102,26     97,27 M   42,47 M

@@ -37,7 +37,7 @@ from pslc.formats._columns import (
 ABOUT: Final = About(
     program="any program",
     what="table (CSV) with names of columns",
-    content="speed over time or position, or bytes over time; a table with a row a test is shown as one",
+    content="speed over time or position, or bytes over time; a table with a row per test is shown as one",
     command="a spreadsheet: save as CSV",
     gives="curve",
 )

@@ -175,7 +175,7 @@ class HeatTable(TypedDict, total=False):
 
 
 class CacheTable(TypedDict):
-    """What of a profile's [cache] is asked."""
+    """A profile's [cache] table, with the one key that recordings read."""
 
     mode: str
 
@@ -237,13 +237,13 @@ def _tables(profile: str) -> ProfileTables:
 class Recording:
     """One run.
 
-    `time` and `bytes` are the series: arrays by name, one value a bin. `end_ns` is the end of the bin since the drive's
-    power-on; `read_bytes`, `write_bytes`, `trim_bytes`, `reads`, `writes`, `trims`, `lat_sum_ns`, `lat_max_ns` and the
-    percentiles `lat_p50_ns`, `lat_p99_ns`, `lat_p999_ns` are of the bin; then come the drive's own columns as they were
-    at its end, counters ending in `_total`. `before` and `totals` are these columns at the start and at the end of the
-    run. `scope` is what was asked of the suite, `began_unix_ns` when it began by the machine's clock. `unbegun`: jobs
-    that never began, each with its place among all. A run of several steps holds them one after the other; `parts`
-    gives them back.
+    `time` and `bytes` are the series: arrays by name, one value per bin. `end_ns` is the end of the bin since the
+    drive's power-on; `read_bytes`, `write_bytes`, `trim_bytes`, `reads`, `writes`, `trims`, `lat_sum_ns`, `lat_max_ns`
+    and the percentiles `lat_p50_ns`, `lat_p99_ns`, `lat_p999_ns` are of the bin; then come the drive's own columns as
+    they were at its end, counters ending in `_total`. `before` and `totals` are these columns at the start and at the
+    end of the run. `scope` is what was asked of the suite, `began_unix_ns` when it began by the machine's clock.
+    `unbegun`: jobs that never began, each with its place among all. A run of several steps holds them one after the
+    other; `parts` gives them back.
     """
 
     suite: str

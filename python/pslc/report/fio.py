@@ -90,8 +90,8 @@ def _valued(options: dict[str, str]) -> dict[str, str]:
 
 
 def disk_util(recording: Recording) -> list[output.Disk]:
-    """What the disk under a real target did meanwhile, for everyone; behind a device of dm or md those below it. Empty
-    where it is not known."""
+    """Counters of the disk under a real target during the run, with the requests of other programs in them; for a dm or
+    md device also those of the disks below it. Empty where the counters are unknown."""
     counts = recording.facts.get("disk_counts")
     return list(_disks(counts)) if counts else []
 

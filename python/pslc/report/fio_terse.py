@@ -1,4 +1,4 @@
-"""A recording as fio writes it for scripts: `--output-format=terse`, version 3, a line a job."""
+"""A recording as fio writes it for scripts: `--output-format=terse`, version 3, a line per job."""
 
 from collections.abc import Iterator
 

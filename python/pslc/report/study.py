@@ -103,7 +103,7 @@ def scaling_notes(answers: Answers) -> list[str]:
 
 
 def verdicts(answers: Answers) -> list[str]:
-    """What the study says, a sentence a finding and axis: what is best, by how much, or that it hardly matters."""
+    """What the study says, a sentence per finding and axis: what is best, by how much, or that it hardly matters."""
     sentences = []
     for name in answers.findings:
         values = {row[name] for row in answers.rows if row.get(name) is not None}

@@ -104,7 +104,7 @@ class InspectedFile(TypedDict):
 
 
 class HealthLog(TypedDict, total=False):
-    """What is taken of NVMe's health log, where the drive tells it."""
+    """Values of the NVMe health log (SMART), as far as the drive reports them."""
 
     critical_warning: int
     available_spare: int

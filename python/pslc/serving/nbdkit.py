@@ -132,7 +132,7 @@ class Nbdkit:
 
     @property
     def why(self) -> str:
-        """Why it has ended."""
+        """Why nbdkit has ended."""
         code = self._process.returncode
         if code < 0:
             return f"it was killed ({signal.Signals(-code).name})"

@@ -33,10 +33,10 @@ points, of which the error is found, they may be a quarter. As many as there are
 
 @dataclass(frozen=True)
 class Effect:
-    """How much of the differences of a finding an axis makes.
+    """The influence of an axis of a study on a finding: how far apart its values are, and its Sobol indices.
 
     Attributes:
-        finding, axis: of what, by what.
+        finding, axis: names of the finding and of the axis that influences it.
         low, high: the least and the greatest mean of the finding over the values of the axis (fifths of many values).
         at_low, at_high: the values at which they are.
         first: first-order Sobol index: the share of the variance that this axis makes alone. `first_error` is half of

@@ -1,4 +1,4 @@
-"""What a study found: a folder of Parquet files, a row a point.
+"""What a study found: a folder of Parquet files, a row per point.
 
 points.parquet     all that was found, in the order of the study
 new-NNNNNN.parquet what was found since, while the study runs or after it was killed

@@ -43,7 +43,7 @@ def study(  # noqa: PLR0913 public: keywords as in a study's file
     save: str | Path | None = None,
     progress: Progress | None = None,
 ) -> Table:
-    """Run every point of a study and give back a row a point.
+    """Run every point of a study and give back a row per point.
 
     A script that calls this does so under `if __name__ == "__main__":`, since its processes import it.
 

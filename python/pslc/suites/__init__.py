@@ -1,5 +1,5 @@
-"""Suites: one file a test. Its docstring begins with the question it asks, then names whose test it is. A new suite is
-a new file here and a section in docs/suites.md.
+"""Suites: one file per test. Its docstring begins with the question it asks, then names whose test it is. A new suite
+is a new file here and a section in docs/suites.md.
 
     steps      its job files, one after the other; each may depend on what the one before it measured
     findings   its results, in base units

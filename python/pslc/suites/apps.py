@@ -118,7 +118,7 @@ def sentences(findings: Findings) -> list[str]:
 
 
 def tables(findings: Findings) -> list[Table]:
-    """A row an application."""
+    """One row per application."""
     columns: list[Column] = [
         ("application", "app", str),
         ("bandwidth", "bytes_per_s", words.speed),

@@ -86,7 +86,7 @@ def sentences(findings: Findings) -> list[str]:
 
 
 def tables(findings: Findings) -> list[Table]:
-    """A row a size."""
+    """One row per size."""
     return [classic.table("ATTO-compatible", findings["atto"])]
 
 

@@ -78,7 +78,7 @@ def findings(recording: Recording) -> Findings:
 
 
 def sentences(findings: Findings) -> list[str]:
-    """A sentence a payload."""
+    """One sentence per payload."""
     by = {(row["files"], row["how"]): row for row in findings["copy"]}
     lines = []
     for files in FILES:
@@ -91,7 +91,7 @@ def sentences(findings: Findings) -> list[str]:
 
 
 def tables(findings: Findings) -> list[Table]:
-    """A row a copy."""
+    """One row per copy."""
     columns: list[Column] = [("files", "files", str), ("how", "how", str), ("size", "bytes", words.size)]
     return [
         of_rows(

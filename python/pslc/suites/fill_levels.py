@@ -184,7 +184,7 @@ def _where(share: float) -> str:
 
 
 def tables(findings: Findings) -> list[Table]:
-    """A row a level."""
+    """One row per level."""
     rows = []
     for row in findings["levels"]:
         low = f"{words.size(row['cache_bytes_low'])} or more"

@@ -127,7 +127,7 @@ def sentences(findings: Findings) -> list[str]:
 
 
 def tables(findings: Findings) -> list[Table]:
-    """A row a state."""
+    """One row per state."""
     columns: list[Column] = [("reads", "state", str), ("IOPS", "iops", words.count), ("mean", "mean_s", words.span)]
     columns += [("median", "median_s", words.span), ("99 %", "p99_s", words.span), ("99.9 %", "p999_s", words.span)]
     rows = [{**row, "state": CALLED.get(row["state"], row["state"])} for row in findings["mixed"]]
@@ -135,7 +135,7 @@ def tables(findings: Findings) -> list[Table]:
 
 
 def pictures(recording: Recording) -> list[Picture]:
-    """Percentiles of read latency, a line a state."""
+    """Percentiles of read latency, a line per state."""
     lines = []
     for name, job in jobs(recording):
         if name in STATES:

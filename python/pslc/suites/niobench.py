@@ -130,7 +130,7 @@ def _last(findings: Findings) -> dict[tuple[str, str], Operation]:
 
 
 def sentences(findings: Findings) -> list[str]:
-    """Medians of all iterations, a sentence a scenario."""
+    """Medians of all iterations, a sentence per scenario."""
     last = _last(findings)
     lines = []
     for scenario in SCENARIOS:

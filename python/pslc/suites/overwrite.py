@@ -114,7 +114,7 @@ def sentences(findings: Findings) -> list[str]:
 
 
 def tables(findings: Findings) -> list[Table]:
-    """A row a region."""
+    """One row per region."""
     columns = ("region", "of the cache", "written", "speed at the end", "accelerated")
     labels = {"accelerated": "yes", "partly": "partly", "not": "no"}
     rows = [
@@ -131,7 +131,7 @@ def tables(findings: Findings) -> list[Table]:
 
 
 def pictures(recording: Recording) -> list[Picture]:
-    """Speed against what was written, a line a region."""
+    """Speed against what was written, a line per region."""
     lines = []
     for part in recording.parts:
         of = curve(part)

@@ -152,7 +152,7 @@ def _watts(value: float | None) -> str:
 
 
 def tables(findings: Findings) -> list[Table]:
-    """A row a state."""
+    """One row per state."""
     columns: list[Column] = [("state", "state", str), ("speed", "bytes_per_s", words.speed), ("power", "watts", _watts)]
     columns += [
         ("per watt", "bytes_per_s_per_watt", words.speed),

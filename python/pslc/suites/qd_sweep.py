@@ -167,7 +167,7 @@ def sentences(findings: Findings) -> list[str]:
 
 
 def tables(findings: Findings) -> list[Table]:
-    """A row a kind and depth."""
+    """One row per kind and depth."""
     columns: list[Column] = [("kind", "kind", str), ("depth", "depth", words.count), ("IOPS", "iops", words.count)]
     more: list[Column] = [
         ("speed", "bytes_per_s", words.speed),

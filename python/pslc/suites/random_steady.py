@@ -203,7 +203,7 @@ def fit_hints(findings: object, start: FitStart) -> list[StartValues]:
 
 
 def sentences(findings: Findings) -> list[str]:
-    """A sentence a case."""
+    """One sentence per case."""
     lines = []
     for row in findings["random_steady"]:
         called = CALLED[row["case"]].format(words.size(row["span_bytes"]))
@@ -233,7 +233,7 @@ def tables(findings: Findings) -> list[Table]:
 
 
 def pictures(recording: Recording) -> list[Picture]:
-    """IOPS against time, a line a case."""
+    """IOPS against time, a line per case."""
     lines = []
     for case in CASES:
         parts = [part for part in recording.parts if part.jobs and part.jobs[0]["name"] == case]

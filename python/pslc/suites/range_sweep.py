@@ -223,7 +223,7 @@ def sentences(findings: Findings) -> list[str]:
 
 
 def tables(findings: Findings) -> list[Table]:
-    """A row a span."""
+    """One row per span."""
     columns: list[Column] = [("span", "span_bytes", words.size), ("mean", "mean_s", words.span)]
     columns += [("median", "median_s", words.span), ("99 %", "p99_s", words.span)]
     return [of_rows("Spans", findings["range_sweep"], columns)]

@@ -40,8 +40,8 @@ def findings(recording: Recording) -> Findings:
     """The cache, and what is left.
 
     - those of `pslc.recording.writes.of_writes`; each phase has `from_s` and `to_s` as well
-    - `steady_bytes_per_s`: over the last sixth of the time; `steady_spread`: its slowest and fastest tenth apart, over
-      their mean; null when nothing was recorded
+    - `steady_bytes_per_s`: over the last sixth of the time; `steady_spread`: its fastest tenth
+      minus its slowest, divided by their mean; null when nothing was recorded
     """
     writes = of_writes(recording)
     seconds, written = sums(recording, "write_bytes")

@@ -230,7 +230,7 @@ def cooling(seconds: Floats, celsius: Floats) -> list[float]:
 
 
 def sentences(findings: Findings) -> list[str]:
-    """A sentence a stress."""
+    """One sentence per stress."""
     lines = []
     for row in findings["thermal"]:
         doing = {"write": "Writing", "read": "Reading"}[row["stress"]]
@@ -260,7 +260,7 @@ def _celsius(value: float) -> str:
 
 
 def tables(findings: Findings) -> list[Table]:
-    """A row a stress."""
+    """One row per stress."""
     columns: list[Column] = [
         ("stress", "stress", str),
         ("speed", "bytes_per_s", words.speed),

@@ -170,7 +170,7 @@ def sentences(findings: Findings) -> list[str]:
 
 
 def tables(findings: Findings) -> list[Table]:
-    """A row a suite."""
+    """One row per suite."""
     columns: list[Column] = [
         ("suite", "suite", str),
         ("written", "written_bytes", words.size),

@@ -17,7 +17,7 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use crate::error::{failed, OpenError};
+use crate::error::{failed, FileError, OpenError};
 use crate::sys::{self, About, Folder};
 
 pub use random::random;
@@ -46,7 +46,7 @@ pub enum Replace<'a> {
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
     #[error(transparent)]
-    Refused(#[from] OpenError),
+    Refused(#[from] FileError),
     #[error("{}: {error}", path.display())]
     System { path: PathBuf, error: io::Error },
 }
@@ -60,7 +60,7 @@ impl WriteError {
 impl From<WriteError> for OpenError {
     fn from(error: WriteError) -> OpenError {
         match error {
-            WriteError::Refused(error) => error,
+            WriteError::Refused(error) => error.into(),
             WriteError::System { path, error } => failed("write it", &path, error),
         }
     }
@@ -70,7 +70,7 @@ impl From<WriteError> for io::Error {
     fn from(error: WriteError) -> io::Error {
         match error {
             WriteError::System { error, .. } => error,
-            WriteError::Refused(error) => io::Error::other(error.message),
+            WriteError::Refused(error) => io::Error::other(error),
         }
     }
 }
@@ -229,7 +229,7 @@ pub fn open(path: &Path, write: bool) -> Result<Option<File>, WriteError> {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) if sys::is_link_error(&error) => {
-            return Err(refused(path, "is a symbolic link").into());
+            return Err(FileError::Link { path: path.to_path_buf(), to: None }.into());
         }
         Err(error) => return Err(WriteError::system(path, error)),
     };
@@ -241,12 +241,10 @@ pub fn open(path: &Path, write: bool) -> Result<Option<File>, WriteError> {
 /// The folder of a file, and its name there.
 fn place(path: &Path) -> Result<(Folder, &OsStr), WriteError> {
     let Some(name) = path.file_name() else {
-        let what = format!("{} is no name of a file", path.display());
-        return Err(OpenError::new(what, "give a file in a folder that is there").into());
+        return Err(FileError::NoName { path: path.to_path_buf() }.into());
     };
     if let Some(why) = sys::bad_name(name) {
-        let what = format!("{}: {why}, and is no name of a file", path.display());
-        return Err(OpenError::new(what, "give another name").into());
+        return Err(FileError::BadName { path: path.to_path_buf(), why }.into());
     }
     let folder = Folder::open(sys::parent(path)).map_err(|error| WriteError::system(path, error))?;
     Ok((folder, name))
@@ -263,7 +261,8 @@ fn judged(
         return Ok(None);
     };
     if there.is_link() {
-        return Err(refused(path, &format!("is a symbolic link, to {}", folder.leads_to(name))).into());
+        let to = Some(folder.leads_to(name));
+        return Err(FileError::Link { path: path.to_path_buf(), to }.into());
     }
     // Whoever has it open knows what it is; its other names keep what they have.
     if let Replace::This(file) = replace {
@@ -273,7 +272,7 @@ fn judged(
     }
     plain(&there, path)?;
     if let Some(why) = there.read_only() {
-        return Err(refused(path, &format!("is read-only ({why})")).into());
+        return Err(FileError::ReadOnly { path: path.to_path_buf(), why }.into());
     }
     let read = || folder.read(name).map_err(|error| WriteError::system(path, error));
     let may = match replace {
@@ -287,40 +286,24 @@ fn judged(
     };
     match (may, replace) {
         (true, _) => Ok(Some(there)),
-        (false, Replace::Never) => Err(OpenError::new(
-            format!("{} exists, and is not overwritten", path.display()),
-            "give another name, or remove that file",
-        )
-        .into()),
-        (false, _) => Err(OpenError::new(
-            format!("{} was not made by pslc, or was changed since, and is not overwritten", path.display()),
-            "move it to another place, or remove it",
-        )
-        .into()),
+        (false, Replace::Never) => Err(FileError::Exists { path: path.to_path_buf() }.into()),
+        (false, _) => Err(FileError::NotOurs { path: path.to_path_buf() }.into()),
     }
 }
 
 /// Fails for what is no regular file with one name.
-fn plain(about: &About, path: &Path) -> Result<(), OpenError> {
+fn plain(about: &About, path: &Path) -> Result<(), FileError> {
     if !about.is_file() {
-        return Err(refused(path, &format!("is no regular file, but {}", about.kind())));
+        return Err(FileError::NotRegular { path: path.to_path_buf(), kind: about.kind() });
     }
     if about.names() > 1 {
-        return Err(refused(path, &format!("has {} names (hard links)", about.names())));
+        return Err(FileError::HardLinks { path: path.to_path_buf(), names: about.names() });
     }
     Ok(())
 }
 
-fn refused(path: &Path, what: &str) -> OpenError {
-    OpenError::new(
-        format!("{} {what}, and is not overwritten", path.display()),
-        "give the name of a new file, or remove that one",
-    )
-}
-
 fn meanwhile(path: &Path) -> WriteError {
-    let what = format!("{} was put there by another program meanwhile", path.display());
-    OpenError::new(what, "nothing was written over; run it again, with another name").into()
+    FileError::TakenMeanwhile { path: path.to_path_buf() }.into()
 }
 
 /// Whether a file begins so, as far as it goes: nothing is lost with an empty one.

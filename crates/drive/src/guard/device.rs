@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use rustix::fs::{flock, FlockOperation};
 
-use crate::error::OpenError;
+use crate::error::{DeviceError, OpenError};
 use crate::guard::facts::Device;
 use crate::guard::signatures;
 use crate::guard::sysfs;
@@ -29,7 +29,7 @@ const MIN_RAID_BYTES: u64 = 4 << 20;
 /// Look at a block device.
 pub fn inspect(path: &Path) -> Result<Device, OpenError> {
     let handle = find(path)?;
-    look(&handle, path, &[])
+    Ok(look(&handle, path, &[])?)
 }
 
 /// The serial number of a block device, and nothing else about it.
@@ -43,118 +43,90 @@ pub fn serial_of(path: &Path) -> Result<Option<String>, OpenError> {
 /// written.
 pub fn open_device(path: &Path, given: &str, wipe_signatures: bool) -> Result<RealTarget, OpenError> {
     let handle = find(path)?;
-    let shown = path.display();
+    let path = path.to_path_buf();
     let ours = [handle.as_raw_fd()];
     let patient = |file: &File, ours: &[i32]| {
-        let mut device = look(file, path, ours)?;
+        let mut device = look(file, &path, ours)?;
         for _ in 0..LOOKS {
             if device.users.open.is_empty() || !device.users.lasting.is_empty() {
                 break;
             }
             std::thread::sleep(BETWEEN);
-            device = look(file, path, ours)?;
+            device = look(file, &path, ours)?;
         }
-        judge(&device, given, wipe_signatures)?;
-        Ok::<_, OpenError>(device)
+        judge(device, given, wipe_signatures)
     };
     let device = patient(&handle, &ours)?;
     let open = |of: &File, flags: i32| {
-        handle::reopen(of, true, flags).map_err(|error| {
-            let why = match error.raw_os_error() {
-                Some(libc::EBUSY) => "the kernel or a program holds it for itself".to_string(),
-                _ => error.to_string(),
-            };
-            OpenError::new(format!("{shown}: {why}"), "lsblk and fuser -v tell more; nothing was written")
+        handle::reopen(of, true, flags).map_err(|source| match source.raw_os_error() {
+            Some(libc::EBUSY) => DeviceError::Held { path: path.clone() },
+            _ => DeviceError::NotOpened { path: path.clone(), source },
         })
     };
     // O_EXCL on a block device fails while anything holds it, in any mount namespace, and keeps others away.
     let buffered = open(&handle, libc::O_EXCL)?;
     // udev does not look at a device that is locked.
     if flock(&buffered, FlockOperation::NonBlockingLockExclusive).is_err() {
-        let what = format!("{shown} is locked by another program");
-        return Err(OpenError::new(what, "wait until it is done with it; nothing was written"));
+        return Err(DeviceError::Locked { path }.into());
     }
     let again = patient(&buffered, &ours)?;
     if again.serial != device.serial || again.bytes != device.bytes || again.name != device.name {
-        return Err(OpenError::new(format!("{shown} changed while it was looked at"), "try again"));
+        return Err(DeviceError::Changed { path }.into());
     }
     let direct = open(&buffered, libc::O_DIRECT)?;
     if wipe_signatures {
-        let failed = |error: io::Error| OpenError::new(format!("{shown}: {error}"), "is the drive failing?");
-        signatures::wipe(&buffered, device.bytes).map_err(failed)?;
+        signatures::wipe(&buffered, device.bytes)
+            .map_err(|source| DeviceError::NotWiped { path: path.clone(), source })?;
     }
     let block = device.logical_block;
     Ok(RealTarget::new(Some(direct), buffered, Trim::Discard, device.bytes, block, Written::unknown()))
 }
 
 /// What must be so before anything is written.
-fn judge(device: &Device, given: &str, wipe_signatures: bool) -> Result<(), OpenError> {
-    let shown = device.path.display();
+fn judge(device: Device, given: &str, wipe_signatures: bool) -> Result<Device, DeviceError> {
+    let path = device.path.clone();
     if device.is_partition {
-        let hint = "give the whole drive; partitions are not measured";
-        return Err(OpenError::new(format!("{shown} is a partition"), hint));
+        return Err(DeviceError::Partition { path });
     }
     if device.bytes == 0 {
-        return Err(OpenError::new(format!("{shown} has no medium (0 bytes)"), "is the drive still there?"));
+        return Err(DeviceError::NoMedium { path });
     }
     if device.bytes < MIN_RAID_BYTES {
-        let what = format!("{shown} has {} bytes, and no drive has so few", device.bytes);
-        return Err(OpenError::new(what, "a drive of at least 4 MiB; nothing was written"));
+        return Err(DeviceError::TooSmall { path, bytes: device.bytes });
     }
     match &device.serial {
         Some(serial) if serial == given => {}
-        Some(_) => {
-            return Err(OpenError::new(
-                format!("{shown}: the serial number given, {given}, is not that of this drive"),
-                format!("pslc probe {shown} shows it; make sure that this is the drive to be erased"),
-            ))
-        }
-        None => {
-            let what =
-                format!("{shown}: the system does not tell its serial number, so it cannot be confirmed");
-            return Err(OpenError::new(what, "measure on a file on it instead: --on FILE --size 20GB"));
-        }
+        Some(_) => return Err(DeviceError::WrongSerial { path, given: given.to_string() }),
+        None => return Err(DeviceError::NoSerial { path }),
     }
     if !device.users.is_empty() {
-        return Err(OpenError::new(
-            format!("{shown} is in use:\n  {}", device.users.clone().sentences().join("\n  ")),
-            "unmount, swapoff or stop what uses it; nothing was written",
-        ));
+        return Err(DeviceError::InUse { path, users: device.users.sentences() });
     }
-    match &device.signatures {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(OpenError::new(
-            format!("what {shown} holds is unknown: {error}"),
-            "on Debian and Ubuntu: apt install libblkid1; elsewhere it is part of util-linux; nothing was written",
-        )),
-        Err(error) => Err(OpenError::new(
-            format!("{shown} cannot be read, so what it holds is unknown: {error}"),
-            "this takes the rights of root; nothing was written",
-        )),
-        Ok(found) if !found.is_empty() && !wipe_signatures => Err(OpenError::new(
-            format!("{shown} holds something:\n  {}", found.join("\n  ")),
-            "if all of it may be lost, give --wipe-signatures as well; nothing was written",
-        )),
-        Ok(_) => Ok(()),
+    match device.signatures {
+        Err(source) if source.kind() == io::ErrorKind::NotFound => {
+            Err(DeviceError::NoLibblkid { path, source })
+        }
+        Err(source) => Err(DeviceError::ContentUnknown { path, source }),
+        Ok(signatures) if !signatures.is_empty() && !wipe_signatures => {
+            Err(DeviceError::HasSignatures { path, signatures })
+        }
+        Ok(_) => Ok(device),
     }
 }
 
 /// Find a block device, without opening it.
-fn find(path: &Path) -> Result<File, OpenError> {
-    let shown = path.display();
-    let refused = |what: String| OpenError::new(what, "lsblk lists the block devices; pslc probe shows one");
+fn find(path: &Path) -> Result<File, DeviceError> {
     let entry = handle::find(path, true).and_then(|file| Ok((file.metadata()?.file_type(), file)));
-    let (kind, file) = entry.map_err(|error| refused(format!("{shown}: {error}")))?;
+    let (kind, file) = entry.map_err(|source| DeviceError::NotFound { path: path.to_path_buf(), source })?;
     match kind.is_block_device() {
         true => Ok(file),
-        false => Err(refused(format!("{shown} is no block device, but {}", sys::kind(&kind)))),
+        false => Err(DeviceError::NotBlockDevice { path: path.to_path_buf(), kind: sys::kind(&kind) }),
     }
 }
 
 /// What `device` is, which is open, or found only. Descriptors in `ours` are no users.
-fn look(device: &File, path: &Path, ours: &[i32]) -> Result<Device, OpenError> {
-    let failed = |error: io::Error| {
-        OpenError::new(format!("{}: {error}", path.display()), "pslc probe shows what a path is")
-    };
+fn look(device: &File, path: &Path, ours: &[i32]) -> Result<Device, DeviceError> {
+    let failed = |source| DeviceError::NotDescribed { path: path.to_path_buf(), source };
     let rdev = device.metadata().map_err(failed)?.rdev();
     let folder = sysfs::folder(rdev).map_err(failed)?;
     let disk = disk_of(&folder);

@@ -3,24 +3,18 @@
 
 use std::path::Path;
 
-use crate::error::OpenError;
+use crate::error::{OpenError, Unsupported};
 use crate::guard::facts::{Device, Existing};
 use crate::io::RealTarget;
 
 #[cfg(windows)]
 fn refused(path: &Path) -> OpenError {
-    OpenError::new(
-        format!("{}: real drives are not measured on Windows yet", path.display()),
-        "measure it on Linux or macOS; here, take a simulated drive, as in --on sim:sn850-1tb; nothing was written",
-    )
+    Unsupported::Windows { path: path.to_path_buf() }.into()
 }
 
 #[cfg(not(windows))]
 fn refused(path: &Path) -> OpenError {
-    OpenError::new(
-        format!("{}: only on Linux can pslc tell who uses it and what it holds", path.display()),
-        "measure on a new file on the drive: --on FILE --size 20GB; nothing was written",
-    )
+    Unsupported::NotLinux { path: path.to_path_buf() }.into()
 }
 
 pub fn inspect(path: &Path) -> Result<Device, OpenError> {

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use rustix::fs::{flock, seek, FlockOperation, SeekFrom};
 
-use crate::error::{failed, OpenError};
+use crate::error::{failed, OpenError, TargetFileError};
 use crate::guard::facts::Existing;
 use crate::guard::folder;
 use crate::guard::scratch::{direct_block, BLOCK};
@@ -37,35 +37,25 @@ pub fn open_existing(path: &Path, size: Option<u64>, agreed: Option<&str>) -> Re
     let buffered = handle::reopen(&handle, true, 0).map_err(|error| failed("open it", path, error))?;
     let ours = [handle.as_raw_fd()];
     judge(&buffered, path, &ours)?;
-    let shown = path.display();
     let existing = look(&buffered, path)?;
     if !existing.ours {
         let name = existing.path.file_name().unwrap_or_default().to_string_lossy();
         match agreed {
             None => {
-                return Err(OpenError::new(
-                    format!("{shown} was not made by pslc, or was changed since, and would be overwritten"),
-                    format!("if it may be lost: --reuse --overwrite-file {name}; nothing was written"),
-                ))
+                let name = name.into_owned();
+                return Err(TargetFileError::NotOurs { path: path.to_path_buf(), name }.into());
             }
             Some(agreed) if agreed != existing.identity => {
-                let what = format!("{shown} is not what it was when it was looked at");
-                return Err(OpenError::new(what, "look again what it is; nothing was written"));
+                return Err(TargetFileError::Changed { path: path.to_path_buf() }.into());
             }
             Some(_) => {}
         }
     }
     if flock(&buffered, FlockOperation::NonBlockingLockExclusive) == Err(rustix::io::Errno::WOULDBLOCK) {
-        return Err(OpenError::new(
-            format!("{shown} is locked"),
-            "wait until it is free; nothing was written",
-        ));
+        return Err(TargetFileError::Locked { path: path.to_path_buf() }.into());
     }
     if existing.usable_bytes.min(size.unwrap_or(u64::MAX)) < BLOCK as u64 {
-        return Err(OpenError::new(
-            format!("{shown} has {} bytes", existing.bytes),
-            "at least 8 KiB; without --reuse one is made with --size",
-        ));
+        return Err(TargetFileError::TooSmall { path: path.to_path_buf(), bytes: existing.bytes }.into());
     }
     let mark = Mark::begin(&buffered).map_err(|error| failed("mark it", path, error))?;
     let size = size.unwrap_or(u64::MAX).min(existing.usable_bytes) / BLOCK as u64 * BLOCK as u64;
@@ -78,7 +68,6 @@ pub fn open_existing(path: &Path, size: Option<u64>, agreed: Option<&str>) -> Re
 
 /// Find a file, without opening it. A symbolic link may lead to another name in the same folder, and nowhere else.
 fn find(path: &Path) -> Result<File, OpenError> {
-    let shown = path.display();
     let error = |error| failed("look at it", path, error);
     let mut file = handle::find(path, false).map_err(error)?;
     if file.metadata().map_err(error)?.file_type().is_symlink() {
@@ -88,18 +77,18 @@ fn find(path: &Path) -> Result<File, OpenError> {
             _ => Path::new("."),
         };
         if leads.parent() != Some(&folder.canonicalize().map_err(error)?) {
-            let what = format!("{shown} is a symbolic link out of its folder, to {}", leads.display());
-            return Err(OpenError::new(what, format!("--on {}, if that is meant", leads.display())));
+            return Err(TargetFileError::LinkOutOfFolder { path: path.to_path_buf(), to: leads }.into());
         }
         file = handle::find(&leads, false).map_err(error)?;
     }
     let kind = file.metadata().map_err(error)?.file_type();
     if !kind.is_file() {
-        let hint = match kind.is_block_device() {
-            true => "a block device is written only with --destroy-data SERIAL",
-            false => "--reuse is for regular files; nothing was written",
+        let path = path.to_path_buf();
+        let refused = match kind.is_block_device() {
+            true => TargetFileError::DeviceAsFile { path },
+            false => TargetFileError::NotRegular { path, kind: sys::kind(&kind) },
         };
-        return Err(OpenError::new(format!("{shown} is no regular file, but {}", sys::kind(&kind)), hint));
+        return Err(refused.into());
     }
     folder::check(&file, path)?;
     Ok(file)
@@ -107,25 +96,17 @@ fn find(path: &Path) -> Result<File, OpenError> {
 
 /// What no word of a user's can allow.
 fn judge(file: &File, path: &Path, ours: &[i32]) -> Result<(), OpenError> {
-    let shown = path.display();
     let metadata = file.metadata().map_err(|error| failed("look at it", path, error))?;
     if metadata.nlink() != 1 {
-        let what = format!(
-            "{shown} has {} names (hard links), and would change under all of them",
-            metadata.nlink()
-        );
-        return Err(OpenError::new(what, "measure on a copy of it; nothing was written"));
+        return Err(TargetFileError::HardLinks { path: path.to_path_buf(), names: metadata.nlink() }.into());
     }
     if metadata.mode() & 0o222 == 0 {
-        let what = format!("{shown} is read-only (mode {:o})", metadata.mode() & 0o7777);
-        return Err(OpenError::new(what, "if it may be lost: chmod u+w; nothing was written"));
+        let mode = metadata.mode() & 0o7777;
+        return Err(TargetFileError::ReadOnly { path: path.to_path_buf(), mode }.into());
     }
-    let users = users::of(file, &shown.to_string(), ours);
+    let users = users::of(file, &path.display().to_string(), ours);
     if !users.is_empty() {
-        return Err(OpenError::new(
-            format!("{shown} is in use:\n  {}", users.sentences().join("\n  ")),
-            "stop what uses it; nothing was written",
-        ));
+        return Err(TargetFileError::InUse { path: path.to_path_buf(), users: users.sentences() }.into());
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::path::Path;
 
-use crate::error::OpenError;
+use crate::error::TargetFileError;
 
 /// File systems whose files are the kernel's.
 const KERNEL: &[&str] = &[
@@ -37,30 +37,25 @@ const SYSTEM: &[&str] = &["/dev", "/proc", "/sys"];
 const SHARED_MEMORY: &str = "/dev/shm";
 
 /// Fails where no file of a user's is: for a file, or the folder of one.
-pub fn check(file: &File, path: &Path) -> Result<(), OpenError> {
-    let shown = path.display();
-    let hint = "give a file in a folder on the drive to be measured; nothing was written";
-    let kind = system::file_system(file);
-    if KERNEL.contains(&kind.as_str()) {
-        return Err(OpenError::new(format!("{shown} is on {kind}, which is the kernel's"), hint));
+pub fn check(file: &File, path: &Path) -> Result<(), TargetFileError> {
+    let file_system = system::file_system(file);
+    if KERNEL.contains(&file_system.as_str()) {
+        return Err(TargetFileError::KernelFileSystem { path: path.to_path_buf(), file_system });
     }
     let real = system::real_path(file).unwrap_or_else(|| path.to_path_buf());
-    if let Some(system) = SYSTEM.iter().find(|system| real.starts_with(system)) {
+    if let Some(folder) = SYSTEM.iter().find(|system| real.starts_with(system)) {
         if !real.starts_with(SHARED_MEMORY) {
-            return Err(OpenError::new(format!("{shown} is in {system}, which is the system's"), hint));
+            return Err(TargetFileError::SystemFolder { path: path.to_path_buf(), folder });
         }
     }
     Ok(())
 }
 
 /// Fails where the name of a file could not be removed again, or none be made.
-pub fn lets_go(folder: &File, path: &Path) -> Result<(), OpenError> {
+pub fn lets_go(folder: &File, path: &Path) -> Result<(), TargetFileError> {
     match system::keeps(folder) {
         None => Ok(()),
-        Some(word) => Err(OpenError::new(
-            format!("{}: its folder is {word}, so a scratch file could not be removed", path.display()),
-            "give a path in another folder on the drive; nothing was written",
-        )),
+        Some(mark) => Err(TargetFileError::LockedFolder { path: path.to_path_buf(), mark }),
     }
 }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use rustix::fs::{fallocate, fstatvfs, FallocateFlags};
 
-use crate::error::{failed, OpenError};
+use crate::error::{failed, OpenError, TargetFileError};
 use crate::guard::folder;
 use crate::io::Written;
 use crate::io::{RealTarget, Trim};
@@ -57,18 +57,15 @@ pub fn open_scratch(path: &Path, size: u64) -> Result<RealTarget, OpenError> {
 /// The folder of the file, in which it may be made.
 fn prepare(path: &Path, size: u64) -> Result<File, OpenError> {
     if size < BLOCK as u64 {
-        return Err(OpenError::new(format!("a scratch file of {size} bytes"), "--size=20GB, for one"));
+        return Err(TargetFileError::ScratchTooSmall { bytes: size }.into());
     }
     if let Ok(there) = fs::symlink_metadata(path) {
-        let what = match there.is_file() {
-            true => format!("{} exists, and is not overwritten", path.display()),
-            false => format!("{} exists, and is {}", path.display(), sys::kind(&there.file_type())),
+        let path = path.to_path_buf();
+        let refused = match there.is_file() {
+            true => TargetFileError::ScratchExists { path },
+            false => TargetFileError::ScratchNameTaken { path, kind: sys::kind(&there.file_type()) },
         };
-        let hint = match there.is_file() {
-            true => "give a new name, or --reuse to measure on this file and lose what is in it",
-            false => "give a new name in a folder on the drive to be measured",
-        };
-        return Err(OpenError::new(what, hint));
+        return Err(refused.into());
     }
     let parent = match path.parent() {
         Some(folder) if folder != Path::new("") => folder,
@@ -80,18 +77,13 @@ fn prepare(path: &Path, size: u64) -> Result<File, OpenError> {
     folder::lets_go(&open, path)?;
     let room = room(&open, parent)?;
     if size > room {
-        return Err(OpenError::new(
-            format!(
-                "{}: {} wanted, but {} are free beyond what is kept ({KEPT_PERCENT} % of the file system, 2 GB at least)",
-                path.display(),
-                gb(size),
-                gb(room)
-            ),
-            match room / 1_000_000 {
-                0 => "give a folder on the drive's file system that has more room, or make some".into(),
-                megabytes => format!("--size={megabytes}MB at most"),
-            },
-        ));
+        return Err(TargetFileError::ScratchNoSpace {
+            path: path.to_path_buf(),
+            wanted_bytes: size,
+            free_bytes: room,
+            kept_percent: KEPT_PERCENT,
+        }
+        .into());
     }
     Ok(open)
 }
@@ -148,8 +140,4 @@ fn room(folder: &File, path: &Path) -> Result<u64, OpenError> {
     let total = fs.f_blocks * fs.f_frsize;
     let kept = (total / 100 * KEPT_PERCENT).max(KEPT_BYTES);
     Ok((fs.f_bavail * fs.f_frsize).saturating_sub(kept))
-}
-
-fn gb(bytes: u64) -> String {
-    format!("{:.1} GB", bytes as f64 / 1e9)
 }

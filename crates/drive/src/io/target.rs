@@ -11,7 +11,7 @@ use pslc_load::verify::{Stamp, Verify};
 use pslc_load::{Completion, Purpose, Target, TargetError, Usage, Verdict};
 use pslc_ssd::{Nanos, Op, Request};
 
-use crate::error::OpenError;
+use crate::error::UnfitJob;
 use crate::io::arena::Arena;
 use crate::io::clock::Watchdog;
 use crate::io::data::Maker;
@@ -188,13 +188,10 @@ impl RealTarget {
     }
 
     /// What would fail at the first request.
-    pub fn check(&self, jobs: &[Job]) -> Result<(), OpenError> {
+    pub fn check(&self, jobs: &[Job]) -> Result<(), UnfitJob> {
         for job in jobs.iter().filter(|job| job.direct) {
             if self.direct.is_none() {
-                return Err(OpenError::new(
-                    format!("job {}: direct=1, but the file system refuses O_DIRECT", job.name),
-                    "use a file on ext4, xfs or btrfs; direct=0 measures the page cache",
-                ));
+                return Err(UnfitJob::NoDirect { job: job.name.clone() });
             }
             let smallest = job.sizes.each(Sizes::smallest);
             let used = [
@@ -206,10 +203,8 @@ impl RealTarget {
             let places = [("offset", job.offset), ("offset_increment", job.offset_increment)];
             for (option, bytes) in sizes.chain(places) {
                 if bytes % self.block as u64 != 0 {
-                    return Err(OpenError::new(
-                        format!("job {}: {option}={bytes}, but the blocks are of {}", job.name, self.block),
-                        format!("a multiple of {}", self.block),
-                    ));
+                    let job = job.name.clone();
+                    return Err(UnfitJob::Unaligned { job, option, bytes, block: self.block });
                 }
             }
         }

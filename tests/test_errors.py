@@ -1,0 +1,213 @@
+"""The codes of errors: what a program knows a refusal by. Each is asked of the world here, not of a list."""
+
+import ast
+import os
+import pickle
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from benches.small import PROFILE
+
+import pslc
+from pslc import _native
+from pslc.base import writer
+from pslc.base.errors import GuardError, JobError, PslcError, TargetError
+from pslc.device.target import RealOptions
+
+ROOT = Path(__file__).parent.parent
+MB = 1 << 20
+
+
+def scratch(path: Path, size: int = 16 * MB) -> None:
+    _native.check_scratch(str(path), size)
+
+
+def reused(path: Path) -> None:
+    _native.RealDrive.existing(str(path), None, None)
+
+
+def on_a_file_that_is_there(folder: Path) -> None:
+    (folder / "there").write_bytes(b"precious")
+    scratch(folder / "there")
+
+
+def on_a_folder(folder: Path) -> None:
+    scratch(folder)
+
+
+def on_more_than_there_is(folder: Path) -> None:
+    scratch(folder / "new", 1 << 60)
+
+
+def on_a_few_bytes(folder: Path) -> None:
+    scratch(folder / "new", 512)
+
+
+def in_no_folder(folder: Path) -> None:
+    scratch(folder / "gone" / "new")
+
+
+def in_sysfs(folder: Path) -> None:
+    scratch(Path("/sys/new"))
+
+
+def over_another_s_file(folder: Path) -> None:
+    (folder / "data").write_bytes(bytes(MB))
+    reused(folder / "data")
+
+
+def over_a_file_with_two_names(folder: Path) -> None:
+    (folder / "data").write_bytes(bytes(MB))
+    os.link(folder / "data", folder / "other")
+    reused(folder / "data")
+
+
+def over_a_fifo(folder: Path) -> None:
+    os.mkfifo(folder / "fifo")
+    reused(folder / "fifo")
+
+
+def over_a_file_that_is_held_open(folder: Path) -> None:
+    (folder / "data").write_bytes(bytes(MB))
+    with (folder / "data").open("rb"):
+        reused(folder / "data")
+
+
+def through_a_link(folder: Path) -> None:
+    (folder / "below").mkdir()
+    (folder / "data").write_bytes(bytes(MB))
+    (folder / "below" / "link").symlink_to(folder / "data")
+    reused(folder / "below" / "link")
+
+
+def with_the_name_of_another(folder: Path) -> None:
+    (folder / "data").write_bytes(bytes(MB))
+    pslc.run("fill", on=str(folder / "data"), real=RealOptions(reuse=True, overwrite_file="other"))
+
+
+def on_what_is_no_device(folder: Path) -> None:
+    _native.inspect_device(str(folder))
+
+
+def on_no_device(folder: Path) -> None:
+    _native.inspect_device(str(folder / "gone"))
+
+
+def to_a_name_that_is_taken(folder: Path) -> None:
+    (folder / "page").write_bytes(b"precious")
+    writer.write(folder / "page", "new", writer.Replace.NEVER)
+
+
+def to_a_link(folder: Path) -> None:
+    (folder / "page").symlink_to(folder / "other")
+    writer.write(folder / "page", "new", writer.Replace.ANY)
+
+
+def of_what_is_no_drive(folder: Path) -> None:
+    (folder / "disk").write_bytes(b"no drive at all, but text that is long enough for a header" * 9)
+    _native.SimDrive.open(str(folder / "disk"))
+
+
+def drive_in(folder: Path) -> Path:
+    drive = _native.SimDrive("small.toml", PROFILE, {}, [])
+    drive.save(str(folder / "disk"))
+    drive.close()
+    return folder / "disk"
+
+
+def of_a_drive_that_is_there(folder: Path) -> None:
+    disk = drive_in(folder)
+    _native.SimDrive("small.toml", PROFILE, {}, []).save(str(disk))
+
+
+def of_a_drive_that_is_held(folder: Path) -> None:
+    disk = drive_in(folder)
+    held = _native.SimDrive.open(str(disk))
+    try:
+        _native.SimDrive.open(str(disk))
+    finally:
+        held.close()
+
+
+def of_a_drive_without_a_file(_: Path) -> None:
+    _native.SimDrive("small.toml", PROFILE, {}, []).save()
+
+
+def of_a_drive_that_is_cut(folder: Path) -> None:
+    disk = drive_in(folder)
+    os.truncate(disk, disk.stat().st_size // 2)
+    _native.SimDrive.open(str(disk))
+
+
+def with_blocks_that_are_none(folder: Path) -> None:
+    (folder / "job.fio").write_text("[w]\nrw=write\nbs=4k\noffset=100\nsize=64k\ndirect=1\n")
+    pslc.run(folder / "job.fio", on=str(folder / "new"), real=RealOptions(size=16 * MB))
+
+
+REFUSED: dict[str, tuple[Callable[[Path], None], type[PslcError]]] = {
+    "scratch-exists": (on_a_file_that_is_there, GuardError),
+    "scratch-name-taken": (on_a_folder, GuardError),
+    "scratch-no-space": (on_more_than_there_is, GuardError),
+    "scratch-too-small": (on_a_few_bytes, GuardError),
+    "kernel-file-system": (in_sysfs, GuardError),
+    "system-failed": (in_no_folder, GuardError),
+    "file-not-written-by-pslc": (over_another_s_file, GuardError),
+    "file-hard-links": (over_a_file_with_two_names, GuardError),
+    "file-not-regular": (over_a_fifo, GuardError),
+    "file-in-use": (over_a_file_that_is_held_open, GuardError),
+    "file-link-out-of-folder": (through_a_link, GuardError),
+    "file-not-named": (with_the_name_of_another, GuardError),
+    "device-not-block": (on_what_is_no_device, GuardError),
+    "device-not-found": (on_no_device, GuardError),
+    "output-exists": (to_a_name_that_is_taken, GuardError),
+    "output-is-link": (to_a_link, GuardError),
+    "drive-foreign": (of_what_is_no_drive, TargetError),
+    "drive-exists": (of_a_drive_that_is_there, TargetError),
+    "drive-held": (of_a_drive_that_is_held, TargetError),
+    "drive-no-file": (of_a_drive_without_a_file, TargetError),
+    "drive-damaged": (of_a_drive_that_is_cut, TargetError),
+    "job-unaligned": (with_blocks_that_are_none, JobError),
+}
+
+
+@pytest.mark.parametrize("code", REFUSED)
+def test_a_refusal_has_its_code_and_keeps_it_on_its_way(code, tmp_path):
+    ask, kind = REFUSED[code]
+    with pytest.raises(kind) as caught:
+        ask(tmp_path)
+    error = caught.value
+    assert error.code == code, str(error)
+    assert str(error) == f"{error.message}\n\nhint: {error.hint}"
+    again = pickle.loads(pickle.dumps(error))
+    assert (again.message, again.hint, again.code) == (error.message, error.hint, code)
+
+
+def test_an_error_of_a_profile_has_no_code():
+    with pytest.raises(PslcError) as caught:
+        pslc.run("fill", on="sim:no-such-drive")
+    assert caught.value.code is None
+
+
+def codes_in_python() -> set[str]:
+    """Codes that Python gives itself; each GuardError that it raises has one."""
+    codes = set()
+    for path in (ROOT / "python" / "pslc").rglob("*.py"):
+        for call in ast.walk(ast.parse(path.read_text())):
+            if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "GuardError":
+                (code,) = [word.value for word in call.keywords if word.arg == "code"]
+                assert isinstance(code, ast.Constant), f"{path}:{call.lineno}"
+                codes.add(code.value)
+    return codes
+
+
+def test_the_page_on_python_lists_the_codes_that_there_are():
+    native = _native.error_codes()
+    assert len(set(native)) == len(native)
+    section = (ROOT / "docs" / "api.md").read_text().partition("\n## Errors")[2]
+    rows = [line.split(" | ")[2] for line in section.splitlines() if line.startswith("| ") and "`" in line]
+    listed = [code for row in rows for code in re.findall(r"`([a-z-]+)`", row)]
+    assert len(set(listed)) == len(listed)
+    assert set(listed) == set(native) | codes_in_python()
+    assert set(REFUSED) <= set(listed)
