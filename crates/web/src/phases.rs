@@ -158,31 +158,31 @@ impl Bins {
     fn absorb_short_runs(&self, runs: &[Run]) -> Vec<Run> {
         let shortest = self.share(MIN_PHASE_SHARE).max(MIN_PHASE_BINS);
         let is_short = |run: &Run| run.len() < if run.from == 0 { MIN_FIRST_BINS } else { shortest };
-        let mut kept: Vec<Run> = Vec::new();
+        let mut merged: Vec<Run> = Vec::new();
         for group in runs.chunk_by(|run, next| is_short(run) && is_short(next)) {
             let Run { from, to, .. } = Run { to: group[group.len() - 1].to, ..group[0] };
             let joins = to - from < shortest && is_short(&group[0]);
-            let before = kept.last().copied();
+            let before = merged.last().copied();
             let after = runs.iter().find(|run| run.from == to).copied();
             match (joins, before, after) {
                 (true, Some(before), Some(after)) => {
                     let edge = self.edge_between(before, group, after);
-                    kept.push(Run { cause: before.cause, from, to: edge });
-                    kept.push(Run { cause: after.cause, from: edge, to });
+                    merged.push(Run { cause: before.cause, from, to: edge });
+                    merged.push(Run { cause: after.cause, from: edge, to });
                 }
-                (true, Some(one), None) | (true, None, Some(one)) => {
-                    kept.push(Run { cause: one.cause, from, to })
+                (true, Some(neighbour), None) | (true, None, Some(neighbour)) => {
+                    merged.push(Run { cause: neighbour.cause, from, to })
                 }
-                _ => kept.push(Run { cause: most_frequent(group), from, to }),
+                _ => merged.push(Run { cause: most_frequent(group), from, to }),
             }
         }
-        kept.retain(|run| run.len() > 0);
-        kept.dedup_by(|run, before| {
+        merged.retain(|run| run.len() > 0);
+        merged.dedup_by(|run, before| {
             let same = run.cause == before.cause;
             before.to = if same { run.to } else { before.to };
             same
         });
-        kept
+        merged
     }
 
     /// Where short runs change from the speed of the run before them to that of the run behind them.
@@ -348,23 +348,23 @@ mod tests {
 
     #[test]
     fn a_short_phase_of_its_own_speed_is_not_averaged_into_its_neighbour() {
-        let found = phases(&[(330, 5000, true), (10, 1000, false), (660, 500, false)]);
-        assert_eq!(found[0], (Cause::Cache, 330, 5000));
-        assert_eq!(found[1], (Cause::Direct, 1000, 503));
-        let found = phases(&[(330, 5000, true), (50, 1000, false), (620, 500, false)]);
-        assert_eq!(found[1..], [(Cause::Direct, 380, 1000), (Cause::Direct, 1000, 500)]);
+        let rows = phases(&[(330, 5000, true), (10, 1000, false), (660, 500, false)]);
+        assert_eq!(rows[0], (Cause::Cache, 330, 5000));
+        assert_eq!(rows[1], (Cause::Direct, 1000, 503));
+        let rows = phases(&[(330, 5000, true), (50, 1000, false), (620, 500, false)]);
+        assert_eq!(rows[1..], [(Cause::Direct, 380, 1000), (Cause::Direct, 1000, 500)]);
     }
 
     #[test]
     fn a_run_too_short_for_a_phase_belongs_to_the_neighbour_of_its_speed() {
-        let found = phases(&[(300, 5000, true), (2, 500, false), (2, 500, true), (696, 500, false)]);
-        assert_eq!(found, [(Cause::Cache, 300, 5000), (Cause::Direct, 1000, 500)]);
+        let rows = phases(&[(300, 5000, true), (2, 500, false), (2, 500, true), (696, 500, false)]);
+        assert_eq!(rows, [(Cause::Cache, 300, 5000), (Cause::Direct, 1000, 500)]);
     }
 
     #[test]
     fn a_bin_across_an_end_slows_neither_side() {
-        let found = phases(&[(300, 5000, true), (1, 909, true), (699, 500, false)]);
-        assert_eq!(found, [(Cause::Cache, 300, 5000), (Cause::Direct, 1000, 500)]);
+        let rows = phases(&[(300, 5000, true), (1, 909, true), (699, 500, false)]);
+        assert_eq!(rows, [(Cause::Cache, 300, 5000), (Cause::Direct, 1000, 500)]);
         let bytes: u64 =
             Phase::all(&curve(&[(300, 5000, true), (1, 909, true), (699, 500, false)]), 0, &[])[0].to_bytes;
         assert!((300_450_000_000..300_550_000_000).contains(&bytes), "{bytes}");
@@ -374,8 +374,8 @@ mod tests {
     fn a_pause_is_in_no_speed() {
         let mut paused = curve(&[(100, 1000, true)]);
         paused.end_ns.iter_mut().skip(50).for_each(|end| *end += 30_000_000_000);
-        let found = Phase::all(&paused, 0, &[(50_000_000_000, 80_000_000_000)]);
-        assert_eq!(found.len(), 1);
-        assert!((found[0].bytes_per_s / 1e9 - 1.0).abs() < 1e-9);
+        let rows = Phase::all(&paused, 0, &[(50_000_000_000, 80_000_000_000)]);
+        assert_eq!(rows.len(), 1);
+        assert!((rows[0].bytes_per_s / 1e9 - 1.0).abs() < 1e-9);
     }
 }
