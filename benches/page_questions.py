@@ -1,8 +1,14 @@
 """Questions for the static page: every drive, every policy, random settings; and where `make web` has built it."""
 
+import json
 import random
+import subprocess
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
+from pslc.base.errors import PslcError
+from pslc.device import parts
 from pslc.device.profiles import library
 from pslc.lab import page_data
 
@@ -33,3 +39,26 @@ def questions(count: int, seed: int) -> list[dict[str, object]]:
         pairs = [pair for knob in turned for pair in knob["pairs"][pick.choice(list(knob["stops"]))]]
         asked.append(question(slug, pairs, SCALED))
     return asked
+
+
+def drives_of_parts(count: int, seed: int) -> list[dict[str, object]]:
+    """Fills of drives of random dies and controllers, as far as these can be together."""
+    pick = random.Random(seed)
+    asked: list[dict[str, object]] = []
+    while len(asked) < count:
+        die, controller = pick.choice(list(parts.nands())), pick.choice(list(parts.controllers()))
+        try:
+            made = parts.profile(
+                nand=die, controller=controller, capacity=pick.choice(["500GB", "1TB", "2TB"]), cache={}
+            )
+        except PslcError:
+            continue
+        asked.append({"profile": made.text, "overrides": [], "job": FILL, "denominator": SCALED})
+    return asked
+
+
+def answers(asked: Sequence[Mapping[str, object]]) -> list[dict[str, Any]]:
+    """What the WebAssembly module answers under Node.js: each `answer`, with its `cpu_ms` and `memory_bytes`."""
+    done = subprocess.run(["node", str(ROOT / "web/answers.mjs"), str(MODULE), "json"], capture_output=True, text=True,
+                          input="".join(json.dumps(question) + "\n" for question in asked), check=True)  # fmt: skip
+    return [json.loads(line) for line in done.stdout.splitlines()]

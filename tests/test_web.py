@@ -2,15 +2,18 @@
 
 import itertools
 import json
+import math
 import re
 import shutil
 import subprocess
 import tomllib
 
+import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from benches.page_questions import MODULE, PAGE, ROOT, questions
+from benches.page_questions import MODULE, PAGE, ROOT, answers, drives_of_parts, questions
 
+import pslc
 from pslc.device import parts
 from tests.conftest import needs_chromium
 
@@ -30,6 +33,72 @@ def test_a_browser_computes_what_the_native_build_does_to_the_byte():
                              text=True, check=True)  # fmt: skip
     assert native.stdout.split() == browser.stdout.split()
     assert len(set(native.stdout.split())) > 40
+
+
+def _bins(answer):
+    """Edges of its bins in bytes moved, and the speed of each bin."""
+    curve = answer["curve"]
+    widths = np.add(curve["write_bytes"], curve["read_bytes"])
+    return np.concatenate(([0], np.cumsum(widths))), widths / np.diff([answer["start_ns"], *curve["end_ns"]]) * 1e9
+
+
+@pytest.fixture(scope="module")
+def fills():
+    """Of drives, policies, random settings and drives of parts: questions, and answers that are not refusals."""
+    asked = questions(100, 5) + drives_of_parts(100, 5)
+    pairs = zip(asked, (reply["answer"] for reply in answers(asked)), strict=True)
+    return [(question, answer) for question, answer in pairs if "curve" in answer]
+
+
+def test_the_speed_of_a_phase_is_the_mean_of_the_curve_over_its_range(fills):
+    assert len(fills) > 200
+    for question, answer in fills:
+        edges, speeds = _bins(answer)
+        for phase in answer["phases"]:
+            inside = (edges[:-1] >= phase["from_bytes"]) & (edges[1:] <= phase["to_bytes"])
+            # A bin across an end has a speed in between.
+            if inside.sum() > 4:
+                inside[np.flatnonzero(inside)[[0, -1]]] = False
+            if inside.any():
+                seconds = np.diff(edges)[inside] / speeds[inside]
+                mean = np.diff(edges)[inside].sum() / seconds.sum()
+                assert phase["bytes_per_s"] == pytest.approx(mean, rel=0.04), (question["overrides"], phase)
+
+
+def test_no_phase_is_of_two_speeds(fills):
+    """A fiftieth of a curve within a phase has the phase's speed, but for ripple of a cache that is reused."""
+    worst = []
+    for _, answer in fills:
+        edges, speeds = _bins(answer)
+        times_s = np.concatenate(([0.0], np.cumsum(np.diff(edges) / speeds)))
+        width = len(speeds) // 50
+        for phase in answer["phases"]:
+            first, last = np.add(np.searchsorted(edges, [phase["from_bytes"], phase["to_bytes"]]), (2, -3))
+            starts = np.arange(first, last - width)
+            if starts.size:
+                means = (edges[starts + width] - edges[starts]) / (times_s[starts + width] - times_s[starts])
+                worst.append(np.abs(np.log(means / phase["bytes_per_s"])).max())
+    assert np.quantile(worst, 0.99) < 0.12
+    assert max(worst) < 0.3
+
+
+def test_phases_end_where_the_analysis_of_the_same_fill_ends_them(fills, tmp_path):
+    """But for what memory takes in at the start, which fits into few bins of the page."""
+    profile, off_bins = tmp_path / "drive.toml", []
+    for question, answer in fills[:49]:
+        profile.write_text(question["profile"])
+        overrides = "".join(f",{key}={value}" for key, value in question["overrides"])
+        recording = pslc.run("fill", on=f"sim:{profile},scale=1/{question['denominator']}{overrides}")
+        edges, _ = _bins(answer)
+        ends = np.array([phase["to_bytes"] for phase in answer["phases"]])
+        phases = recording.findings["phases"]
+        for phase, after in itertools.pairwise(phases):
+            memory = phase["cause"] == "dram" or phase["to_bytes"] < edges[2]
+            if not memory and abs(math.log(phase["bytes_per_s"] / after["bytes_per_s"])) > math.log(1.2):
+                off_bins.append(np.abs(ends - phase["to_bytes"]).min() / np.diff(edges).max())
+    assert len(off_bins) > 40
+    assert np.quantile(off_bins, 0.9) < 1
+    assert max(off_bins) < 5
 
 
 def test_the_module_is_small():

@@ -1,4 +1,5 @@
 // As crates/web/examples/answers.rs, by the WebAssembly module: node web/answers.mjs MODULE < QUESTIONS
+// With a second argument, `json`, whole answers, each with what it took: milliseconds of a processor, and bytes of the module's memory.
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 
@@ -32,8 +33,13 @@ for await (const line of createInterface({ input: process.stdin })) {
   const question = new TextEncoder().encode(line);
   const asked = exports.reserve(question.length);
   new Uint8Array(exports.memory.buffer, asked, question.length).set(question);
+  const began = process.cpuUsage();
   const at = exports.answer(asked, question.length);
+  const { user, system } = process.cpuUsage(began);
   const lengths = new DataView(exports.memory.buffer, at, 8);
-  const length = 8 + lengths.getUint32(0, true) + lengths.getUint32(4, true);
-  console.log(checksum(new Uint8Array(exports.memory.buffer, at, length)));
+  const json = lengths.getUint32(0, true);
+  if (process.argv[3] === "json") {
+    const answer = new TextDecoder().decode(new Uint8Array(exports.memory.buffer, at + 8, json));
+    console.log(`{"cpu_ms":${(user + system) / 1000},"memory_bytes":${exports.memory.buffer.byteLength},"answer":${answer}}`);
+  } else console.log(checksum(new Uint8Array(exports.memory.buffer, at, 8 + json + lengths.getUint32(4, true))));
 }

@@ -29,6 +29,8 @@ export function overridesOf(drive: DriveData, knobs: Record<string, string>): [s
 const DENOMINATORS = [32, 24, 16, 12, 8, 6, 4, 3, 2];
 /** What a copy of one sixteenth is good for: a coarser one loses phases, and is for slow computers only. */
 const USUAL_DENOMINATOR = 16;
+/** A drive that folds to the end of a fill writes all of it twice: half as large a copy has the same two speeds. */
+const FOLDING_DENOMINATOR = 32;
 
 function denominatorsOf(drive: DriveData): number[] {
   const [pages, bits] = [numberOf(drive.profile, "pages_per_block"), numberOf(drive.profile, "bits_per_cell")];
@@ -45,7 +47,8 @@ function numberOf(profile: string, key: string): number {
 
 /** How small the copy of a drive is that answers first. */
 export function denominatorOf(drive: DriveData): number {
-  return denominatorsOf(drive).find((denominator) => denominator <= USUAL_DENOMINATOR) ?? 1;
+  const largest = /^when_full = "fold"$/m.test(drive.profile) ? FOLDING_DENOMINATOR : USUAL_DENOMINATOR;
+  return denominatorsOf(drive).find((denominator) => denominator <= largest) ?? 1;
 }
 
 /** The same for an answer within `budget` milliseconds, where a copy of `denominator` took `spent`. */
