@@ -8,7 +8,6 @@ from collections import Counter
 from benches.charts.draw import chart
 from benches.charts.judge import judge
 
-
 VARYING = (
     (re.compile(r": .*"), ""),
     (re.compile(r"#[0-9a-f]{6}"), "COLOR"),
