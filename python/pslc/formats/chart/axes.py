@@ -18,6 +18,8 @@ USUAL_STEPS: Final = (1.0, 2.0, 2.5, 5.0)
 """Digits that a program chooses by itself."""
 MAX_STEP_ERROR_RATIO: Final = 0.004
 """Of the distance between two marks, where it is measured in pixels."""
+MAX_ALIKE_RATIO: Final = 0.01
+"""Between both readings of a range: with less it does not matter which is taken."""
 MAX_OFFSET_RATIO: Final = 0.05
 """Of the distance between two marks: how far a mark may be from a multiple of it."""
 AT_EDGE_PX: Final = 2.0
@@ -140,7 +142,7 @@ def fitted(of: Range, option: str, sides: tuple[float, float], marks: Floats) ->
     by_frame = _is_round(spacing, MAX_STEP_ERROR_RATIO) and _is_multiple(start, spacing)
     if by_marks and by_frame:
         usual = _is_round(step, 1e-6, USUAL_STEPS), _is_round(spacing, MAX_STEP_ERROR_RATIO, USUAL_STEPS)
-        by_marks, by_frame = usual if usual[0] != usual[1] else (True, True)
+        by_marks, by_frame = usual if usual[0] != usual[1] else (True, abs(spacing / step - 1) > MAX_ALIKE_RATIO)
     if by_marks and not by_frame:
         return Axis(of, first, last, f"{option} {of.text} spans the outermost marks, {step:g} apart", between)
     if by_frame and not by_marks:
