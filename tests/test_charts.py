@@ -55,6 +55,25 @@ SEEDS: dict[tuple[str, ...], int] = {("plotly_dark", "line"): 3}
 """Seeds other than 1: there a thin curve in a JPEG is refused."""
 
 
+@pytest.mark.parametrize(("seed", "words"), [(8, "the legend seems to name 5 curves"), (118, "hidden by others")])
+def test_a_curve_behind_another_is_refused_and_not_left_out_in_silence(seed, words):
+    verdict = judge(chart(seed))
+    assert verdict.outcome == "refused", verdict
+    assert words in verdict.why
+
+
+@pytest.mark.parametrize("seed", [92, 38])
+def test_a_curve_above_the_last_label_is_read_where_the_plot_has_no_upper_side(seed):
+    verdict = judge(chart(seed))
+    assert verdict.outcome == "right", verdict
+
+
+@pytest.mark.parametrize("seed", [24, 49, 63])
+def test_areas_that_are_filled_below_lines_are_no_curves_of_their_own(seed):
+    verdict = judge(chart(seed))
+    assert verdict.outcome == "right", verdict
+
+
 def test_each_color_is_a_curve_with_its_cliff():
     curves = formats.read_each([EXAMPLE], hints())
     ends = {data.chart.name: imported.analyzed(data) for data in curves}

@@ -2,7 +2,7 @@
 
 import io
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, permutations
 
 import numpy as np
 from PIL import Image
@@ -43,17 +43,25 @@ def judge(chart: Chart) -> Verdict:
     if len(found.curves) != len(chart.series):
         names = ", ".join(curve.name for curve in found.curves)
         return Verdict("wrong", 1.0, 1.0, f"{len(found.curves)} curves ({names}) of {len(chart.series)}")
-    worst = [_errors(chart, series, found.curves, found.x.range.unit) for series in chart.series]
+    pairs = zip(chart.series, _matched(chart.series, found.curves), strict=True)
+    worst = [_errors(chart, series, curve, found.x.range.unit) for series, curve in pairs]
     cliff, speed = max(error[0] for error in worst), max(error[1] for error in worst)
     right = cliff <= MAX_CLIFF_ERROR and speed <= MAX_SPEED_ERROR
     return Verdict("right" if right else "wrong", cliff, speed, "" if right else "off")
 
 
-def _errors(chart: Chart, series: Series, curves: tuple[reading.Curve, ...], unit: float) -> tuple[float, float]:
+def _matched(series: tuple[Series, ...], curves: tuple[reading.Curve, ...]) -> tuple[reading.Curve, ...]:
+    """The curve of each series, by color: each once, as a thin curve in a JPEG is pale."""
+    true = [colors.parse(one.color) or (0, 0, 0) for one in series]
+
+    def apart(order: tuple[reading.Curve, ...]) -> float:
+        return sum(float(np.linalg.norm(np.subtract(one.rgb, rgb))) for one, rgb in zip(order, true, strict=True))
+
+    return min(permutations(curves), key=apart)
+
+
+def _errors(chart: Chart, series: Series, curve: reading.Curve, unit: float) -> tuple[float, float]:
     """Errors of the cliffs' places and of the speeds of a series, as shares of the width and the height."""
-    rgb = colors.parse(series.color)
-    assert rgb is not None
-    curve = min(curves, key=lambda one: float(np.linalg.norm(np.subtract(one.rgb, rgb))))
     wide, high = (float(limits[1] - limits[0]) for limits in chart.limits)
     x, speed = curve.x / unit, curve.speed / 1e6
     cliffs = [_cliff_error(series, cliff, x, speed, wide) for cliff in series.cliffs]

@@ -236,3 +236,15 @@ def test_random_runs_of_fio_are_read_right_or_refused(number, tmp_path):
     verdicts = fio_logs.held_against(run, *fio_logs.made(run, tmp_path / "run"))
     # Beside other tests fio's helper thread is late, and its own rows are off by a percent or two.
     assert [verdict for verdict in verdicts if verdict.outcome == "wrong" and verdict.error_share > 0.05] == []
+
+
+@pytest.mark.parametrize(("every", "outcome"), [(3, "refused"), (8, "doubted")])
+def test_rows_that_are_missing_now_and_then_are_doubted_and_refused_where_they_are_many(tmp_path, every, outcome):
+    path = log(tmp_path / "run_bw.1.log", [40e6] * 96, step_ms=50)
+    rows = path.read_text().splitlines()
+    path.write_text("\n".join(row for at, row in enumerate(rows) if at % every) + "\n")
+    if outcome == "refused":
+        with pytest.raises(PslcError, match=r"rows of the log are missing for \d+ % of the time"):
+            read(path)
+    else:
+        assert any("rows are missing" in text for text in read(path).cautions)

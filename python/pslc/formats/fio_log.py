@@ -44,6 +44,8 @@ MIN_RESTART_MS: Final = 100
 RESTART_SHARE: Final = 0.1
 """Times that run back to this share of a job's length, or sooner, are those of the next job."""
 MAX_JOBS: Final = 4096
+MAX_UNSURE_SHARE: Final = 0.25
+"""Of the time: what rows that are missing may leave open."""
 MAX_DIFFERENCE_SHARE: Final = 0.01
 """Between a log and the JSON of its run."""
 MIN_INTERVALS: Final = 10
@@ -292,11 +294,20 @@ def _twins(wanted: Sequence[tuple[_Block, Rows]]) -> list[str]:
 
 
 def _unsure(taken: Sequence[_Taken]) -> list[str]:
-    """What short gaps leave open."""
+    """What short gaps leave open.
+
+    Raises:
+        PslcError: they leave open more than a quarter of the time, so that the bytes may be twice what was moved.
+    """
     lasted = sum(float(item.covered.end_s[-1] - item.covered.start_s[0]) for item in taken)
     unsure = sum(item.covered.unsure_s for item in taken)
     if unsure <= MAX_DIFFERENCE_SHARE * lasted:
         return []
+    if unsure > MAX_UNSURE_SHARE * lasted:
+        raise RecordingError(
+            f"rows of the log are missing for {100 * unsure / lasted:.0f} % of the time, an interval or two at once",
+            "give fio's JSON beside the log, or log_avg_msec=500 to fio",
+        )
     return [
         f"rows are missing for {100 * unsure / lasted:.0f} % of the time, an interval or two at once: there are too "
         "many bytes where nothing was moved meanwhile; give fio's JSON beside the log, or log_avg_msec=500 to fio"

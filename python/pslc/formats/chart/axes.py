@@ -14,8 +14,12 @@ from pslc.formats.chart.lines import Floats
 RANGE: Final = re.compile(r"\s*(-?[\d.]+(?:e\d+)?)\s*:\s*(-?[\d.]+(?:e\d+)?)\s*([^\d\s].*?)\s*", re.IGNORECASE)
 STEPS: Final = (1.0, 1.2, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 7.5, 8.0, 1.28, 2.56, 5.12, 3.2, 6.4, 1.6)
 """Digits of the distance between two marks: what programs choose, minutes, and powers of two."""
+USUAL_STEPS: Final = (1.0, 2.0, 2.5, 5.0)
+"""Digits that a program chooses by itself."""
 MAX_STEP_ERROR_RATIO: Final = 0.004
 """Of the distance between two marks, where it is measured in pixels."""
+MAX_ALIKE_RATIO: Final = 0.01
+"""Between both readings of a range: with less it does not matter which is taken."""
 MAX_OFFSET_RATIO: Final = 0.05
 """Of the distance between two marks: how far a mark may be from a multiple of it."""
 AT_EDGE_PX: Final = 2.0
@@ -49,12 +53,14 @@ class Axis:
     Attributes:
         at_low, at_high: pixels at which the range begins and ends.
         note: how the range was understood.
+        spacing: from one mark to the next, in pixels; 0 where none were seen.
     """
 
     range: Range
     at_low: float
     at_high: float
     note: str
+    spacing: float = 0.0
 
     @property
     def per_pixel(self) -> float:
@@ -123,20 +129,24 @@ def fitted(of: Range, option: str, sides: tuple[float, float], marks: Floats) ->
         return Axis(of, *sides, f"{option} {of.text} spans the frame; no marks of this axis were seen")
     first, last = (marks[0], marks[-1]) if sides[0] < sides[1] else (marks[-1], marks[0])
     count = len(marks) - 1
+    between = abs(last - first) / count
     step = (of.high - of.low) / of.unit / count
     by_marks = _is_round(step, 1e-6) and _is_multiple(of.low / of.unit, step)
     if abs(first - sides[0]) <= AT_EDGE_PX and abs(last - sides[1]) <= AT_EDGE_PX:
         if by_marks:
-            return Axis(of, *sides, f"{option} {of.text} spans the frame, with a mark every {step:g}")
+            return Axis(of, *sides, f"{option} {of.text} spans the frame, with a mark every {step:g}", between)
         raise _unclear(of, option, f"its {count + 1} marks would be {step:.4g} apart")
     whole = Axis(of, *sides, "")
-    spacing = abs(last - first) / count * whole.per_pixel / of.unit
+    spacing = between * whole.per_pixel / of.unit
     start = float(whole.values(marks[:1])[0]) / of.unit
     by_frame = _is_round(spacing, MAX_STEP_ERROR_RATIO) and _is_multiple(start, spacing)
+    if by_marks and by_frame:
+        usual = _is_round(step, 1e-6, USUAL_STEPS), _is_round(spacing, MAX_STEP_ERROR_RATIO, USUAL_STEPS)
+        by_marks, by_frame = usual if usual[0] != usual[1] else (True, abs(spacing / step - 1) > MAX_ALIKE_RATIO)
     if by_marks and not by_frame:
-        return Axis(of, first, last, f"{option} {of.text} spans the outermost marks, {step:g} apart")
+        return Axis(of, first, last, f"{option} {of.text} spans the outermost marks, {step:g} apart", between)
     if by_frame and not by_marks:
-        return Axis(of, *sides, f"{option} {of.text} spans the frame, with a mark every {spacing:.4g}")
+        return Axis(of, *sides, f"{option} {of.text} spans the frame, with a mark every {spacing:.4g}", between)
     how = "either" if by_marks else "neither"
     raise _unclear(
         of, option, f"marks {step:.4g} apart if it spans the marks, {spacing:.4g} if it spans the frame: {how} may be"
@@ -151,9 +161,9 @@ def _unclear(of: Range, option: str, why: str) -> RecordingError:
     )
 
 
-def _is_round(step: float, tolerance: float) -> bool:
+def _is_round(step: float, tolerance: float, digits_of: tuple[float, ...] = STEPS) -> bool:
     digits = step / 10.0 ** math.floor(math.log10(step) + 1e-9)
-    return any(abs(digits / of - 1) <= tolerance or abs(digits / of - 10) <= 10 * tolerance for of in STEPS)
+    return any(abs(digits / of - 1) <= tolerance or abs(digits / of - 10) <= 10 * tolerance for of in digits_of)
 
 
 def _is_multiple(value: float, step: float) -> bool:

@@ -19,6 +19,8 @@ MIN_TOLERANCE_PX: Final = 4.0
 """How far the ends of lines of one frame may differ: ticks make them longer."""
 SIDE_WEIGHT: Final = 2.5
 """What a side that is drawn counts, in lines."""
+OVER_WEIGHT: Final = 0.4
+"""What a line counts that goes on a little beyond a side; one that ends at it counts 0.5."""
 MIN_SIDE_RATIO: Final = 0.75
 """Share of a side that has to be drawn: curves may lie over it."""
 MAX_BEYOND_RATIO: Final = 0.06
@@ -45,7 +47,7 @@ MAX_LABEL_RATIO: Final = 0.14
 """Of the picture: how far from the frame labels are looked for."""
 LABEL_GAPS_PX: Final = (2, 3, 5, 8, 12)
 """Blank rows that may lie within labels: those that give the most even ones are taken."""
-LABEL_MARGIN_RATIO: Final = 0.35
+LABEL_MARGIN_RATIO: Final = 1.0
 """Of the frame: how far along it labels may stand beyond its corners, where a side of it is not seen."""
 MAX_LABEL_OFF_RATIO: Final = 0.15
 """Of the distance between two marks: how far the middle of a label may be from its mark."""
@@ -174,6 +176,10 @@ def _support(
     first, last = np.array(sides).T[:, :, None]
     inside = (at >= first - across) & (at <= last + across)
     ends = 0.5 * (abs(start - low) <= along) + 0.5 * (abs(end - high) <= along)
+    # Ticks and digits below them make a line longer.
+    over = MAX_BEYOND_RATIO * (high - low)
+    ends += OVER_WEIGHT * ((low - start > along) & (low - start <= over))
+    ends += OVER_WEIGHT * ((end - high > along) & (end - high <= over))
     ends -= 0.5 * (start < low - 3 * along) + 0.5 * (end > high + 3 * along)
     covered = np.minimum(end, high) - np.maximum(start, low)
     beyond = np.maximum(low - start, end - high)
@@ -203,6 +209,7 @@ def marks(pixels: Pixels, frame: Frame, lines: Sequence[Straight], axis: str) ->
     drawn = _grid(lines, along, within)
     if len(drawn) < 2:
         drawn = _ticks(outside)
+        drawn = drawn[(drawn >= within[0] - MAX_LABEL_OFF_PX) & (drawn <= within[1] + MAX_LABEL_OFF_PX)]
     labels = _labels(outside, axis)
     named = _even(labels, within, MAX_LABEL_OFF_PX)
     try:

@@ -11,7 +11,7 @@ import numpy as np
 
 from pslc.base import gate
 from pslc.base.errors import RecordingError
-from pslc.formats.chart import axes, colors, frame, lines, trace
+from pslc.formats.chart import axes, colors, frame, legend, lines, shades, trace
 from pslc.formats.chart.axes import Axis, Range
 from pslc.formats.chart.colors import Color, Mask
 from pslc.formats.chart.frame import Frame, FrameError
@@ -42,9 +42,10 @@ MAX_BACKGROUND_SPREAD: Final = 40.0
 CUT_PX: Final = 12
 CUT_MARGIN_PX: Final = 4
 CUT_LEVELS: Final = 90.0
+ABOVE_LEVELS: Final = 45.0
 MIN_CUT_RATIO: Final = 0.01
-"""Above the plot: how far is looked for the color of a curve and from where on, how near a color is to it, and in how
-many columns."""
+"""Above the plot: how far is looked for the color of a curve and from where on, how near a color is to it (nearer where
+a title may be), and in how many columns."""
 MIN_SCATTERED_RATIO: Final = 0.8
 """Of the plot's width: what is drawn over as much is no label."""
 MAX_ON_GRID_RATIO: Final = 0.6
@@ -52,6 +53,12 @@ MAX_ON_GRID_RATIO: Final = 0.6
 SHADOW_PX: Final = 3.0
 MIN_SHADOW_RATIO: Final = 0.8
 """Of a colour's columns: those in which it begins this near to the line of another one, if it is filled below that."""
+FILL_SHADOW_RATIO: Final = 0.025
+"""Of the frame's height: how near to lines a half transparent area of a mixed colour begins; noise widens them."""
+MIN_FILL_RATIO: Final = 0.05
+"""Of the frame's height: the height of what is filled."""
+MIN_SEEN_APART_RATIO: Final = 0.25
+"""Of the frame's width: where two curves of shades of one colour have to be seen, one above the other."""
 RIM_PARTS: Final = 400
 """Of the frame's width: this part of it is as thick as its sides are at the most."""
 STEEP_PX: Final = 2.5
@@ -140,13 +147,20 @@ def read(pixels: Pixels, wanted: Wanted) -> Reading:
     right, bottom = min(width - 1, math.floor(plot.right)), min(height - 1, math.floor(plot.bottom))
     area = pixels[top : bottom + 1, left : right + 1]
     ruled = _ruled(area, (left, top), level, upright)
-    traced, scattered = _traced(area, ruled)
+    traced, scattered, below = _traced(area, ruled)
+    higher = _higher(pixels, (left, top, right), area, y.spacing, [color for color, _ in traced])
+    if wanted.frame is None and higher < top:
+        top = higher
+        area = pixels[top : bottom + 1, left : right + 1]
+        ruled = _ruled(area, (left, top), level, upright)
+        traced, scattered, below = _traced(area, ruled)
     if wanted.frame is None:
         _refuse_cut(pixels, (left, top, right), area, [color for color, _ in traced])
     if not wanted.series:
         _refuse_scattered(scattered, traced)
-        _refuse_leftover(area, ruled, traced)
+        _refuse_leftover(area, ruled, traced, below)
         _refuse_second(ruled, traced)
+        _refuse_missing(pixels, traced)
     chosen = _chosen(_named(traced), wanted.series)
     curves = [_curve(entry, x, y, (left, top), _other_pixels(entry, traced, area)) for entry in chosen]
     return Reading(pixels, plot, x, y, tuple(curves), (x.note, y.note))
@@ -263,10 +277,14 @@ def _is_ruled(line: Straight, other_curves: Sequence[Straight], behind: Floats) 
     return len(alike) >= 3
 
 
-def _traced(area: Pixels, ruled: _Ruled) -> tuple[list[tuple[Color, trace.Trace]], list[tuple[Color, trace.Trace]]]:
-    """Colours that are of a curve, with it; and those that are too scattered to be one, as labels are."""
-    colored = colors.find(area, ruled.drawn)
+Traced = list[tuple[Color, trace.Trace]]
+
+
+def _traced(area: Pixels, ruled: _Ruled) -> tuple[Traced, Traced, Traced]:
+    """Colours that are of a curve, with it; those that are too scattered to be one, as labels are; and those of what is
+    filled below a curve, and of soft edges."""
     behind = colors.background(area)
+    colored = shades.joined(colors.find(area, ruled.drawn), area, behind, ruled.rows_and_columns)
     every = np.zeros(area.shape[:2], dtype=bool)
     for color in colored:
         every |= color.core
@@ -283,7 +301,8 @@ def _traced(area: Pixels, ruled: _Ruled) -> tuple[list[tuple[Color, trace.Trace]
             traced.append((color, path))
         elif not grey:
             scattered.append((color, path))
-    return _without_shadows(traced, ruled), scattered
+    curves = _without_shadows(traced, ruled, behind)
+    return curves, scattered, [entry for entry in traced if all(entry[0] is not color for color, _ in curves)]
 
 
 def _is_text(color: Color, path: trace.Trace, grey: bool) -> bool:
@@ -301,14 +320,22 @@ def _is_text(color: Color, path: trace.Trace, grey: bool) -> bool:
     return scattered or (path.explained < trace.MIN_EXPLAINED_RATIO and span < MIN_GREY_SPAN_RATIO)
 
 
-def _without_shadows(traced: list[tuple[Color, trace.Trace]], ruled: _Ruled) -> list[tuple[Color, trace.Trace]]:
+def _without_shadows(
+    traced: list[tuple[Color, trace.Trace]], ruled: _Ruled, behind: Floats
+) -> list[tuple[Color, trace.Trace]]:
     """Curves but for areas that are filled below another of them, and its soft edges: they begin at a line that has
     more contrast."""
     areas = [(color, path) for color, path in traced if path.filled]
     lines_ = [entry for entry in traced if not any(_is_within(*entry, *area, ruled) for area in areas)]
     kept: list[tuple[Color, trace.Trace]] = []
     for color, path in sorted(lines_, key=lambda entry: -entry[0].contrast):
-        if not _is_shadow(path, [other for _, other in kept]):
+        reach = SHADOW_PX
+        if shades.is_blend(color, [other for other, _ in kept], behind):
+            high = len(color.core)
+            tall = path.filled or path.stroke > MIN_FILL_RATIO * high
+            reach = max(2 * SHADOW_PX, FILL_SHADOW_RATIO * high if tall else 0.0)
+        stronger = [line for other, line in kept if color.contrast < shades.MIN_FULL_RATIO * other.contrast]
+        if not _is_shadow(path, stronger, reach):
             kept.append((color, path))
     return kept
 
@@ -330,8 +357,8 @@ def _is_within(color: Color, path: trace.Trace, fill: Color, area: trace.Trace, 
     )
 
 
-def _is_shadow(path: trace.Trace, lines_: Sequence[trace.Trace]) -> bool:
-    """Whether a colour begins at lines nearly everywhere."""
+def _is_shadow(path: trace.Trace, lines_: Sequence[trace.Trace], reach: float = SHADOW_PX) -> bool:
+    """Whether a colour begins at lines nearly everywhere, within `reach` pixels."""
     if not lines_:
         return False
     below = np.zeros(path.columns.size, dtype=bool)
@@ -340,9 +367,30 @@ def _is_shadow(path: trace.Trace, lines_: Sequence[trace.Trace]) -> bool:
             np.interp(path.columns, line.columns, rows, left=np.inf, right=np.inf)
             for rows in (line.tops, line.bottoms if not line.filled else line.tops, line.rows)
         )
-        below |= (path.tops >= top - SHADOW_PX) & (path.tops <= bottom + SHADOW_PX)
-        below |= np.abs(path.rows - row) <= SHADOW_PX
+        below |= (path.tops >= top - reach) & (path.tops <= bottom + reach)
+        below |= np.abs(path.rows - row) <= reach
     return bool(below.mean() >= MIN_SHADOW_RATIO)
+
+
+def _higher(pixels: Pixels, edges: tuple[int, int, int], area: Pixels, spacing: float, colored: Sequence[Color]) -> int:
+    """The row up to which curves go on above the last mark, by less than there is from a mark to the next; else the
+    frame's top.
+
+    Args:
+        edges: left, top and right of the frame.
+        spacing: from one mark to the next.
+    """
+    left, top, right = edges
+    behind = colors.background(area)
+    first = max(0, top - round(spacing))
+    above = pixels[first : max(0, top - CUT_MARGIN_PX), left : right + 1]
+    near = np.zeros(above.shape[:2], dtype=bool)
+    for color in colored:
+        if not color.is_grey(behind):
+            away = np.linalg.norm(above.astype(float) - np.array(color.rgb, dtype=float), axis=2)
+            near |= away < min(ABOVE_LEVELS, color.contrast / 4)
+    rows = np.flatnonzero(near.sum(axis=1) > 1)
+    return first + int(rows[0]) - CUT_MARGIN_PX if len(rows) and rows[0] > CUT_MARGIN_PX else top
 
 
 def _refuse_cut(pixels: Pixels, edges: tuple[int, int, int], area: Pixels, colored: Sequence[Color]) -> None:
@@ -408,6 +456,20 @@ def _refuse_second(ruled: _Ruled, traced: Sequence[tuple[Color, trace.Trace]]) -
             )
 
 
+def _refuse_missing(pixels: Pixels, traced: Sequence[tuple[Color, trace.Trace]]) -> None:
+    """Refuse a chart whose legend names more curves than were seen.
+
+    Raises:
+        PslcError: it does.
+    """
+    count = legend.named(pixels)
+    if count > len(traced):
+        raise RecordingError(
+            f"the legend seems to name {count} curves, and {len(traced)} were seen",
+            f"name those to be read, for example --series '{traced[0][0].hex}'" if traced else "--series '#rrggbb'",
+        )
+
+
 def _is_curve(path: trace.Trace, wide: int) -> bool:
     """Whether what is left of a picture is one more curve."""
     return bool(
@@ -418,7 +480,7 @@ def _is_curve(path: trace.Trace, wide: int) -> bool:
     )
 
 
-def _refuse_leftover(area: Pixels, ruled: _Ruled, traced: list[tuple[Color, trace.Trace]]) -> None:
+def _refuse_leftover(area: Pixels, ruled: _Ruled, traced: Traced, below: Traced) -> None:
     """Refuse a chart with another curve, whose colour cannot be told from those of others.
 
     Raises:
@@ -432,6 +494,8 @@ def _refuse_leftover(area: Pixels, ruled: _Ruled, traced: list[tuple[Color, trac
         if path.filled:
             near |= np.arange(len(area))[:, None] >= np.interp(np.arange(area.shape[1]), path.columns, path.rows)
         left &= ~near
+    for color, _ in below:
+        left &= ~colors.widened(color.core, LEFTOVER_PX)
     another = trace.follow(left, left.astype(float), np.zeros_like(left), ruled.rows_and_columns)
     if (
         another is not None
@@ -509,18 +573,38 @@ def _chosen(curves: list[_Named], series: Sequence[str]) -> list[_Named]:
     Raises:
         PslcError: there are none of them, or several.
     """
-    shades = [entry for entry in curves if entry.name == entry.color.hex]
-    if shades and not series:
-        names = gate.listed(f"{entry.name} ({colors.name(entry.color.rgb)})" for entry in shades)
+    alike = [
+        entry
+        for entry in curves
+        if entry.name == entry.color.hex and not all(_are_apart(entry, other) for other in curves if other is not entry)
+    ]
+    if alike and not series:
+        names = gate.listed(f"{entry.name} ({colors.name(entry.color.rgb)})" for entry in alike)
         raise RecordingError(
             f"shades of one color, which may be one curve: {names}",
-            f"name the curves to be read, for example --series '{shades[0].name}'",
+            f"name the curves to be read, for example --series '{alike[0].name}'",
         )
     if not curves:
         raise RecordingError(
             "no curve was found in the chart", "say which colour it has: --series blue or --series '#1f77b4'"
         )
     return [_of_color(curves, word) for word in series] if series else curves
+
+
+def _are_apart(entry: _Named, other: _Named) -> bool:
+    """Whether two curves are of different colours, or are two for sure: both are seen beside each other."""
+    if colors.name(entry.color.rgb) != colors.name(other.color.rgb):
+        return True
+    common, first, second = np.intersect1d(entry.path.columns, other.path.columns, return_indices=True)
+    visible = entry.path.visible[first] & other.path.visible[second]
+    away = (
+        np.abs(entry.path.rows[first] - other.path.rows[second]) > max(entry.path.stroke, other.path.stroke) + SHADOW_PX
+    )
+    clear = all(
+        min(path.explained, path.visible.mean()) >= shades.MIN_JOINED_RATIO and path.leaps < trace.MAX_LEAPS_RATIO / 2
+        for path in (entry.path, other.path)
+    )
+    return bool(clear and (visible & away).sum() > MIN_SEEN_APART_RATIO * entry.color.core.shape[1] and len(common))
 
 
 def _of_color(curves: list[_Named], word: str) -> _Named:

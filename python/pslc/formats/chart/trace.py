@@ -44,7 +44,10 @@ MIN_BEYOND_RATIO: Final = 0.012
 EDGE_RATIO: Final = 0.02
 """Of the frame's width: how far beyond its end a curve is looked for below others, and where the frame ends."""
 MIN_HIDING_RATIO: Final = 0.6
-"""Of these columns: those in which another curve is where this one would go on."""
+"""Of these columns: those in which another curve is where this one would go on; before its beginning half as many, as
+curves begin where the plot does."""
+MAX_WAVE_RATIO: Final = 0.04
+"""Of the frame's height: how far a curve is looked for above and below its end, if it waves as much."""
 MIN_DASHES: Final = 12
 """Gaps from which on a curve is dashed or dotted."""
 MAX_LEAPS_RATIO: Final = 0.12
@@ -135,9 +138,11 @@ def is_hidden_beyond(path: Trace, other_curves: Mask) -> bool:
         beyond = int(path.columns[at]) + way * np.arange(1, count)
         if beyond.min() < EDGE_RATIO * width or beyond.max() > (1 - EDGE_RATIO) * width:
             continue
-        reach = path.stroke / 2 + 2
+        near = path.rows[: 2 * count] if way < 0 else path.rows[-2 * count :]
+        reach = path.stroke / 2 + 2 + min(np.ptp(near), MAX_WAVE_RATIO * height)
         rows = slice(max(0, int(path.rows[at] - reach)), min(height, int(path.rows[at] + reach) + 1))
-        if other_curves[rows][:, beyond].any(axis=0).mean() > MIN_HIDING_RATIO:
+        hiding = MIN_HIDING_RATIO if way > 0 else MIN_HIDING_RATIO / 2
+        if other_curves[rows][:, beyond].any(axis=0).mean() > hiding:
             return True
     return False
 
