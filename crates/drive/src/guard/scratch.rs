@@ -8,14 +8,11 @@ use std::path::Path;
 use rustix::fs::{fallocate, fstatvfs, FallocateFlags};
 
 use crate::error::{failed, OpenError};
-use crate::guard::folder;
+use crate::guard::{folder, room};
 use crate::io::Written;
 use crate::io::{RealTarget, Trim};
 use crate::sys;
 
-/// What is left free on the file system: this share of it, or this many bytes, whichever is more.
-const KEPT_PERCENT: u64 = 5;
-const KEPT_BYTES: u64 = 2_000_000_000;
 /// What the size of a file is a multiple of: what every drive takes.
 pub const BLOCK: u32 = 4096;
 
@@ -78,21 +75,7 @@ fn prepare(path: &Path, size: u64) -> Result<File, OpenError> {
     let open = open.map_err(|error| failed("open the folder of it", parent, error))?;
     folder::check(&open, path)?;
     folder::lets_go(&open, path)?;
-    let room = room(&open, parent)?;
-    if size > room {
-        return Err(OpenError::new(
-            format!(
-                "{}: {} wanted, but {} are free beyond what is kept ({KEPT_PERCENT} % of the file system, 2 GB at least)",
-                path.display(),
-                gb(size),
-                gb(room)
-            ),
-            match room / 1_000_000 {
-                0 => "give a folder on the drive's file system that has more room, or make some".into(),
-                megabytes => format!("--size={megabytes}MB at most"),
-            },
-        ));
-    }
+    room::check(path, size, room(&open, parent)?)?;
     Ok(open)
 }
 
@@ -146,10 +129,5 @@ fn unname(path: &Path) -> Result<(), OpenError> {
 fn room(folder: &File, path: &Path) -> Result<u64, OpenError> {
     let fs = fstatvfs(folder).map_err(|error| failed("look at the file system of it", path, error.into()))?;
     let total = fs.f_blocks * fs.f_frsize;
-    let kept = (total / 100 * KEPT_PERCENT).max(KEPT_BYTES);
-    Ok((fs.f_bavail * fs.f_frsize).saturating_sub(kept))
-}
-
-fn gb(bytes: u64) -> String {
-    format!("{:.1} GB", bytes as f64 / 1e9)
+    Ok(room::usable(fs.f_bavail * fs.f_frsize, total))
 }
