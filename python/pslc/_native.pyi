@@ -173,11 +173,11 @@ class RealDrive:
     """`host_read_bytes_total`, `host_write_bytes_total`, `host_trim_bytes_total`, `cpu_ns_total` (of this process); and
     once it is watched `device_read_bytes_total`, `device_write_bytes_total`, for everyone."""
     engine: str | None
-    """`io_uring` or `threads`, after the first run."""
+    """`io_uring`, `completion port` or `threads`, after the first run."""
 
     @staticmethod
     def scratch(path: str, size: int) -> RealDrive:
-        """A new file of `size` bytes, which has no name."""
+        """A new file of `size` bytes, which has no name; on Windows it has one until it is closed."""
 
     @staticmethod
     def existing(path: str, size: int | None = None, agreed: str | None = None) -> RealDrive:

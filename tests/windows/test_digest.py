@@ -22,10 +22,24 @@ def test_runs_write_down_the_same_on_every_system():
 
 
 @pytest.mark.skipif(sys.platform != "win32", reason="on Windows alone: make windows")
-@pytest.mark.parametrize("target", ["D:\\scratch.bin", "\\\\.\\PhysicalDrive1", "NUL"])
+@pytest.mark.parametrize("target", ["\\\\.\\PhysicalDrive1", "\\\\.\\C:", "NUL", "D:\\none\\scratch.bin"])
 def test_a_real_drive_is_refused_in_words(target):
     import pslc
     from pslc.base.errors import PslcError
 
-    with pytest.raises(PslcError, match=r"not measured on Windows yet|no target is named"):
+    with pytest.raises(PslcError, match=r"raw drives are not measured|no target is named|no such folder|needs a size"):
         pslc.run("fill", on=target)
+
+
+@pytest.mark.skipif(sys.platform != "win32", reason="on Windows alone: make windows")
+def test_a_scratch_file_is_measured_on_and_leaves_nothing_behind(tmp_path):
+    import pslc
+    from pslc.device.target import RealOptions
+
+    job = tmp_path / "job.fio"
+    job.write_text("[a]\nrw=randwrite\nbs=16k\nioengine=windowsaio\niodepth=8\nnumber_ios=300\ndirect=1\n")
+    scratch = tmp_path / "scratch.bin"
+    recording = pslc.run(job, on=str(scratch), real=RealOptions(size=16 << 20))
+    assert recording.error is None
+    assert recording.jobs[0]["write"]["total_ios"] == 300
+    assert [path.name for path in tmp_path.iterdir()] == ["job.fio"]

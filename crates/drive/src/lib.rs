@@ -1,4 +1,4 @@
-//! Real drives: a scratch file or a block device, through io_uring or threads, with the guard before any write. And the
+//! Real drives: a scratch file or a block device, through io_uring, a completion port or threads, with the guard before any write. And the
 //! files that hold simulated ones (`kept`, `journal`), and every other file that pslc makes (`files`).
 //!
 //! ```text
@@ -6,13 +6,10 @@
 //!             |
 //!   io      RealTarget   -- the same Target as the simulated drive
 //!             |
-//!           uring | threads
+//!           uring | port | threads
 //! ```
 //!
-//! The guard stands on what Linux tells. On macOS new files are measured on, by threads, and nothing else is written.
-//! On Windows no real drive is measured on yet.
-
-#![cfg_attr(windows, allow(dead_code, unused_imports, reason = "no real drive is opened there yet"))]
+//! The guard stands on what Linux tells. On macOS and Windows new files are measured on, and nothing else is written.
 
 pub mod error;
 pub mod files;

@@ -3,6 +3,7 @@
 use pslc_ssd::{Nanos, Request, Waits};
 
 use crate::job::Job;
+use crate::runner::Observer;
 use crate::verify::Failure;
 
 /// A request that has come back. `slot` is the number the runner gave it.
@@ -68,6 +69,10 @@ pub trait Target {
 
     /// Whether a pause may be cut at no cost, so that each bin of time gets what the target says at its own end.
     const CAN_CUT_PAUSES: bool = false;
+
+    /// Before a run of `jobs`, and outside what is measured: make the target such that they find no hindrance which is not
+    /// the drive's. What goes wrong is told by [`Target::begin`].
+    fn before_run(&mut self, _jobs: &[Job], _observer: &mut dyn Observer) {}
 
     /// A run begins: slot `i` will carry requests of `slots[i]`, with at most `largest` bytes of data.
     fn begin(&mut self, _slots: &[&Job], _largest: u32) -> Result<(), TargetError> {

@@ -173,7 +173,8 @@ fn look(py: Python<'_>, shared: &Shared, of: &Of, speed: &mut Speed, calls: &Cal
     let so_far = *shared.progress.lock().expect("nobody panics with it");
     let (Some(progress), Some(so_far)) = (&calls.progress, so_far) else { return Ok(()) };
     let seconds = so_far.elapsed.saturating_sub(speed.elapsed).as_secs_f64();
-    let rate = if seconds > 0.0 { (so_far.done_bytes - speed.bytes) as f64 / seconds } else { 0.0 };
+    let rate =
+        if seconds > 0.0 { so_far.done_bytes.saturating_sub(speed.bytes) as f64 / seconds } else { 0.0 };
     *speed = Speed { bytes: so_far.done_bytes, elapsed: so_far.elapsed };
     let state = dict! { py;
         "done_bytes" => so_far.done_bytes,

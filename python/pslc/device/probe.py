@@ -6,6 +6,7 @@ import platform
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from time import monotonic
 
@@ -40,8 +41,10 @@ def facts(path: Path) -> Facts:
     `file_system` (None for a device): `type`, `mount`, `options`, `source`. `stack`: block devices from the file system
     down to the drive. `device`: of the drive itself, None where it is not to be found. `host` and `power`: the machine.
     """
-    if path.is_block_device():
-        file_system, number = None, path.stat().st_rdev
+    if sys.platform == "win32":
+        disks, file_system = [], None
+    elif path.is_block_device():
+        file_system, disks = None, stack(path.stat().st_rdev)
     else:
         there = next(p for p in (path, *path.absolute().parents) if p.exists())
         file_system = _file_system(there)
@@ -49,7 +52,7 @@ def facts(path: Path) -> Facts:
         source = (file_system or FileSystem()).get("source") or ""
         if os.major(number) == 0 and source.startswith("/dev/") and Path(source).is_block_device():
             number = Path(source).stat().st_rdev
-    disks = stack(number)
+        disks = stack(number)
     policies = sorted(SYS.glob("class/scsi_host/host*/link_power_management_policy"))
     return {
         "path": str(path),

@@ -131,10 +131,10 @@ def find_target(spec: str, real: RealOptions | None = None, host: Sequence[tuple
             "a simulated drive is sim:NAME, such as sim:aldrin-pro-2tb; a file has a / or an extension: ./scratch.bin"
         )
         raise TargetError(f'no target is named "{spec}"', f"did you mean sim:{meant}{comma}{keys}?" if meant else hint)
-    if sys.platform == "win32":
-        raise TargetError(
-            f"{spec}: real drives are not measured on Windows yet",
-            "measure it on Linux or macOS; here, take a simulated drive, such as sim:sn850-1tb",
+    if sys.platform == "win32" and spec.replace("/", "\\").startswith(("\\\\.\\", "\\\\?\\")):
+        raise GuardError(
+            f"{spec}: raw drives are not measured on Windows",
+            "measure on a new file on the drive, such as D:\\scratch.bin --size 20GB",
         )
     real = real or RealOptions()
     return _device(spec, path, real) if path.is_block_device() else _file(spec, path, real)

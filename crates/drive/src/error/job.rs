@@ -1,9 +1,12 @@
 //! Jobs that a real drive cannot do.
 
+/// What the system calls requests past its cache.
+const DIRECT: &str = if cfg!(windows) { "FILE_FLAG_NO_BUFFERING" } else { "O_DIRECT" };
+
 /// Why the first request of a job would fail.
 #[derive(Debug, thiserror::Error)]
 pub enum UnfitJob {
-    #[error("job {job}: direct=1, but the file system refuses O_DIRECT")]
+    #[error("job {job}: direct=1, but the file system refuses {DIRECT}")]
     NoDirect { job: String },
     #[error("job {job}: {option}={bytes}, but the blocks are of {block}")]
     Unaligned { job: String, option: &'static str, bytes: u64, block: u32 },

@@ -122,6 +122,10 @@ pub fn failed(action: &'static str, path: &Path, source: io::Error) -> OpenError
 
 /// An error of the system without its number.
 fn words(error: &io::Error) -> String {
+    #[cfg(windows)]
+    if let Some(words) = error.raw_os_error().and_then(|code| crate::sys::words(code as u32)) {
+        return words.into();
+    }
     let text = error.to_string();
     text.split(" (os error").next().unwrap_or(&text).to_string()
 }

@@ -17,6 +17,13 @@ pub enum TargetFileError {
 
     #[error("a scratch file of {bytes} bytes")]
     ScratchTooSmall { bytes: u64 },
+    #[error("{path} names no file")]
+    ScratchNameless { path: PathBuf },
+    /// A name that the system keeps for a device, or does not take.
+    #[error("{path}: {why}")]
+    ScratchBadName { path: PathBuf, why: &'static str },
+    #[error("{folder} is no folder")]
+    ScratchNoFolder { folder: PathBuf },
     #[error("{path} exists, and is not overwritten")]
     ScratchExists { path: PathBuf },
     /// What has its name is no regular file.
@@ -59,6 +66,9 @@ codes!(TargetFileError {
     SystemFolder => "system-folder",
     LockedFolder => "locked-folder",
     ScratchTooSmall => "scratch-too-small",
+    ScratchNameless => "scratch-nameless",
+    ScratchBadName => "scratch-bad-name",
+    ScratchNoFolder => "scratch-no-folder",
     ScratchExists => "scratch-exists",
     ScratchNameTaken => "scratch-name-taken",
     ScratchNoSpace => "scratch-no-space",
@@ -85,6 +95,11 @@ impl TargetFileError {
                 "give a path in another folder on the drive; nothing was written".into()
             }
             Self::ScratchTooSmall { .. } => "--size=20GB, for one".into(),
+            Self::ScratchNameless { .. } | Self::ScratchBadName { .. } => {
+                "measure on a new file on the drive: --on FILE --size 20GB; nothing was written".into()
+            }
+            Self::ScratchNoFolder { .. } => "give a path in a folder".into(),
+            Self::ScratchExists { .. } if cfg!(windows) => "give a new name".into(),
             Self::ScratchExists { .. } => {
                 "give a new name, or --reuse to measure on this file and lose what is in it".into()
             }

@@ -5,14 +5,14 @@ use std::path::PathBuf;
 /// Why nothing real is measured on this system in this way.
 #[derive(Debug, thiserror::Error)]
 pub enum Unsupported {
-    #[error("{path}: real drives are not measured on Windows yet")]
-    Windows { path: PathBuf },
+    #[error("{path}: raw drives are not measured on Windows")]
+    RawDrive { path: PathBuf },
     #[error("{path}: only on Linux can pslc tell who uses it and what it holds")]
     NotLinux { path: PathBuf },
 }
 
 codes!(Unsupported {
-    Windows => "unsupported-on-windows",
+    RawDrive => "raw-drive-on-windows",
     NotLinux => "needs-linux",
 });
 
@@ -20,10 +20,7 @@ impl Unsupported {
     /// What to do next.
     pub fn hint(&self) -> &'static str {
         match self {
-            Self::Windows { .. } => {
-                "measure it on Linux or macOS; here, take a simulated drive, as in --on sim:sn850-1tb; nothing was written"
-            }
-            Self::NotLinux { .. } => {
+            Self::RawDrive { .. } | Self::NotLinux { .. } => {
                 "measure on a new file on the drive: --on FILE --size 20GB; nothing was written"
             }
         }

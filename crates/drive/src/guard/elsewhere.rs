@@ -1,5 +1,5 @@
-//! Where there is no Linux, nobody tells who uses a device or a file, or what it holds: only new files are written, and on
-//! Windows not even those.
+//! Where there is no Linux, nobody tells who uses a device or a file, or what it holds: only new files are
+//! written.
 
 use std::path::Path;
 
@@ -7,12 +7,6 @@ use crate::error::{OpenError, Unsupported};
 use crate::guard::facts::{Device, Existing};
 use crate::io::RealTarget;
 
-#[cfg(windows)]
-fn refused(path: &Path) -> OpenError {
-    Unsupported::Windows { path: path.to_path_buf() }.into()
-}
-
-#[cfg(not(windows))]
 fn refused(path: &Path) -> OpenError {
     Unsupported::NotLinux { path: path.to_path_buf() }.into()
 }
@@ -34,15 +28,5 @@ pub fn inspect_file(path: &Path) -> Result<Existing, OpenError> {
 }
 
 pub fn open_existing(path: &Path, _: Option<u64>, _: Option<&str>) -> Result<RealTarget, OpenError> {
-    Err(refused(path))
-}
-
-#[cfg(windows)]
-pub fn check_scratch(path: &Path, _: u64) -> Result<(), OpenError> {
-    Err(refused(path))
-}
-
-#[cfg(windows)]
-pub fn open_scratch(path: &Path, _: u64) -> Result<RealTarget, OpenError> {
     Err(refused(path))
 }

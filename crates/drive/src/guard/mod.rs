@@ -26,7 +26,11 @@ pub(crate) mod holders;
 mod loops;
 #[cfg(target_os = "linux")]
 mod mounts;
+mod room;
 #[cfg(unix)]
+mod scratch;
+#[cfg(windows)]
+#[path = "scratch_windows.rs"]
 mod scratch;
 #[cfg(target_os = "linux")]
 mod signatures;
@@ -37,12 +41,9 @@ mod users;
 
 #[cfg(target_os = "linux")]
 pub use device::{inspect, open_device, serial_of};
-#[cfg(windows)]
-pub use elsewhere::{check_scratch, open_scratch};
 #[cfg(not(target_os = "linux"))]
 pub use elsewhere::{inspect, inspect_file, open_device, open_existing, serial_of};
 #[cfg(target_os = "linux")]
 pub use existing::{inspect_file, open_existing};
 pub use facts::{Device, Existing};
-#[cfg(unix)]
 pub use scratch::{check_scratch, open_scratch};

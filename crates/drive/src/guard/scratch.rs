@@ -8,14 +8,11 @@ use std::path::Path;
 use rustix::fs::{fallocate, fstatvfs, FallocateFlags};
 
 use crate::error::{failed, OpenError, TargetFileError};
-use crate::guard::folder;
+use crate::guard::{folder, room};
 use crate::io::Written;
 use crate::io::{RealTarget, Trim};
 use crate::sys;
 
-/// What is left free on the file system: this share of it, or this many bytes, whichever is more.
-const KEPT_PERCENT: u64 = 5;
-const KEPT_BYTES: u64 = 2_000_000_000;
 /// What the size of a file is a multiple of: what every drive takes.
 pub const BLOCK: u32 = 4096;
 
@@ -75,16 +72,7 @@ fn prepare(path: &Path, size: u64) -> Result<File, OpenError> {
     let open = open.map_err(|error| failed("open the folder of it", parent, error))?;
     folder::check(&open, path)?;
     folder::lets_go(&open, path)?;
-    let room = room(&open, parent)?;
-    if size > room {
-        return Err(TargetFileError::ScratchNoSpace {
-            path: path.to_path_buf(),
-            wanted_bytes: size,
-            free_bytes: room,
-            kept_percent: KEPT_PERCENT,
-        }
-        .into());
-    }
+    room::check(path, size, room(&open, parent)?)?;
     Ok(open)
 }
 
@@ -138,6 +126,5 @@ fn unname(path: &Path) -> Result<(), OpenError> {
 fn room(folder: &File, path: &Path) -> Result<u64, OpenError> {
     let fs = fstatvfs(folder).map_err(|error| failed("look at the file system of it", path, error.into()))?;
     let total = fs.f_blocks * fs.f_frsize;
-    let kept = (total / 100 * KEPT_PERCENT).max(KEPT_BYTES);
-    Ok((fs.f_bavail * fs.f_frsize).saturating_sub(kept))
+    Ok(room::usable(fs.f_bavail * fs.f_frsize, total))
 }

@@ -1,8 +1,8 @@
-//! A file or a device as a target: requests through io_uring or threads, timed by the wall's clock.
+//! A file or a device as a target: requests through io_uring, a completion port or threads, timed by the wall's clock.
 //!
 //! ```text
 //!   target    the same Target as the simulated drive      null   one that does nothing, for the cost of the rest
-//!     engine    uring | threads
+//!     engine    uring | port | threads
 //!     arena     the memory of requests      data    what is written      judge   what of it may be verified
 //!     clock     of the wall, and whether it stood still                  stat    what the system counts
 //! ```

@@ -6,9 +6,9 @@ use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};
 
-use pslc_load::job::{Data, Job, Sizes, SyncMode};
+use pslc_load::job::{self, Data, Ground, Job, Mix, Sizes, SyncMode};
 use pslc_load::verify::{Stamp, Verify};
-use pslc_load::{Completion, Purpose, Target, TargetError, Usage, Verdict};
+use pslc_load::{run, Completion, Next, Observer, Progress, Purpose, Target, TargetError, Usage, Verdict};
 use pslc_ssd::{Nanos, Op, Request};
 
 use crate::error::UnfitJob;
@@ -63,6 +63,10 @@ pub struct RealTarget {
     alone: bool,
     /// Slots whose requests wait for the engine's next call of the system.
     gathered: Vec<u32>,
+    /// The file has to be written once before it is measured on.
+    is_to_be_laid_out: bool,
+    /// Why that failed, until a run begins.
+    not_laid_out: Option<TargetError>,
     /// Requests that were done at once.
     ready: VecDeque<Done>,
     under_way: u32,
@@ -97,6 +101,9 @@ struct Slot {
 /// So many files may be opened for workers: a process has a limit, and needs some for itself.
 #[cfg(target_os = "linux")]
 const MOST_OPENED: usize = 256;
+
+/// Bytes of a request by which a file is laid out.
+const LAYOUT_BYTES: u64 = 1 << 20;
 
 /// What is counted here, and then what the device counts.
 const COLUMNS: [&str; 6] = [
@@ -143,6 +150,8 @@ impl RealTarget {
             arena: None,
             alone: false,
             gathered: Vec::new(),
+            is_to_be_laid_out: false,
+            not_laid_out: None,
             ready: VecDeque::new(),
             under_way: 0,
             moved: [0; 3],
@@ -158,6 +167,13 @@ impl RealTarget {
     #[cfg(target_os = "linux")]
     pub(crate) fn marked(mut self, mark: Mark) -> RealTarget {
         self.mark = Some(mark);
+        self
+    }
+
+    /// A new file in which the system would write zeros in front of a write: it is written once before the first run.
+    #[cfg_attr(not(any(windows, test)), expect(dead_code, reason = "no other system does so"))]
+    pub(crate) fn to_be_laid_out(mut self) -> RealTarget {
+        self.is_to_be_laid_out = true;
         self
     }
 
@@ -187,6 +203,34 @@ impl RealTarget {
         self.written.is_known()
     }
 
+    /// Write all of the file, past the cache where that can be had, and tell the drive to forget it where the system can:
+    /// then it is as after an allocation, but for what has become of the drive.
+    fn lay_out(&mut self, observer: &mut dyn Observer) -> Option<TargetError> {
+        let direct = self.direct.is_some() as u8;
+        let whole = self.capacity / LAYOUT_BYTES * LAYOUT_BYTES;
+        let moved = self.moved;
+        for (bs, offset, size) in
+            [(LAYOUT_BYTES, 0, whole), (self.capacity - whole, whole, self.capacity - whole)]
+        {
+            if size > 0 {
+                let text = format!(
+                    "[layout]\nrw=write\nbs={bs}\ndirect={direct}\nend_fsync=1\noffset={offset}\nsize={size}\n"
+                );
+                let jobs = job::parse("layout", &text, &[], Ground::Real, self.capacity, &|_| None);
+                let recording = run(self, &jobs.expect("our own words"), 0, &mut Layout(observer));
+                if recording.error.is_some() {
+                    return recording.error;
+                }
+            }
+        }
+        // SAFETY: the file stays open.
+        let file = unsafe { sys::borrowed(sys::raw(&self.buffered)) };
+        // Where it cannot be told, the drive keeps what was written.
+        let _ = sys::trim(file, 0, self.capacity);
+        (self.written, self.moved) = (Written::none(self.capacity), moved);
+        None
+    }
+
     /// What would fail at the first request.
     pub fn check(&self, jobs: &[Job]) -> Result<(), UnfitJob> {
         for job in jobs.iter().filter(|job| job.direct) {
@@ -213,15 +257,27 @@ impl RealTarget {
 
     /// What a worker reads and writes with: past the page cache the same as all others. Through it a file of its own, as
     /// under fio, for what is read ahead is decided for each opened file; that of another where no more can be opened.
-    fn open_for(&mut self, job: &Job) -> Raw {
+    #[cfg(not(windows))]
+    fn open_for(&mut self, job: &Job) -> std::io::Result<Raw> {
         if let Some(direct) = self.direct.as_ref().filter(|_| job.direct) {
-            return sys::raw(direct);
+            return Ok(sys::raw(direct));
         }
         #[cfg(target_os = "linux")]
         if self.opened.len() < MOST_OPENED {
             self.opened.extend(page_cache::open_for(&self.buffered, job));
         }
-        sys::raw(self.opened.last().unwrap_or(&self.buffered))
+        Ok(sys::raw(self.opened.last().unwrap_or(&self.buffered)))
+    }
+
+    /// What a worker reads and writes with: a handle of its own, which the engine of this run hears of. One cannot be
+    /// taken from an engine again.
+    #[cfg(windows)]
+    fn open_for(&mut self, job: &Job) -> std::io::Result<Raw> {
+        let file = sys::reopen(&self.buffered, job.direct, job.sync.is_some())?;
+        let raw = sys::raw(&file);
+        self.engine.as_mut().expect("it is made before").attach(raw)?;
+        self.opened.push(file);
+        Ok(raw)
     }
 
     fn task(&mut self, at: u32) -> Task {
@@ -315,7 +371,17 @@ impl Target for RealTarget {
         self.written.holes(offset, len)
     }
 
+    fn before_run(&mut self, jobs: &[Job], observer: &mut dyn Observer) {
+        if self.is_to_be_laid_out && !extends(jobs) {
+            self.is_to_be_laid_out = false;
+            self.not_laid_out = self.lay_out(observer);
+        }
+    }
+
     fn begin(&mut self, slots: &[&Job], largest: u32) -> Result<(), TargetError> {
+        if let Some(error) = self.not_laid_out.take() {
+            return Err(error);
+        }
         let failed = |source| TargetError::Engine { what: "the buffers", source };
         let mut arena = Arena::new(slots.len(), largest as usize).map_err(failed)?;
         let failed = |source| TargetError::Engine { what: "the engine", source };
@@ -328,7 +394,8 @@ impl Target for RealTarget {
         // Workers stand in the order of their jobs, and have as many slots as their depth.
         let mut workers: Vec<(&Job, u64)> = Vec::new();
         while let Some(&job) = slots.get(fds.len()) {
-            let fd = self.open_for(job);
+            let failed = |source| TargetError::Engine { what: "the file", source };
+            let fd = self.open_for(job).map_err(failed)?;
             let worker = workers.len() as u32;
             fds.extend(std::iter::repeat_n((fd, worker), job.iodepth as usize));
             let clone = workers
@@ -516,6 +583,27 @@ impl Target for RealTarget {
     }
 }
 
+/// Shows that a file is written, and keeps nothing of it.
+struct Layout<'a>(&'a mut dyn Observer);
+
+impl Observer for Layout<'_> {
+    fn look(&mut self, progress: &Progress) -> Next {
+        match self.0.look(progress) {
+            Next::Stop => Next::Stop,
+            Next::Go | Next::Keep => Next::Go,
+        }
+    }
+}
+
+/// Whether all that happens is that one request after the other follows the one before it from the beginning of the file:
+/// then nothing lies in front of a write, and none waits for another that does.
+fn extends(jobs: &[Job]) -> bool {
+    let [job] = jobs else { return false };
+    let rw = &job.rw;
+    let is_plain = rw.mix == Mix::Write && !rw.random && rw.hole == 0 && job.strided.is_none();
+    is_plain && job.numjobs == 1 && job.iodepth == 1 && job.extent(0).start == 0
+}
+
 /// `BLKDISCARD` of a range of a block device.
 #[cfg(target_os = "linux")]
 fn discard(device: &File, offset: u64, len: u64) -> std::io::Result<()> {
@@ -525,5 +613,86 @@ fn discard(device: &File, offset: u64, len: u64) -> std::io::Result<()> {
     match unsafe { libc::ioctl(device.as_raw_fd(), BLKDISCARD as _, range.as_ptr()) } {
         0 => Ok(()),
         _ => Err(std::io::Error::last_os_error()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::guard::open_scratch;
+
+    const BYTES: u64 = 3 * LAYOUT_BYTES + 8192;
+
+    fn target(name: &str) -> RealTarget {
+        let path = std::env::temp_dir().join(format!("pslc-{name}-{}", std::process::id()));
+        open_scratch(&path, BYTES).unwrap_or_else(|error| panic!("{error}")).to_be_laid_out()
+    }
+
+    fn jobs(text: &str) -> Vec<Job> {
+        job::parse("t", text, &[], Ground::Real, BYTES, &|_| None).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// Blocks of a file in which there is any data.
+    fn blocks_with_data(target: &RealTarget) -> u64 {
+        // SAFETY: the file stays open.
+        let file = unsafe { sys::borrowed(sys::raw(&target.buffered)) };
+        let mut block = [0; 4096];
+        (0..BYTES / 4096)
+            .filter(|at| {
+                sys::pread(file, &mut block, at * 4096).expect("it is there");
+                block.iter().any(|&byte| byte != 0)
+            })
+            .count() as u64
+    }
+
+    #[test]
+    fn a_file_is_laid_out_before_it_is_measured_on() {
+        let mut target = target("laid-out");
+        // Where a trim is made, it takes what was laid out away again; the last block is none of the job's.
+        let text = "[w]\nrw=randwrite\nbs=4k\nsize=64k\nioengine=libaio\niodepth=4\n";
+        let mut shown = 0;
+        let recording = run(&mut target, &jobs(text), 1, &mut |progress: &Progress| {
+            shown = shown.max(progress.total_bytes);
+            true
+        });
+        assert!(recording.error.is_none(), "{:?}", recording.error);
+        assert!(!target.is_to_be_laid_out && shown >= 3 * LAYOUT_BYTES, "{shown} bytes of layout were shown");
+        // It is none of what was measured, nor may it be read.
+        assert_eq!((recording.stats[0].kinds[1].count, target.moved[Op::Write as usize]), (16, 65536));
+        assert_eq!(target.unwritten(0, BYTES), [(65536, BYTES - 65536)]);
+        let with_data = blocks_with_data(&target);
+        // SAFETY: the file stays open.
+        let file = unsafe { sys::borrowed(sys::raw(&target.buffered)) };
+        match sys::trim(file, BYTES - 4096, 4096) {
+            // What a drive gives back of what it was told to forget is its own affair; Linux makes a hole of it.
+            Ok(()) => assert!(with_data == 16 || (cfg!(windows) && with_data >= 16), "{with_data}"),
+            Err(_) => assert_eq!(with_data, BYTES / 4096),
+        }
+    }
+
+    #[test]
+    fn one_sequential_writer_from_the_beginning_needs_no_layout() {
+        let mut target = target("extends");
+        let list = jobs("[w]\nrw=write\nbs=64k\nsize=1m\n");
+        assert!(run(&mut target, &list, 1, &mut |_: &Progress| true).error.is_none());
+        assert!(target.is_to_be_laid_out, "the next job may need it");
+        for text in [
+            "[w]\nrw=write\nbs=64k\noffset=64k\n",
+            "[w]\nrw=write\nbs=64k\nioengine=libaio\niodepth=2\n",
+            "[w]\nrw=write\nbs=64k\nnumjobs=2\n",
+            "[w]\nrw=randwrite\nbs=64k\n",
+            "[w]\nrw=rw\nbs=64k\n",
+        ] {
+            assert!(!extends(&jobs(text)), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_stop_during_the_layout_ends_the_run() {
+        let mut target = target("stopped");
+        let text = "[w]\nrw=randwrite\nbs=4k\nthinktime=1h\n";
+        let recording = run(&mut target, &jobs(text), 1, &mut |_: &Progress| false);
+        assert!(recording.interrupted && recording.error.is_none());
+        assert!(recording.stats[0].kinds[1].count <= 1);
     }
 }

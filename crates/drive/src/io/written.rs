@@ -9,6 +9,7 @@ pub struct Written {
 
 impl Written {
     /// Nothing is known about what is there.
+    #[cfg(any(target_os = "linux", test))]
     pub fn unknown() -> Written {
         Written { bits: None }
     }

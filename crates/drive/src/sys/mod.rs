@@ -5,11 +5,15 @@
 //!   Folder   held open, so that a name in it stays a name in it
 //! ```
 
+#[cfg(windows)]
+mod overlapped;
 #[cfg(unix)]
 mod unix;
 #[cfg(windows)]
 mod windows;
 
+#[cfg(windows)]
+pub use overlapped::*;
 #[cfg(unix)]
 pub use unix::*;
 #[cfg(windows)]

@@ -5,23 +5,20 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::windows::ffi::{OsStrExt, OsStringExt};
 use std::os::windows::fs::{FileExt, OpenOptionsExt};
-use std::os::windows::io::{AsRawHandle, BorrowedHandle};
+use std::os::windows::io::AsRawHandle;
 use std::path::{Path, PathBuf};
 
-use pslc_load::job::SyncMode;
 use pslc_load::Usage;
 use pslc_ssd::Nanos;
 use windows_sys::Win32::Foundation::{
-    ERROR_ACCESS_DENIED, ERROR_CANT_ACCESS_FILE, ERROR_HANDLE_EOF, ERROR_IO_PENDING, ERROR_LOCK_VIOLATION,
-    FILETIME, HANDLE,
+    ERROR_ACCESS_DENIED, ERROR_CANT_ACCESS_FILE, ERROR_IO_PENDING, ERROR_LOCK_VIOLATION, FILETIME, HANDLE,
 };
 use windows_sys::Win32::Storage::FileSystem::{
-    FlushFileBuffers, GetFileInformationByHandle, GetFileType, GetFinalPathNameByHandleW,
-    GetVolumeInformationByHandleW, LockFileEx, MoveFileExW, ReadFile, WriteFile, BY_HANDLE_FILE_INFORMATION,
-    FILE_ATTRIBUTE_DIRECTORY, FILE_ATTRIBUTE_READONLY, FILE_ATTRIBUTE_REPARSE_POINT,
-    FILE_FLAG_BACKUP_SEMANTICS, FILE_FLAG_OPEN_REPARSE_POINT, FILE_READ_ATTRIBUTES, FILE_SHARE_DELETE,
-    FILE_SHARE_READ, FILE_SHARE_WRITE, FILE_TYPE_CHAR, FILE_TYPE_DISK, FILE_TYPE_PIPE,
-    LOCKFILE_EXCLUSIVE_LOCK, LOCKFILE_FAIL_IMMEDIATELY,
+    GetFileInformationByHandle, GetFileType, GetFinalPathNameByHandleW, GetVolumeInformationByHandleW,
+    LockFileEx, MoveFileExW, BY_HANDLE_FILE_INFORMATION, FILE_ATTRIBUTE_DIRECTORY, FILE_ATTRIBUTE_READONLY,
+    FILE_ATTRIBUTE_REPARSE_POINT, FILE_FLAG_BACKUP_SEMANTICS, FILE_FLAG_OPEN_REPARSE_POINT,
+    FILE_READ_ATTRIBUTES, FILE_SHARE_DELETE, FILE_SHARE_READ, FILE_SHARE_WRITE, FILE_TYPE_CHAR,
+    FILE_TYPE_DISK, FILE_TYPE_PIPE, LOCKFILE_EXCLUSIVE_LOCK, LOCKFILE_FAIL_IMMEDIATELY,
 };
 use windows_sys::Win32::System::SystemInformation::{
     GetSystemInfo, GlobalMemoryStatusEx, MEMORYSTATUSEX, SYSTEM_INFO,
@@ -126,7 +123,7 @@ impl About {
     }
 }
 
-fn succeeded(result: i32) -> io::Result<()> {
+pub(super) fn succeeded(result: i32) -> io::Result<()> {
     match result {
         0 => Err(io::Error::last_os_error()),
         _ => Ok(()),
@@ -337,7 +334,7 @@ pub fn lock(file: &File) -> io::Result<bool> {
     }
 }
 
-fn overlapped(offset: u64) -> OVERLAPPED {
+pub(super) fn overlapped(offset: u64) -> OVERLAPPED {
     let at = OVERLAPPED_0_0 { Offset: offset as u32, OffsetHigh: (offset >> 32) as u32 };
     OVERLAPPED {
         Internal: 0,
@@ -380,54 +377,6 @@ pub fn read_exact_at(file: &File, mut bytes: &mut [u8], mut offset: u64) -> io::
 
 pub fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<usize> {
     file.seek_read(bytes, offset)
-}
-
-/// An open file, while requests to it are under way.
-pub type Borrowed<'a> = BorrowedHandle<'a>;
-
-/// # Safety
-///
-/// The file stays open for as long as that.
-pub unsafe fn borrowed<'a>(file: Raw) -> Borrowed<'a> {
-    // SAFETY: as the caller says.
-    unsafe { BorrowedHandle::borrow_raw(file as _) }
-}
-
-pub fn pread(file: Borrowed, bytes: &mut [u8], offset: u64) -> io::Result<usize> {
-    let (mut at, mut moved) = (overlapped(offset), 0);
-    let length = bytes.len() as u32;
-    // SAFETY: the handle is open and waits until it is done with the buffer.
-    let read =
-        unsafe { ReadFile(file.as_raw_handle() as HANDLE, bytes.as_mut_ptr(), length, &mut moved, &mut at) };
-    match succeeded(read) {
-        Err(error) if error.raw_os_error() == Some(ERROR_HANDLE_EOF as i32) => Ok(0),
-        read => read.map(|()| moved as usize),
-    }
-}
-
-pub fn pwrite(file: Borrowed, bytes: &[u8], offset: u64) -> io::Result<usize> {
-    let (mut at, mut moved) = (overlapped(offset), 0);
-    let length = bytes.len() as u32;
-    // SAFETY: the handle is open and waits until it is done with the buffer.
-    let written =
-        unsafe { WriteFile(file.as_raw_handle() as HANDLE, bytes.as_ptr(), length, &mut moved, &mut at) };
-    succeeded(written).map(|()| moved as usize)
-}
-
-/// A write that has reached the medium when it is done.
-pub fn write_through(file: Borrowed, bytes: &[u8], offset: u64, _: SyncMode) -> io::Result<usize> {
-    let moved = pwrite(file, bytes, offset)?;
-    flush(file, true)?;
-    Ok(moved)
-}
-
-pub fn trim(_: Borrowed, _: u64, _: u64) -> io::Result<()> {
-    Err(io::Error::new(io::ErrorKind::Unsupported, "pslc trims on Linux only"))
-}
-
-pub fn flush(file: Borrowed, _: bool) -> io::Result<()> {
-    // SAFETY: the handle is open.
-    succeeded(unsafe { FlushFileBuffers(file.as_raw_handle() as HANDLE) })
 }
 
 /// Bytes of a page, MiB of memory, or processors, for `$pagesize`, `$mb_memory` and `$ncpus`.

@@ -111,6 +111,7 @@ pub fn replay<T: Target>(
 ) -> Result<(Recording, Replayed), TraceError> {
     let slots = vec![job; job.iodepth as usize];
     let capacity = target.capacity_bytes();
+    target.before_run(&[], observer);
     let mut begun = target.begin(&slots, how.footing.largest);
     let mut outcome = Replayed::default();
     if let (Some(pages), Ok(())) = (prefill, &begun) {

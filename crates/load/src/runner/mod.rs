@@ -82,6 +82,7 @@ impl<F: FnMut(&Progress) -> bool> Observer for F {
 
 /// Run `jobs` to their end, or until the observer, who is asked every few completions, wants no more.
 pub fn run<T: Target>(target: &mut T, jobs: &[Job], seed: u64, observer: &mut dyn Observer) -> Recording {
+    target.before_run(jobs, observer);
     let mut runner = Runner::new(target, jobs, seed, observer.coarseness());
     let slots: Vec<&Job> =
         runner.slots.iter().map(|slot| &jobs[runner.workers[slot.worker as usize].job]).collect();

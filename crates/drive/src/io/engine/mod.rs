@@ -1,5 +1,8 @@
-//! Ways to have many requests under way: io_uring, or threads with positioned reads and writes where it is absent.
+//! Ways to have many requests under way: io_uring on Linux, a completion port on Windows, or threads with positioned reads
+//! and writes where neither can be had.
 
+#[cfg(windows)]
+mod port;
 mod threads;
 #[cfg(target_os = "linux")]
 mod uring;
@@ -12,6 +15,8 @@ use pslc_ssd::{Op, Request};
 
 use crate::sys::Raw;
 
+#[cfg(windows)]
+pub use port::Port;
 pub use threads::{perform, Threads};
 #[cfg(target_os = "linux")]
 pub use uring::Uring;
@@ -23,6 +28,7 @@ pub const PATIENCE: Duration = Duration::from_millis(100);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Uring,
+    Port,
     Threads,
 }
 
@@ -30,6 +36,7 @@ impl Kind {
     pub fn name(self) -> &'static str {
         match self {
             Kind::Uring => "io_uring",
+            Kind::Port => "completion port",
             Kind::Threads => "threads",
         }
     }
@@ -60,17 +67,20 @@ pub struct Done {
 pub enum Engine {
     #[cfg(target_os = "linux")]
     Uring(Box<Uring>),
+    #[cfg(windows)]
+    Port(Port),
     Threads(Threads),
 }
 
 impl Engine {
-    /// An engine for `slots` requests; `memory` holds all their buffers. io_uring unless it cannot be had.
+    /// An engine for `slots` requests; `memory` holds all their buffers. The system's own unless it cannot be had.
     pub fn new(kind: Option<Kind>, slots: u32, memory: &mut [u8]) -> io::Result<Engine> {
         match kind {
             Some(Kind::Threads) => Ok(Engine::Threads(Threads::new(slots)?)),
             Some(Kind::Uring) => Engine::uring(slots, memory),
-            None => match Engine::uring(slots, memory) {
-                Ok(uring) => Ok(uring),
+            Some(Kind::Port) => Engine::port(slots),
+            None => match Engine::uring(slots, memory).or_else(|_| Engine::port(slots)) {
+                Ok(engine) => Ok(engine),
                 Err(_) => Ok(Engine::Threads(Threads::new(slots)?)),
             },
         }
@@ -86,10 +96,31 @@ impl Engine {
         Err(io::Error::new(io::ErrorKind::Unsupported, "io_uring is Linux's"))
     }
 
+    #[cfg(windows)]
+    fn port(slots: u32) -> io::Result<Engine> {
+        Ok(Engine::Port(Port::new(slots)?))
+    }
+
+    #[cfg(not(windows))]
+    fn port(_: u32) -> io::Result<Engine> {
+        Err(io::Error::new(io::ErrorKind::Unsupported, "completion ports are Windows'"))
+    }
+
+    /// Before the first request to a file.
+    #[cfg(windows)]
+    pub fn attach(&mut self, file: Raw) -> io::Result<()> {
+        match self {
+            Engine::Port(port) => port.attach(file),
+            Engine::Threads(_) => Ok(()),
+        }
+    }
+
     pub fn kind(&self) -> Kind {
         match self {
             #[cfg(target_os = "linux")]
             Engine::Uring(_) => Kind::Uring,
+            #[cfg(windows)]
+            Engine::Port(_) => Kind::Port,
             Engine::Threads(_) => Kind::Threads,
         }
     }
@@ -100,6 +131,8 @@ impl Engine {
         match self {
             #[cfg(target_os = "linux")]
             Engine::Uring(uring) => uring.submit(task),
+            #[cfg(windows)]
+            Engine::Port(port) => port.submit(task).map(|()| true),
             Engine::Threads(threads) => threads.submit(task).map(|()| true),
         }
     }
@@ -110,6 +143,8 @@ impl Engine {
         match self {
             #[cfg(target_os = "linux")]
             Engine::Uring(uring) => uring.next(wait),
+            #[cfg(windows)]
+            Engine::Port(port) => port.next(wait),
             Engine::Threads(threads) => Ok(threads.next(wait)),
         }
     }
