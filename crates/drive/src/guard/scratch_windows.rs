@@ -77,7 +77,7 @@ pub fn open_scratch(path: &Path, size: u64) -> Result<RealTarget, OpenError> {
     let block = sys::sector_bytes(&buffered).unwrap_or(BLOCK);
     let is_valid = sys::set_valid(&buffered, size).is_ok();
     let target = RealTarget::new(direct, buffered, Trim::PunchHole, size, block, Written::none(size));
-    Ok(if is_valid { target } else { target.to_be_laid_out() })
+    Ok(if is_valid { target } else { target.with_layout() })
 }
 
 fn direct(file: &File) -> Option<File> {

@@ -172,7 +172,7 @@ impl RealTarget {
 
     /// A new file in which the system would write zeros in front of a write: it is written once before the first run.
     #[cfg_attr(not(any(windows, test)), expect(dead_code, reason = "no other system does so"))]
-    pub(crate) fn to_be_laid_out(mut self) -> RealTarget {
+    pub(crate) fn with_layout(mut self) -> RealTarget {
         self.is_to_be_laid_out = true;
         self
     }
@@ -625,7 +625,7 @@ mod tests {
 
     fn target(name: &str) -> RealTarget {
         let path = std::env::temp_dir().join(format!("pslc-{name}-{}", std::process::id()));
-        open_scratch(&path, BYTES).unwrap_or_else(|error| panic!("{error}")).to_be_laid_out()
+        open_scratch(&path, BYTES).unwrap_or_else(|error| panic!("{error}")).with_layout()
     }
 
     fn jobs(text: &str) -> Vec<Job> {

@@ -103,8 +103,10 @@ pub fn set_valid(file: &File, bytes: u64) -> io::Result<()> {
 
 fn enable_manage_volume() -> io::Result<()> {
     let mut token = null_mut();
+    // SAFETY: it is a number that stands for this process.
+    let process = unsafe { GetCurrentProcess() };
     // SAFETY: the call fills in a handle.
-    succeeded(unsafe { OpenProcessToken(GetCurrentProcess(), TOKEN_ADJUST_PRIVILEGES, &mut token) })?;
+    succeeded(unsafe { OpenProcessToken(process, TOKEN_ADJUST_PRIVILEGES, &mut token) })?;
     // SAFETY: the handle is new and nobody else's.
     let token = unsafe { OwnedHandle::from_raw_handle(token as _) };
     let mut privilege = LUID { LowPart: 0, HighPart: 0 };

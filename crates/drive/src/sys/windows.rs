@@ -411,11 +411,15 @@ pub fn cpu_time() -> Nanos {
 pub fn usage(of_thread: bool) -> Usage {
     let mut times = [FILETIME { dwLowDateTime: 0, dwHighDateTime: 0 }; 4];
     let [begun, ended, kernel, user] = &mut times;
+    // SAFETY: they are numbers that stand for this thread and this process.
+    let thread = unsafe { GetCurrentThread() };
+    // SAFETY: as above.
+    let process = unsafe { GetCurrentProcess() };
     match of_thread {
         // SAFETY: the call fills in the four times.
-        true => unsafe { GetThreadTimes(GetCurrentThread(), begun, ended, kernel, user) },
+        true => unsafe { GetThreadTimes(thread, begun, ended, kernel, user) },
         // SAFETY: the call fills in the four times.
-        false => unsafe { GetProcessTimes(GetCurrentProcess(), begun, ended, kernel, user) },
+        false => unsafe { GetProcessTimes(process, begun, ended, kernel, user) },
     };
     // In units of 100 ns.
     let time = |of: &FILETIME| Nanos(((of.dwHighDateTime as u64) << 32 | of.dwLowDateTime as u64) * 100);
