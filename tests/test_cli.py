@@ -125,7 +125,7 @@ ERRORS = {
     "a suite as a command": (["burst"], "pslc run burst --on sim:"),
     "a drive as a command": (["sn850-1tb"], "pslc drives show sn850-1tb"),
     "a command misspelt": (["anlyze", "x"], "did you mean pslc analyze?"),
-    "no command": (["nonsense"], "the commands are analyze, compare"),
+    "no command": (["nonsense"], "the commands are advise, analyze, compare"),
     "no argument": (["compare"], "compare runs/a runs/b"),
     "an option of no command": (["drives", "--quik"], "pslc drives has no option --quik"),
     "too many arguments": (["lab", "sn850-1tb"], "pslc lab --help"),

@@ -97,19 +97,51 @@ def test_a_picture_is_as_large_as_was_asked():
     assert Image.open(BytesIO(data)).size == (1200, 630)
 
 
-def test_smoothing_keeps_cliffs_where_they_are_and_the_median_between_the_ends_of_the_band():
+def test_smoothing_keeps_cliffs_where_they_are_and_the_mean_between_the_ends_of_the_band():
     x = np.arange(1.0, 3001.0)
     random = np.random.default_rng(1)
     y = np.where(x <= 1234, 3000.0, np.where(np.arange(3000) % 2, 400.0, 600.0)) + random.normal(0, 5, 3000)
-    at, median, low, high = smoothed(x, y, np.ones(3000), [1234.0])
+    at, mean, low, high = smoothed(x, y, np.ones(3000), [1234.0])
     assert len(at) < 300
     assert (np.diff(at) > 0).all()
-    assert (low <= median).all()
-    assert (median <= high).all()
-    assert median[at <= 1234] == pytest.approx(3000, abs=10)
-    assert ((median[at > 1234] > 380) & (median[at > 1234] < 620)).all()
+    assert (low <= mean).all()
+    assert (mean <= high).all()
+    assert mean[at <= 1234] == pytest.approx(3000, abs=10)
+    assert ((mean[at > 1234] > 380) & (mean[at > 1234] < 620)).all()
     assert low[at > 1300] == pytest.approx(400, abs=20)
     assert high[at > 1300] == pytest.approx(600, abs=20)
+
+
+@pytest.mark.parametrize("axis", [Axis.TIME, Axis.BYTES])
+def test_the_line_of_a_drive_that_stalls_is_its_bytes_over_its_time(axis):
+    recording = fill("sim:sn850-1tb,scale=1/32,cache.when_full=fold")
+    (curve,) = charting.of_recording(recording, axis, "").curves
+    steps, levels = np.diff(curve.x), (curve.y[1:] + curve.y[:-1]) / 2
+    if axis is Axis.TIME:
+        assert np.sum(steps * 60 * levels) * 1e6 == pytest.approx(recording.written_bytes, rel=0.03)
+    else:
+        assert np.sum(steps * 1e9 / (levels * 1e6)) == pytest.approx(recording.drive_time_s, rel=0.03)
+
+
+def test_a_short_curve_over_time_has_an_axis_of_seconds():
+    chart = charting.of_recording(fill("sim:sn850-1tb,scale=1/32,cache.when_full=fold"), Axis.TIME, "")
+    assert "seconds" in text_of(chart)
+    long = replace(chart, curves=tuple(replace(curve, x=curve.x * 100) for curve in chart.curves))
+    assert "minutes" in text_of(long)
+
+
+def text_of(chart) -> list[str]:
+    """What is written on the chart."""
+    return [text.get_text() for text in texts(chart)]
+
+
+def test_recordings_of_one_drive_are_told_apart_by_the_keys_that_differ():
+    names = [f"sim:sn850-1tb,scale=1/32{more}" for more in ("", ",cache.when_full=fold")]
+    sides = named([Side("x", (fill(name),)) for name in names])
+    assert [side.name for side in sides] == ["WD Black SN850 1TB", "WD Black SN850 1TB, cache.when_full=fold"]
+    chart = charting.of_sides(sides, Axis.BYTES)
+    assert chart.title == "WD Black SN850 1TB"
+    assert "scale=1/32" in chart.conditions.split(", ")
 
 
 def test_a_sparse_curve_is_drawn_as_it_is():

@@ -203,6 +203,10 @@ def test_lines_points_and_bars_differ_by_more_than_their_colour():
     assert len({line["line"]["dash"] for line in drawn(*lines)["data"]}) == 3
     points = [Line(name, [0, 1], [1, 2], "points") for name in "abc"]
     assert len({line["marker"]["symbol"] for line in drawn(*points)["data"]}) == 3
+    x, up_and_down = list(range(1000)), [1.0, 2.0] * 500
+    rough = [line["line"] for line in drawn(*(Line(name, x, up_and_down) for name in "abc"))["data"]]
+    assert len({line["width"] for line in rough}) == 3
+    assert not any("dash" in line for line in rough)
     bars = drawn(*lines, rows=["x", "y"])["data"]
     assert len({bar["marker"]["pattern"]["shape"] for bar in bars}) == 3
 

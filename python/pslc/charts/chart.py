@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import Enum, auto
 from typing import Final
 
 import numpy as np
@@ -18,11 +19,11 @@ MAX_CURVES: Final = 12
 SMOOTH_WINDOWS: Final = 240
 """Windows over which a dense curve is smoothed: about one for each 5 pixels of a chart 1600 pixels wide."""
 MIN_BINS_PER_WINDOW: Final = 3
-"""Bins of a window that make a median and a band; a curve with fewer is drawn bin by bin."""
+"""Bins of a window that make a mean and a band; a curve with fewer is drawn bin by bin."""
 NEIGHBOURS: Final = 3
-"""Windows on either side that a median takes in: a period of folding close to a window's width would beat with it."""
+"""Windows on either side that a mean takes in: a period of folding close to a window's width would beat with it."""
 BAND_PERCENTILES: Final = (10.0, 90.0)
-"""Ends of the band around the median of a window."""
+"""Ends of the band around the mean of a window."""
 MIN_BAND_WINDOWS: Final = 8
 """Windows with a wide band below which none is drawn: a cliff alone makes one or two."""
 MIN_BAND_RATIO: Final = 0.01
@@ -108,10 +109,17 @@ class BarChart:
 Chart = CurveChart | BarChart
 
 
+class Mean(Enum):
+    """What a speed is averaged over."""
+
+    OVER_BYTES = auto()
+    OVER_TIME = auto()
+
+
 def smoothed(
-    x: Floats, y: Floats, weights: Floats, borders: Sequence[float] = ()
+    x: Floats, y: Floats, weights: Floats, borders: Sequence[float] = (), mean: Mean = Mean.OVER_BYTES
 ) -> tuple[Floats, Floats, Floats | None, Floats | None]:
-    """A dense curve as medians and a band of `BAND_PERCENTILES`; a sparse one as it is, without a band.
+    """A dense curve as means and a band of `BAND_PERCENTILES`; a sparse one as it is, without a band.
 
     Folding makes the speed of neighbouring bins alternate, which as a line is a solid block. A cliff stays one: no
     window reaches over a border.
@@ -121,6 +129,8 @@ def smoothed(
         y: shape (n,); bins that are not a number are left out of their window.
         weights: share of each bin, such as its bytes, shape (n,).
         borders: positions on the x axis between phases.
+        mean: what is averaged over, so that the line is bytes over time in each window. A median would show the
+            faster half of a drive that stalls between writes.
 
     Returns:
         x, y, low, high, shapes (m,) with m <= n.
@@ -137,16 +147,25 @@ def smoothed(
     for number in range(len(first)):
         begin, end = max(number - NEIGHBOURS, 0), min(number + NEIGHBOURS, len(first) - 1)
         near = [other for other in range(begin, end + 1) if of_phase[other] == of_phase[number]]
-        own, around = y[first[number] : last[number] + 1], y[first[near[0]] : last[near[-1]] + 1]
-        around = around[np.isfinite(around)]
+        own, near_bins = y[first[number] : last[number] + 1], slice(first[near[0]], last[near[-1]] + 1)
+        finite = np.isfinite(y[near_bins])
+        around = y[near_bins][finite]
         if np.isfinite(own).any():
             low, high = np.percentile(around, BAND_PERCENTILES)
-            rows.append((float(np.median(around)), float(low), float(high)))
+            rows.append((_mean(around, weights[near_bins][finite], mean), float(low), float(high)))
         else:
             rows.append((np.nan, np.nan, np.nan))
-    median, low_ends, high_ends = np.array(rows).T
+    line, low_ends, high_ends = np.array(rows).T
     # The ends of each phase are drawn where they are, so that a cliff falls straight down.
     middle = (x[first] + x[last]) / 2
     opens, closes = np.diff(of_phase, prepend=-1) != 0, np.diff(of_phase, append=of_phase[-1] + 1) != 0
     middle = np.where(opens, x[first], np.where(closes, x[last], middle))
-    return middle, median, low_ends, high_ends
+    return middle, line, low_ends, high_ends
+
+
+def _mean(y: Floats, weights: Floats, mean: Mean) -> float:
+    """Bytes over time of bins whose weights are bytes, or times."""
+    if mean is Mean.OVER_TIME:
+        return float(np.sum(y * weights) / np.sum(weights))
+    moved = (y > 0) & (weights > 0)
+    return float(np.sum(weights[moved]) / np.sum(weights[moved] / y[moved])) if moved.any() else 0.0

@@ -17,7 +17,7 @@ from pslc.base import gate, words, writer
 from pslc.base.errors import RecordingError, user_error
 from pslc.charts import labels
 from pslc.charts.chart import MAX_CURVES, MIN_BAND_RATIO, MIN_BAND_WINDOWS, Bar, BarChart, Chart, Curve, CurveChart
-from pslc.charts.style import Style, Theme
+from pslc.charts.style import Axis, Style, Theme
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from matplotlib.transforms import Bbox
 
 LOGO: Final = gate.Expected("a logo is a PNG or JPEG", RecordingError, gate.MAX_PICTURE_BYTES)
+MIN_MINUTES: Final = 3.0
+"""A curve over less time has an axis of seconds, as a page of a recording has (`pslc.figures.picture`)."""
+MIN_PAGE_PX: Final = 800
+"""Width below which a picture on a page scrolls: its text, of 7.5 points in 16 inches, would be under 5 pixels high."""
 FORMATS: Final = ("html", "pdf", "png", "svg")
 DPI: Final = 160
 """Pixels of an inch, which sets how large 10 points are: a chart of 1600 pixels is read at half of its width."""
@@ -228,11 +232,20 @@ def _lighter(channel: float) -> float:
     return channel + DARK_LIGHTENING * (1 - channel)
 
 
+def _with_unit(chart: CurveChart, style: Style) -> tuple[CurveChart, str]:
+    """The chart with its x axis in the unit that is drawn, and that unit."""
+    if chart.axis is not Axis.TIME or max(float(curve.x[-1]) for curve in chart.curves) >= MIN_MINUTES:
+        return chart, labels.AXES[style.language][chart.axis]
+    curves = tuple(replace(curve, x=curve.x * 60) for curve in chart.curves)
+    return replace(chart, curves=curves), labels.SECONDS[style.language]
+
+
 def _draw_curves(axes: Axes, chart: CurveChart, style: Style) -> None:
     palette = PALETTES[style.theme]
     tops = [curve.y if curve.high is None else curve.high for curve in chart.curves]
     highest = max((float(np.nanmax(top)) for top in tops if np.isfinite(top).any()), default=1.0) or 1.0
     scale, unit = (1e3, "GB/s") if highest >= 2000 else (1.0, "MB/s")
+    chart, label = _with_unit(chart, style)
     has_band = False
     for number, curve in enumerate(chart.curves):
         color = _color(style, number)
@@ -246,7 +259,7 @@ def _draw_curves(axes: Axes, chart: CurveChart, style: Style) -> None:
                 axes.fill_between(curve.x, curve.low / scale, curve.high / scale, color=color, alpha=0.22, linewidth=0)
     axes.set_ylim(0, highest / scale * HEADROOM)
     axes.set_xlim(0, max(float(curve.x[-1]) for curve in chart.curves) * 1.01)
-    axes.set_xlabel(labels.AXES[style.language][chart.axis], color=palette.ink)
+    axes.set_xlabel(label, color=palette.ink)
     axes.set_ylabel(unit, color=palette.ink)
     if has_band:
         axes.text(1.0, -0.115, labels.BAND[style.language], transform=axes.transAxes, ha="right", va="top", size=7.5,
@@ -400,8 +413,10 @@ def _page(chart: Chart, svg: str, style: Style) -> bytes:
         f'{writer.PAGE}<html lang="{style.language}">\n<head>\n<meta charset="utf-8">\n'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">\n<title>{title}</title>\n'
         f"<style>body {{ margin: 0; background: {palette.ground} }} "
-        "svg { display: block; margin: auto; width: 100%; height: auto; max-width: 1600px }</style>\n"
-        f"</head>\n<body>\n{body}</body>\n</html>\n"
+        "div { overflow-x: auto } "
+        f"svg {{ display: block; margin: auto; width: 100%; height: auto; max-width: 1600px; "
+        f"min-width: {MIN_PAGE_PX}px }}</style>\n"
+        f'</head>\n<body>\n<div tabindex="0">{body}</div></body>\n</html>\n'
     ).encode()
 
 

@@ -10,6 +10,9 @@ AXES: Final[dict[Language, dict[Axis, str]]] = {
     Language.ES: {Axis.BYTES: "GB escritos", Axis.PERCENT: "% de la unidad escrito", Axis.TIME: "minutos"},
     Language.FR: {Axis.BYTES: "Go écrits", Axis.PERCENT: "% du disque écrit", Axis.TIME: "minutes"},
 }
+SECONDS: Final = {
+    Language.EN: "seconds", Language.DE: "Sekunden", Language.ES: "segundos", Language.FR: "secondes",
+}  # fmt: skip
 CAUSES: Final[dict[Language, dict[str, str]]] = {
     Language.EN: {
         "pslc": "pSLC cache", "direct": "straight to native cells", "fold": "folding", "native": "native cells",
@@ -43,10 +46,10 @@ CACHE_END: Final = {
     Language.FR: "fin du cache à {size}",
 }
 BAND: Final = {
-    Language.EN: "line: median; band: 10 to 90 %",
-    Language.DE: "Linie: Median; Band: 10 bis 90 %",
-    Language.ES: "línea: mediana; banda: 10 a 90 %",
-    Language.FR: "ligne : médiane ; bande : 10 à 90 %",
+    Language.EN: "line: mean; band: 10 to 90 %",
+    Language.DE: "Linie: Mittel; Band: 10 bis 90 %",
+    Language.ES: "línea: media; banda: 10 a 90 %",
+    Language.FR: "ligne : moyenne ; bande : 10 à 90 %",
 }
 SPREAD: Final = {
     Language.EN: "whiskers: 90 % interval",

@@ -10,10 +10,10 @@ import numpy as np
 from pslc.analysis import PhaseRow
 from pslc.base import words
 from pslc.base.errors import RecordingError, closest_match
-from pslc.charts.chart import Bar, BarChart, Chart, Curve, CurveChart, Stage, smoothed
+from pslc.charts.chart import Bar, BarChart, Chart, Curve, CurveChart, Floats, Mean, Stage, smoothed
 from pslc.charts.draw import with_order
 from pslc.charts.style import Axis
-from pslc.recording.comparison import Compared, Side, compare
+from pslc.recording.comparison import Compared, Side, compare, keys
 from pslc.recording.rates import speed_by_time
 from pslc.recording.store import Recording
 from pslc.recording.writes import write_curve
@@ -65,7 +65,11 @@ def of_sides(sides: Sequence[Side], axis: Axis = Axis.BYTES) -> CurveChart:
     missing = [side.name for side, curve in zip(sides, curves, strict=True) if curve is None]
     if missing:
         raise RecordingError(f"{', '.join(missing)}: nothing was written, so there is no write curve", "draw --x time")
-    title = " / ".join(side.name for side in sides) if len(sides) < 4 else f"{len(sides)} drives, {first.suite}"
+    # The legend tells apart what is of one drive.
+    if len({side.recording.drive for side in sides}) == 1 and all(side.name.startswith(first.drive) for side in sides):
+        title = first.drive
+    else:
+        title = " / ".join(side.name for side in sides) if len(sides) < 4 else f"{len(sides)} drives, {first.suite}"
     return CurveChart(
         title, _shared_conditions(first, rest), axis, tuple(curve for curve in curves if curve is not None)
     )
@@ -113,6 +117,8 @@ def _shared_conditions(first: Recording, rest: Sequence[Recording]) -> str:
     lists = [recording.conditions.split(", ") for recording in recordings]
     shared = [condition for condition in lists[0] if all(condition in other for other in lists)]
     simulated = ["simulated"] if all(recording.is_simulated for recording in recordings) else []
+    if simulated:
+        simulated += [key for key in keys(first) if all(key in keys(recording) for recording in rest)]
     return ", ".join([*shared[:1], *simulated, *shared[1:]])
 
 
@@ -163,11 +169,19 @@ def _write_curve(recording: Recording, axis: Axis, name: str) -> Curve | None:
     )
 
 
+def _times_of_phases(recording: Recording, minutes: Floats) -> list[float]:
+    """When each phase but the first begins; none where the writes came with pauses, so that phases have no times."""
+    phases: list[PhaseRow] = recording.findings.get("phases", [])
+    written = np.cumsum(recording.time["write_bytes"].astype(np.float64))
+    places = np.searchsorted(written, [phase["from_bytes"] for phase in phases[1:]])
+    return [float(minutes[place]) for place in places if place < len(minutes)]
+
+
 def _over_time(recording: Recording, name: str, kind: str = "write") -> Curve | None:
     """MB/s against minutes; a bin without any request is a gap."""
     if not recording.time[f"{kind}_bytes"].any():
         return None
     x, y = speed_by_time(recording, kind)
     widths = np.maximum(np.diff(x, prepend=0.0), 0.0)
-    x, y, low, high = smoothed(x, y, widths + 1e-12)
+    x, y, low, high = smoothed(x, y, widths + 1e-12, _times_of_phases(recording, x), Mean.OVER_TIME)
     return Curve(name, x, y, low, high)

@@ -133,7 +133,7 @@ def named(sides: Sequence[Side], labels: Sequence[str] = ()) -> list[Side]:
         recording.drive if recording.drive else side.path.name for recording, side in zip(shown, sides, strict=True)
     ]
     features = [
-        [recording.target.partition(",")[2] if recording.is_simulated else "" for recording in shown],
+        _own_keys(shown),
         [recording.suite for recording in shown],
         [" ".join(f"--{name}={value}" for name, value in recording.overrides) for recording in shown],
         _tails([side.path for side in sides]),
@@ -146,6 +146,21 @@ def named(sides: Sequence[Side], labels: Sequence[str] = ()) -> list[Side]:
                 for index in same_name:
                     names[index] = f"{name}, {feature[index]}" if feature[index] else name
     return [replace(side, name=name) for side, name in zip(sides, names, strict=True)]
+
+
+def keys(recording: Recording) -> list[str]:
+    """What was changed in the profile of a simulated drive, `cache.mode=pure-slc`."""
+    stated = recording.target.partition(",")[2] if recording.is_simulated else ""
+    return [key for key in stated.split(",") if key]
+
+
+def _own_keys(recordings: Sequence[Recording]) -> list[str]:
+    """Of each, the keys that not all recordings of the same drive have."""
+    drives = [recording.target.partition(",")[0] for recording in recordings]
+    stated = [keys(recording) for recording in recordings]
+    shared = {drive: set.intersection(*(set(own) for own, of in zip(stated, drives, strict=True) if of == drive))
+              for drive in drives}  # fmt: skip
+    return [",".join(key for key in own if key not in shared[of]) for own, of in zip(stated, drives, strict=True)]
 
 
 def _tails(paths: Sequence[Path]) -> list[str]:

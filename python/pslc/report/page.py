@@ -78,6 +78,12 @@ DASHES = ("solid", "dash", "dashdot", "longdash", "dot")
 SYMBOLS = ("circle", "square", "diamond", "cross", "triangle-up", "x", "star")
 PATTERNS = ("", "/", ".", "x")
 """So that lines, points and bars differ by more than their colour."""
+MIN_ROUGH_SHARE = 0.01
+"""Of the highest value: steps from point to point that are larger than this are drawn as a thin whole line."""
+MIN_ROUGH_POINTS = 200
+"""A line of fewer points goes up and down as its reader can follow."""
+WIDTHS = (1.0, 1.75, 2.5)
+"""Pixels of rough lines, which dashes cannot tell apart."""
 LEGEND = 10
 """Entries of a legend; other lines tell their names when pointed at."""
 MAX_POINTS = 2500
@@ -358,11 +364,21 @@ def _line(line: Line, number: int, many: bool, max_points: int) -> Plotly:
     if many and line.style == "points":
         style["marker"] = {"symbol": SYMBOLS[number % len(SYMBOLS)]}
     elif many and line.style == "line":
-        style["line"] = {"dash": DASHES[number % len(DASHES)]}
+        style["line"] = (
+            {"width": WIDTHS[number % len(WIDTHS)]} if _is_rough(y) else {"dash": DASHES[number % len(DASHES)]}
+        )
     elif many and line.style == "steps":
         # Areas that lie over each other hide one another.
         style = {"mode": "lines", "line": {"shape": "hv", "dash": DASHES[number % len(DASHES)]}}
     return {"type": "scatter", "name": line.name, "x": _short(x), "y": _short(y), **style}
+
+
+def _is_rough(y: curves.Floats) -> bool:
+    """Whether a line goes up and down so much that dashes of it would be a cloud."""
+    values = y[np.isfinite(y)]
+    if values.size < MIN_ROUGH_POINTS:
+        return False
+    return float(np.median(np.abs(np.diff(values)))) > MIN_ROUGH_SHARE * float(np.abs(values).max())
 
 
 def _bars(line: Line, picture: Picture, number: int) -> Plotly:
