@@ -157,3 +157,12 @@ def test_an_ata_drive_tells_its_wear_and_what_was_written(tmp_path):
     (health,) = read("ata.json", tmp_path).health
     assert health["percentage_used"] == 88
     assert health["data_units_written"] * 512_000 == pytest.approx(210e12, rel=0.01)
+
+
+def test_bytes_so_far_are_a_column_of_bytes(tmp_path):
+    path = tmp_path / "bytes.csv"
+    path.write_text("time_s,written_bytes\n" + "".join(f"{at},{at * 400_000_000}\n" for at in range(101)))
+    data = formats.read([path], ImportOptions())
+    assert data.curve is not None
+    assert data.curve.total_bytes == pytest.approx(40e9)
+    assert data.read_as == "column time_s is the time in s, written_bytes the bytes of writes so far in bytes"

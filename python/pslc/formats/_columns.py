@@ -9,7 +9,7 @@ from typing import Final, Literal
 
 SIZES: Final = {
     "b": 1.0, "kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12, "kib": 2.0**10, "mib": 2.0**20, "gib": 2.0**30,
-    "tib": 2.0**40,
+    "tib": 2.0**40, "bytes": 1.0,
 }  # fmt: skip
 TIMES: Final = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "sec": 1.0, "seconds": 1.0, "min": 60.0, "h": 3600.0}
 BITS: Final = {"bit/s": 1 / 8, "kbit/s": 1e3 / 8, "mbit/s": 1e6 / 8, "gbit/s": 1e9 / 8}
@@ -119,7 +119,7 @@ def shown_unit(unit: str) -> str:
     return (
         f"{unit[:-3].upper()}{unit[-3:]}".replace("I", "i").replace("b/s", "B/s")
         if unit in SPEEDS
-        else (unit.upper().replace("I", "i") if unit in SIZES else unit)
+        else (unit.upper().replace("I", "i") if unit in SIZES and unit != "bytes" else unit)
     )
 
 
