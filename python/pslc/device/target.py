@@ -135,6 +135,7 @@ def find_target(spec: str, real: RealOptions | None = None, host: Sequence[tuple
         raise GuardError(
             f"{spec}: raw drives are not measured on Windows",
             "measure on a new file on the drive, such as D:\\scratch.bin --size 20GB",
+            code="raw-drive-on-windows",
         )
     real = real or RealOptions()
     return _device(spec, path, real) if path.is_block_device() else _file(spec, path, real)
