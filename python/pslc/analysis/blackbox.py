@@ -22,6 +22,7 @@ from pslc.analysis.thresholds import (
     MAX_COLLECTED_RATIO,
     MAX_DRAM_BYTES,
     MAX_DRAM_SHARE,
+    MAX_THROTTLED_RATIO,
     MAX_UNWAITED_RATIO,
     MAX_UNWAITED_REQUEST_S,
     MAX_UNWAITED_SHARE,
@@ -78,7 +79,7 @@ def _unthrottled_causes(cases: Sequence[PlateauCase], context: MeasurementContex
         of_plateau = PlateauCase(plateau_phases, number, context, causes)
         cause = _limit_around(cases[longest]) or nand_cause(of_plateau)
         for part in plateau.parts:
-            estimate = _limit_around(cases[part]) or _part_cause(typical, part, kinds[part], cause)
+            estimate = _limit_around(cases[part]) or _part_cause(typical, part, kinds[part], cause, context)
             nand_state = "" if kinds[part] == "memory" else cause.nand_state
             estimates.append(replace(estimate, nand_state=estimate.nand_state or nand_state))
         causes.append(cause)
@@ -110,7 +111,9 @@ def _random_cause(case: PlateauCase) -> CauseEstimate:
     )
 
 
-def _part_cause(phases: Sequence[Phase], index: int, kind: PhaseKind, cause: CauseEstimate) -> CauseEstimate:
+def _part_cause(
+    phases: Sequence[Phase], index: int, kind: PhaseKind, cause: CauseEstimate, context: MeasurementContext
+) -> CauseEstimate:
     """The cause of a phase that is a part of a plateau.
 
     Args:
@@ -124,6 +127,9 @@ def _part_cause(phases: Sequence[Phase], index: int, kind: PhaseKind, cause: Cau
             return CauseEstimate("unknown", 0.0, f"{because}: {rate}")
         case "dip" if cause.cause in ("native", "gc"):
             return CauseEstimate("gc", LIKELY, f"for a moment, as native cells are collected: {rate}")
+        case "dip" | "heat" if cause.cause == "pslc" and _is_slight(phases, index, context):
+            because = "the cache, slowed a little by heat, other programs or the drive's map, and not full"
+            return CauseEstimate("pslc", GUESSED, f"{because}: {rate}")
         case "dip":
             because = "for a moment, too short to have emptied a cache, as heat does"
             return CauseEstimate("thermal", UNSURE, f"{because}: {rate}")
@@ -138,6 +144,13 @@ def _part_cause(phases: Sequence[Phase], index: int, kind: PhaseKind, cause: Cau
             return CauseEstimate("pslc", LIKELY, f"{because}: {rate}")
         case _:
             return cause
+
+
+def _is_slight(phases: Sequence[Phase], index: int, context: MeasurementContext) -> bool:
+    """Whether a slowdown costs less than a drive that throttles gives up, and no sensor says that it was hot."""
+    phase = phases[index]
+    hot = context.is_hot(phase.from_bytes, phase.to_bytes)
+    return index > 0 and not hot and phase.bytes_per_s > MAX_THROTTLED_RATIO * phases[index - 1].bytes_per_s
 
 
 def _limit_around(case: PlateauCase) -> CauseEstimate | None:

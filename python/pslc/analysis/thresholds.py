@@ -259,6 +259,9 @@ MAX_BEHIND_DRAM_RATIO: Final = 0.85
 """Behind the buffer a drive is this much slower, or it was no buffer."""
 MIN_THROTTLE_CELSIUS: Final = 65.0
 """Degrees below which no drive throttles."""
+MAX_THROTTLED_RATIO: Final = 0.7
+"""Within a cache, a slowdown to more than this share of the speed is told as heat only where a sensor shows it: drives
+that throttle give up more at once, other programs and the drive's map less."""
 MAX_HEAT_ONSET_SHARE: Final = 0.1
 """Bytes between where the sensor reaches its highest and where the speed falls, over those written by then, up to which
 heat made the fall: a drive that was hot before, or gets hot later, fell for another reason."""
