@@ -172,6 +172,8 @@ class RealDrive:
     columns: list[str]
     """`host_read_bytes_total`, `host_write_bytes_total`, `host_trim_bytes_total`, `cpu_ns_total` (of this process); and
     once it is watched `device_read_bytes_total`, `device_write_bytes_total`, for everyone."""
+    laid_out_bytes: int
+    """Bytes of a new file that were written before the first run, because Windows would have written zeros there."""
     engine: str | None
     """`io_uring`, `completion port` or `threads`, after the first run."""
 

@@ -58,6 +58,11 @@ impl RealDrive {
     }
 
     #[getter]
+    fn laid_out_bytes(&self) -> u64 {
+        self.target.laid_out_bytes()
+    }
+
+    #[getter]
     fn engine(&self) -> Option<&'static str> {
         self.target.engine().map(Kind::name)
     }

@@ -135,12 +135,24 @@ class StepRunner:
         if "dump" in result:
             self.logs.add_wrong_block(result["dump"], Path(self.target.spec).name)
         recording = recorded(result)
+        notes = self._notes + _layout_notes(drive)
         for job in recording.jobs:
-            job["notes"] = self._notes + job["notes"]
+            job["notes"] = notes + job["notes"]
         if on_checkpoint is not None and monotonic() > self._checkpoint_at + CHECKPOINT_INTERVAL_S:
             self._checkpoint_at = monotonic()
             on_checkpoint(join([*self._finished, recording]))
         return recording
+
+
+def _layout_notes(drive: SimDrive | RealDrive) -> list[str]:
+    """What was written to a new file by no job, and what that does to the drive."""
+    if isinstance(drive, SimDrive) or not drive.laid_out_bytes:
+        return []
+    size = words.size(drive.laid_out_bytes)
+    return [
+        f"{size} were written before the first job, because Windows lets only an administrator leave that out: "
+        "the drive's cache may not have been empty"
+    ]
 
 
 def _title(text: str) -> str:

@@ -65,6 +65,8 @@ pub struct RealTarget {
     gathered: Vec<u32>,
     /// The file has to be written once before it is measured on.
     is_to_be_laid_out: bool,
+    /// Bytes that were.
+    laid_out: u64,
     /// Why that failed, until a run begins.
     not_laid_out: Option<TargetError>,
     /// Requests that were done at once.
@@ -151,6 +153,7 @@ impl RealTarget {
             alone: false,
             gathered: Vec::new(),
             is_to_be_laid_out: false,
+            laid_out: 0,
             not_laid_out: None,
             ready: VecDeque::new(),
             under_way: 0,
@@ -175,6 +178,11 @@ impl RealTarget {
     pub(crate) fn with_layout(mut self) -> RealTarget {
         self.is_to_be_laid_out = true;
         self
+    }
+
+    /// Bytes that were written before the first run, because the system would have written zeros there.
+    pub fn laid_out_bytes(&self) -> u64 {
+        self.laid_out
     }
 
     /// Use this engine and no other.
@@ -227,6 +235,7 @@ impl RealTarget {
         let file = unsafe { sys::borrowed(sys::raw(&self.buffered)) };
         // Where it cannot be told, the drive keeps what was written.
         let _ = sys::trim(file, 0, self.capacity);
+        self.laid_out = self.capacity;
         (self.written, self.moved) = (Written::none(self.capacity), moved);
         None
     }
@@ -656,6 +665,7 @@ mod tests {
             true
         });
         assert!(recording.error.is_none(), "{:?}", recording.error);
+        assert_eq!(target.laid_out_bytes(), BYTES);
         assert!(!target.is_to_be_laid_out && shown >= 3 * LAYOUT_BYTES, "{shown} bytes of layout were shown");
         // It is none of what was measured, nor may it be read.
         assert_eq!((recording.stats[0].kinds[1].count, target.moved[Op::Write as usize]), (16, 65536));
