@@ -111,6 +111,7 @@ RUST_READERS = {
     "crates/drive/src/guard/scratch.rs": (3, "what is measured on, and its folder"),
     "crates/drive/src/sys/unix.rs": (3, "files that pslc keeps, and folders to hold them open"),
     "crates/drive/src/sys/windows.rs": (6, "files that pslc keeps, and folders to hold them open"),
+    "crates/drive/src/sys/overlapped.rs": (1, "what is measured on, and is new"),
     "crates/load/src/traces/packed.rs": (1, "a trace, judged before"),
     "crates/load/src/traces/blktrace.rs": (2, "its own File, through packed.rs"),
     "crates/nbd/src/tell.rs": (1, "the kernel's"),

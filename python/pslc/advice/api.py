@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
@@ -11,6 +10,7 @@ from pslc import traces
 from pslc.advice import drives, report
 from pslc.advice.replays import Outcome, Task, outcomes
 from pslc.advice.subject import Subject, Watched
+from pslc.base import writer
 from pslc.base.errors import TargetError
 from pslc.device.target import find_target
 from pslc.traces import Replay
@@ -40,7 +40,7 @@ def advise(
         if not spec.startswith("sim:"):
             raise TargetError(f"{spec} is no simulated drive", "--on sim:NAME; pslc drives lists them")
     targets = [find_target(spec) for spec in specs]
-    with tempfile.TemporaryDirectory(prefix="pslc-advice-") as folder:
+    with writer.temporary("pslc-advice-") as folder:
         smallest = min(target.capacity_bytes for target in targets)
         tasks = _tasks(subject, specs, smallest, Path(folder))
         results: dict[Task, Outcome] = {}
