@@ -19,6 +19,12 @@ fn folder(name: &str) -> PathBuf {
     path
 }
 
+/// Why no scratch file is made, and what to do next.
+fn refusal(path: &Path, size: u64) -> String {
+    let error = open_scratch(path, size).err().unwrap();
+    format!("{error}\n\nhint: {}", error.hint())
+}
+
 fn jobs(text: &str, target: &RealTarget) -> Vec<Job> {
     let jobs = parse("t.fio", text, &[], Ground::Real, target.capacity_bytes(), &|_| None);
     jobs.unwrap_or_else(|error| panic!("{error}\n{text}"))
@@ -127,7 +133,7 @@ fn a_scratch_file_leaves_nothing_behind_and_an_existing_one_is_never_taken() {
         .is_none());
     // A second one of the same name, while the first is there or has none.
     if path.exists() {
-        let error = open_scratch(&path, 4 * MB).err().unwrap().to_string();
+        let error = refusal(&path, 4 * MB);
         assert!(error.contains("exists, and is not overwritten"), "{error}");
     }
     drop(target);
@@ -135,7 +141,7 @@ fn a_scratch_file_leaves_nothing_behind_and_an_existing_one_is_never_taken() {
     std::fs::write(&path, "precious").unwrap();
     // Held open by somebody or not.
     let held = std::fs::File::open(&path).unwrap();
-    let error = open_scratch(&path, 4 * MB).err().unwrap().to_string();
+    let error = refusal(&path, 4 * MB);
     assert!(error.contains("exists, and is not overwritten\n\nhint: give a new name"), "{error}");
     drop(held);
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "precious");
@@ -144,11 +150,11 @@ fn a_scratch_file_leaves_nothing_behind_and_an_existing_one_is_never_taken() {
 #[test]
 fn a_file_that_is_too_large_or_in_no_folder_is_refused_in_the_same_words() {
     let folder = folder("refused");
-    let error = open_scratch(&folder.join("scratch"), 1 << 50).err().unwrap().to_string();
+    let error = refusal(&folder.join("scratch"), 1 << 50);
     assert!(error.contains("are free beyond what is kept") && error.contains("--size="), "{error}");
-    let error = open_scratch(&folder.join("none").join("scratch"), 4 * MB).err().unwrap().to_string();
+    let error = refusal(&folder.join("none").join("scratch"), 4 * MB);
     assert!(error.contains("cannot open the folder of it: No such file or directory"), "{error}");
-    let error = open_scratch(&folder, 4 * MB).err().unwrap().to_string();
+    let error = refusal(&folder, 4 * MB);
     assert!(error.contains("exists, and is a "), "{error}");
     assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
 }
@@ -189,7 +195,7 @@ fn a_drive_as_a_whole_a_device_and_a_stream_are_refused_in_words() {
         ("NUL", "it names a device"),
         ("scratch:stream", "a colon names a stream"),
     ] {
-        let error = open_scratch(Path::new(path), 4 * MB).err().unwrap().to_string();
+        let error = refusal(Path::new(path), 4 * MB);
         assert!(error.contains(words) && error.contains("\n\nhint: "), "{path}: {error}");
     }
 }
