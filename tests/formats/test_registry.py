@@ -20,7 +20,8 @@ def test_the_page_of_formats_is_that_of_the_readers():
 
 def test_every_format_has_a_row():
     assert len(formats.registry()) == len(formats.names())
-    assert make.page().count("\n| ") == len(formats.names()) + 1
+    table = make.page().partition("\n| program |")[2].partition("\n\n")[0]
+    assert table.count("\n| ") == len(formats.names())
 
 
 def test_the_error_names_every_program(tmp_path):
