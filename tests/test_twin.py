@@ -3,6 +3,7 @@
 import csv
 import itertools
 import json
+import time
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -16,12 +17,13 @@ from typer.testing import CliRunner
 import pslc
 from pslc import suites
 from pslc.analysis import Curve, Phase, find_phases
-from pslc.base import units
+from pslc.base import units, words
 from pslc.base.errors import PslcError
 from pslc.cli import app
 from pslc.device import parts
 from pslc.device.region import Budget, Scope, find_region
 from pslc.device.target import RealOptions, find_target
+from pslc.report import page, terminal
 from pslc.suites import random_steady
 from pslc.suites import twin as suite
 from pslc.twin import (
@@ -52,6 +54,7 @@ from pslc.twin.fit_report import build_report
 from pslc.twin.fit_result import POOR_FIT_RMS, FitResult
 from pslc.twin.identifiability import free_parameters_of
 from pslc.twin.pipeline import fit_datasets
+from pslc.twin.pool import Pool
 from pslc.twin.review import CACHE_SHARES, FIRST_OVER_LINK, drive_of_parts
 from tests.conftest import ROOT
 
@@ -686,7 +689,25 @@ def test_a_coarse_recording_adds_up_to_the_same(small: str) -> None:
         assert len(other) < len(one) / 4
 
 
-def test_python_fits_recordings_and_figures_as_the_command_does() -> None:
+@pytest.mark.parametrize("workers", [1, 2])
+def test_the_cpu_seconds_of_a_pool_are_those_of_all_its_tasks(workers: int) -> None:
+    """Whether this process does the work or the workers do, whose own clocks say how much there was."""
+    with Pool(workers) as pool:
+        spent = pool.map(_spend_cpu, [0.1] * 4)
+        assert sum(spent) <= pool.cpu_seconds < 2 * sum(spent)
+
+
+def _spend_cpu(seconds: float) -> float:
+    """CPU seconds spent: those asked for, or a little more."""
+    start = time.process_time()
+    while (spent := time.process_time() - start) < seconds:
+        pass
+    return spent
+
+
+def test_python_fits_recordings_and_figures_as_the_command_does(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     report = pslc.fit(published="speed1=560MB/s", capacity="250GB", link="sata600", nand="tlc", name="mine", workers=1)
     statistics = report.result.statistics
     assert report.name == "mine"
@@ -694,10 +715,18 @@ def test_python_fits_recordings_and_figures_as_the_command_does() -> None:
     assert statistics.success
     assert statistics.message
     assert statistics.evaluations > 10
+    cost = f"{words.count(statistics.evaluations)} evaluations, {words.span(statistics.cpu_seconds)} of a core"
+    assert statistics.cost == cost
+    terminal.show_fit(report)
+    assert f"fitted in {cost}" in capsys.readouterr().out
+    page.write_fit(report, tmp_path / "mine.html")
+    assert f"in {cost}</p>" in (tmp_path / "mine.html").read_text()
+    assert ["cost", statistics.cost] in next(table.rows for table in report.tables if table.title == "Fit statistics")
     assert statistics.chi_square == pytest.approx(report.result.best.loss / 0.05**2 * statistics.data_points)
     assert all(-1 <= value <= 1 for value in statistics.correlations.values())
     assert set(statistics.at_bound.values()) <= {"low", "high"}
     document = json.loads(json.dumps(report.document()))
+    assert document["statistics"]["cpu_seconds"] == statistics.cpu_seconds
     assert document["statistics"]["reduced_chi_square"] == statistics.reduced_chi_square
     assert "Fit statistics" in [table.title for table in report.tables]
     with pytest.raises(TypeError, match="capcity"):
