@@ -23,7 +23,9 @@ from pslc.cli import app
 from pslc.device import parts
 from pslc.device.region import Budget, Scope, find_region
 from pslc.device.target import RealOptions, find_target
-from pslc.report import page, terminal
+from pslc.recording import metrics
+from pslc.recording.store import TWIN_TAILS
+from pslc.report import page, recording_view, terminal
 from pslc.suites import random_steady
 from pslc.suites import twin as suite
 from pslc.twin import (
@@ -687,6 +689,27 @@ def test_a_coarse_recording_adds_up_to_the_same(small: str) -> None:
         one, other = (np.frombuffer(run["series"][axis]["write_bytes"], "<u8") for run in (fine, coarse))
         assert one.sum() == other.sum()
         assert len(other) < len(one) / 4
+
+
+def test_a_run_on_a_twin_tells_no_tail_of_latency_and_says_why(small: str, tmp_path: Path) -> None:
+    """Beside the drive that it is a twin of, of which all is told."""
+    job = "[reads]\nrw=randread\nbs=4k\nioengine=io_uring\niodepth=4\ndirect=1\nsize=1m\nnumber_ios=200\n"
+    (tmp_path / "reads.fio").write_text(job)
+    (tmp_path / "twin.toml").write_text(PROFILE + '\n[provenance]\n"cache.mode" = "fitted to fill"\n')
+    drive, twin = (pslc.run(tmp_path / "reads.fio", on=on) for on in (small, f"sim:{tmp_path}/twin.toml"))
+    assert twin.is_twin
+    assert not drive.is_twin
+    labels = [{name.label for name in metrics.of_recording(run)} for run in (drive, twin)]
+    assert labels[0] - labels[1] == {"reads read 99 % latency"}
+    of_drive, of_twin = (recording_view.of_recording(run) for run in (drive, twin))
+    assert [set(one.tables[-1].columns) for one in (of_drive, of_twin)] == [
+        {"job", "kind", "moved", "speed", "IOPS", "mean", "median", "99 %", "99.9 %"},
+        {"job", "kind", "moved", "speed", "IOPS", "mean", "median"},
+    ]
+    lines = [{line.name for shown in one.pictures for line in shown.lines} for one in (of_drive, of_twin)]
+    assert lines[0] - lines[1] == {"99 %", "99.9 %", "longest"}
+    assert TWIN_TAILS in of_twin.notes
+    assert TWIN_TAILS not in of_drive.notes
 
 
 @pytest.mark.parametrize("workers", [1, 2])

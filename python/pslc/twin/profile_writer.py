@@ -9,6 +9,7 @@ from typing import Final
 import numpy as np
 
 from pslc.base import words
+from pslc.recording.store import FITTED
 from pslc.twin.fit_result import FitResult
 from pslc.twin.identifiability import PARTLY_IDENTIFIED_SHARE, informative_suites
 from pslc.twin.model import PARAMETERS, UNSEEN_NATIVE_LIMIT, Model, Parameter, in_words, parameters_of
@@ -218,7 +219,7 @@ def provenance(result: FitResult) -> dict[str, str]:
     for estimate in estimates(result):
         for key in PARAMETERS[estimate.name].keys:
             if estimate.source == "fitted":
-                sources[key] = f"fitted to {', '.join(estimate.suites)}: {estimate.words}, 90 % interval"
+                sources[key] = f"{FITTED} {', '.join(estimate.suites)}: {estimate.words}, 90 % interval"
             elif estimate.source == "part":
                 sources.setdefault(key, "from a part")
             else:
@@ -234,5 +235,5 @@ def _rule_sources(result: FitResult) -> dict[str, str]:
     sources = {}
     for key in ("mode", "when_full", "reuse") if firmware.has_cache else ("mode",):
         also = sorted({getattr(model, key) for model in alternatives} - {getattr(firmware, key)})
-        sources[f"cache.{key}"] = f"fitted to {suites}" + (f"; {' or '.join(also)} fits as well" if also else "")
+        sources[f"cache.{key}"] = f"{FITTED} {suites}" + (f"; {' or '.join(also)} fits as well" if also else "")
     return sources
