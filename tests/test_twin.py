@@ -3,6 +3,7 @@
 import csv
 import itertools
 import json
+import time
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -16,12 +17,15 @@ from typer.testing import CliRunner
 import pslc
 from pslc import suites
 from pslc.analysis import Curve, Phase, find_phases
-from pslc.base import units
+from pslc.base import units, words
 from pslc.base.errors import PslcError
 from pslc.cli import app
 from pslc.device import parts
 from pslc.device.region import Budget, Scope, find_region
 from pslc.device.target import RealOptions, find_target
+from pslc.recording import metrics
+from pslc.recording.store import TWIN_TAILS
+from pslc.report import page, recording_view, terminal
 from pslc.suites import random_steady
 from pslc.suites import twin as suite
 from pslc.twin import (
@@ -52,6 +56,7 @@ from pslc.twin.fit_report import build_report
 from pslc.twin.fit_result import POOR_FIT_RMS, FitResult
 from pslc.twin.identifiability import free_parameters_of
 from pslc.twin.pipeline import fit_datasets
+from pslc.twin.pool import Pool
 from pslc.twin.review import CACHE_SHARES, FIRST_OVER_LINK, drive_of_parts
 from tests.conftest import ROOT
 
@@ -686,7 +691,46 @@ def test_a_coarse_recording_adds_up_to_the_same(small: str) -> None:
         assert len(other) < len(one) / 4
 
 
-def test_python_fits_recordings_and_figures_as_the_command_does() -> None:
+def test_a_run_on_a_twin_tells_no_tail_of_latency_and_says_why(small: str, tmp_path: Path) -> None:
+    """Beside the drive that it is a twin of, of which all is told."""
+    job = "[reads]\nrw=randread\nbs=4k\nioengine=io_uring\niodepth=4\ndirect=1\nsize=1m\nnumber_ios=200\n"
+    (tmp_path / "reads.fio").write_text(job)
+    (tmp_path / "twin.toml").write_text(PROFILE + '\n[provenance]\n"cache.mode" = "fitted to fill"\n')
+    drive, twin = (pslc.run(tmp_path / "reads.fio", on=on) for on in (small, f"sim:{tmp_path}/twin.toml"))
+    assert twin.is_twin
+    assert not drive.is_twin
+    labels = [{name.label for name in metrics.of_recording(run)} for run in (drive, twin)]
+    assert labels[0] - labels[1] == {"reads read 99 % latency"}
+    of_drive, of_twin = (recording_view.of_recording(run) for run in (drive, twin))
+    assert [set(one.tables[-1].columns) for one in (of_drive, of_twin)] == [
+        {"job", "kind", "moved", "speed", "IOPS", "mean", "median", "99 %", "99.9 %"},
+        {"job", "kind", "moved", "speed", "IOPS", "mean", "median"},
+    ]
+    lines = [{line.name for shown in one.pictures for line in shown.lines} for one in (of_drive, of_twin)]
+    assert lines[0] - lines[1] == {"99 %", "99.9 %", "longest"}
+    assert TWIN_TAILS in of_twin.notes
+    assert TWIN_TAILS not in of_drive.notes
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_the_cpu_seconds_of_a_pool_are_those_of_all_its_tasks(workers: int) -> None:
+    """Whether this process does the work or the workers do, whose own clocks say how much there was."""
+    with Pool(workers) as pool:
+        spent = pool.map(_spend_cpu, [0.1] * 4)
+        assert sum(spent) <= pool.cpu_seconds < 2 * sum(spent)
+
+
+def _spend_cpu(seconds: float) -> float:
+    """CPU seconds spent: those asked for, or a little more."""
+    start = time.process_time()
+    while (spent := time.process_time() - start) < seconds:
+        pass
+    return spent
+
+
+def test_python_fits_recordings_and_figures_as_the_command_does(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     report = pslc.fit(published="speed1=560MB/s", capacity="250GB", link="sata600", nand="tlc", name="mine", workers=1)
     statistics = report.result.statistics
     assert report.name == "mine"
@@ -694,10 +738,18 @@ def test_python_fits_recordings_and_figures_as_the_command_does() -> None:
     assert statistics.success
     assert statistics.message
     assert statistics.evaluations > 10
+    cost = f"{words.count(statistics.evaluations)} evaluations, {words.span(statistics.cpu_seconds)} of a core"
+    assert statistics.cost == cost
+    terminal.show_fit(report)
+    assert f"fitted in {cost}" in capsys.readouterr().out
+    page.write_fit(report, tmp_path / "mine.html")
+    assert f"in {cost}</p>" in (tmp_path / "mine.html").read_text()
+    assert ["cost", statistics.cost] in next(table.rows for table in report.tables if table.title == "Fit statistics")
     assert statistics.chi_square == pytest.approx(report.result.best.loss / 0.05**2 * statistics.data_points)
     assert all(-1 <= value <= 1 for value in statistics.correlations.values())
     assert set(statistics.at_bound.values()) <= {"low", "high"}
     document = json.loads(json.dumps(report.document()))
+    assert document["statistics"]["cpu_seconds"] == statistics.cpu_seconds
     assert document["statistics"]["reduced_chi_square"] == statistics.reduced_chi_square
     assert "Fit statistics" in [table.title for table in report.tables]
     with pytest.raises(TypeError, match="capcity"):

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 from benches.analysis import explained, recordings, right
 
@@ -150,6 +151,47 @@ def test_what_falls_on_and_on_is_no_step_at_which_the_free_blocks_ended() -> Non
 def test_a_rise_is_the_cache_again_only_where_the_speed_before_was_its_own() -> None:
     assert causes(DRIVE, (50, 6900), (100, 2000), (400, 5500)) == ["link", "fold", "native"]
     assert causes(DRIVE, (50, 6000), (100, 2000), (150, 5500), (400, 1900)) == ["pslc", "fold", "pslc", "fold"]
+
+
+@pytest.mark.parametrize(
+    ("known", "stretches", "expected"),
+    [
+        ({}, [(210, 1000), (481, 5500)], ["unknown", "native"]),
+        ({"cpu_share": [0.3, 0.3]}, [(21, 1500), (246, 5500)], ["unknown", "pslc"]),
+        ({"cpu_share": [0.99, 0.3]}, [(290, 1500), (734, 3000)], ["cpu", "native"]),
+        ({"cpu_share": [0.3, 0.99, 0.3, 0.3]}, [(71, 2000), (137, 500), (239, 2000), (912, 500)],
+         ["pslc", "cpu", "pslc"]),
+        ({"buffered": True}, [(246, 1000), (588, 3000), (788, 5500)], ["page-cache", "unknown", "native"]),
+    ],
+)  # fmt: skip
+def test_a_rise_where_nothing_was_full_is_no_cache_that_is_free_again(
+    known: dict[str, Any], stretches: list[tuple[float, float]], expected: list[str]
+) -> None:
+    seen = replace(DRIVE, **known)
+    assert causes(seen, *stretches)[: len(expected)] == expected
+    assert not any("free again" in why.because for why in blackbox_causes(phases(*stretches), seen))
+
+
+def test_nothing_is_free_again_that_was_never_full_whatever_limits_the_host() -> None:
+    """400 curves of speeds that rise and fall: the words are only said behind native cells, folding or collection."""
+    rng = np.random.default_rng(7)
+    free_again = 0
+    for _ in range(400):
+        count = int(rng.integers(2, 6))
+        ends = np.sort(rng.choice(np.arange(10, 1000, 10), count, replace=False)).astype(float)
+        speeds = rng.choice([300.0, 500.0, 1000.0, 1500.0, 2000.0, 3000.0, 5500.0, 6900.0], count)
+        seen = replace(
+            DRIVE,
+            capacity_bytes=None if rng.random() < 0.3 else 1000 * GB,
+            cpu_share=[0.99 if busy else 0.3 for busy in rng.random(count) < 0.3],
+            buffered=bool(rng.random() < 0.2),
+        )
+        estimates = blackbox_causes(phases(*zip(ends, speeds, strict=True)), seen)
+        for index, why in enumerate(estimates):
+            if "free again" in why.because:
+                free_again += 1
+                assert {"direct", "fold", "native", "gc"} & {earlier.cause for earlier in estimates[:index]}
+    assert free_again > 10, "the curves have caches that are free again"
 
 
 def test_what_is_faster_when_others_have_left_tells_nothing_of_the_cells() -> None:

@@ -112,6 +112,22 @@ def test_documents_of_several_runs_are_no_curve(tmp_path):
     assert len(data.jobs) == 2
 
 
+def test_one_mean_a_job_is_no_curve_of_the_drive(tmp_path, command):
+    """A fast job and a slow one after it look like a cache and its end, but a report has only their means."""
+    run = json.loads(document(100_000_000_000, 50))
+    run["jobs"].append(json.loads(document(100_000_000_000, 200))["jobs"][0] | {"jobname": "again"})
+    (tmp_path / "jobs.json").write_text(json.dumps(run))
+    answer = json.loads(command("analyze", "jobs.json", "--capacity", "1TB", "--json").stdout)
+    assert answer["findings"]["phases"] == []
+    assert answer["findings"]["cache_bytes"] is None
+    assert answer["findings"]["cache_bytes_low"] is None
+    shown = command("analyze", "jobs.json", "--capacity", "1TB").stdout
+    rows = {line.split()[0]: line for line in shown.splitlines() if line.startswith(("fill", "again"))}
+    assert "2000 MB/s" in rows["fill"]
+    assert "500 MB/s" in rows["again"]
+    assert "cache" not in shown.lower()
+
+
 def test_the_clients_of_a_server_are_its_jobs(tmp_path):
     own = json.loads(document(60_000_000_000, 99))
     clients = [own["jobs"][0] | {"hostname": host} for host in ("a", "b")]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING
 
 from pslc.analysis.thresholds import MAX_FALL_RATIO, MAX_LISTED_PHASES, MIN_SURE_CONFIDENCE, SAME_SIZE_TOLERANCE
@@ -104,6 +104,8 @@ def _end_of_cache(findings: Writes) -> list[str]:
         return [f"The write cache holds {words.size(low)} or more: the run ended before it was full."]
     if began_full(phases):
         return ["No write cache is left: it was full from the start."]
+    if unsure := _unsure_end(phases):
+        return [unsure]
     if _falls(phases):
         return ["No end of a cache: the speed fell for other reasons."]
     return [_no_cliff(phases)] if phases else []
@@ -159,6 +161,18 @@ def began_full(phases: list[PhaseRow]) -> bool:
     """Whether the cells went past their cache from the start, whatever memory before them took in."""
     cells = [phase["cause"] for phase in phases if phase["cause"] not in MEMORY]
     return bool(cells) and cells[0] in PAST
+
+
+def _unsure_end(phases: list[PhaseRow]) -> str:
+    """Where the cache may have ended by the causes of the phases, though no end is stated; empty where none is."""
+    for phase, following in pairwise(phases):
+        if phase["cause"] in (*PAST, "native", "gc"):
+            return ""
+        if phase["cause"] == "pslc" and following["cause"] in PAST:
+            fall = 1 - following["bytes_per_s"] / phase["bytes_per_s"]
+            little = f", but the speed falls by only {100 * fall:.0f} % there" if 0 < fall < 1 - MAX_FALL_RATIO else ""
+            return f"No sure end of the cache: it may have ended after {words.size(phase['to_bytes'])}{little}."
+    return ""
 
 
 def _falls(phases: list[PhaseRow]) -> bool:

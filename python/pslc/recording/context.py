@@ -226,9 +226,11 @@ def _map_bytes(recording: Recording) -> float | None:
 
 
 def _first_s(recording: Recording, first: Phase) -> float | None:
-    """How much longer the first request took than the longest of a bin usually did after it; None: not seen."""
+    """How much longer the first request took than the longest of a bin usually did after it; None: not seen. Bins in
+    which no request came back have no longest."""
     inside = np.searchsorted(_written(recording), first.to_bytes, side="right") - 1
-    longest = recording.bytes["lat_max_ns"][:inside].astype(np.float64) / 1e9
+    has_request = recording.bytes["writes"][:inside] > 0
+    longest = recording.bytes["lat_max_ns"][:inside][has_request].astype(np.float64) / 1e9
     return float(longest[0] - np.median(longest[1:])) if longest.size > 1 else None
 
 

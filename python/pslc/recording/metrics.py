@@ -79,6 +79,8 @@ TERMS: Final = {
     "most": "highest", "randread": "random read", "randwrite": "random write", "knee": "sufficient", "slc": "SLC",
 }  # fmt: skip
 SPREAD: Final = ("mean", "median", "p99", "p999", "max", "min")
+TAILS: Final = ("99 % latency", "99.9 % latency", "highest latency", "after, 99 %")
+"""How labels of the slowest requests' latencies end."""
 AXES: Final[dict[str, Callable[[Any], str]]] = {
     "at_bytes": lambda value: f"at {words.size(value)}",
     "depth": lambda value: f"queue depth {value}",
@@ -131,7 +133,14 @@ Figures = dict[Name, tuple[str, Figure]]
 
 
 def of_recording(recording: Recording) -> Figures:
-    """Findings, rows of findings, and jobs, in this order."""
+    """Findings, rows of findings, and jobs, in this order; a twin's without the latencies of its slowest requests."""
+    figures_by_name = _all_of_recording(recording)
+    if not recording.is_twin:
+        return figures_by_name
+    return {name: figure for name, figure in figures_by_name.items() if not name.label.endswith(TAILS)}
+
+
+def _all_of_recording(recording: Recording) -> Figures:
     findings = recording.findings
     figures_by_name = {Name(OWN_NAMES.get(key, key), label(key)): figure for key, figure in _with_units(findings)}
     for number, phase in enumerate(findings.get("phases", []), 1):

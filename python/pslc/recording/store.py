@@ -49,6 +49,14 @@ Columns = dict[str, NDArray[np.uint64]]
 
 F = TypeVar("F")
 
+FITTED: Final = "fitted to"
+"""How the provenance of a twin's value begins, where `pslc fit` determined it from data."""
+TWIN_TAILS: Final = (
+    "this drive is a twin, fitted to speeds and mean times: latencies of its slowest requests (99 % and beyond) are no "
+    "predictions"
+)
+"""Note of a recording of a twin."""
+
 FILE: Final = gate.Expected(
     "a run folder has a run.json and a series.parquet, as pslc run writes them", RecordingError, gate.MAX_LOG_BYTES
 )
@@ -311,10 +319,16 @@ class Recording:
 
     @property
     def notes(self) -> list[str]:
-        """What was asked for and had no effect, a sentence each: keys of the drive, options of the job file."""
-        return list(
-            dict.fromkeys([*self.facts.get("notes", []), *(note for job in self.jobs for note in job["notes"])])
-        )
+        """What was asked for and had no effect, a sentence each: keys of the drive, options of the job file. Of a twin
+        also what it does not predict."""
+        tails = [TWIN_TAILS] if self.is_twin else []
+        jobs = [note for job in self.jobs for note in job["notes"]]
+        return list(dict.fromkeys([*self.facts.get("notes", []), *jobs, *tails]))
+
+    @property
+    def is_twin(self) -> bool:
+        """Whether the drive was a simulated one that `pslc fit` made."""
+        return self.is_simulated and any(source.startswith(FITTED) for _, source in self.provenance)
 
     @property
     def conditions(self) -> str:

@@ -6,7 +6,7 @@ from pslc import suites
 from pslc._native import version
 from pslc.analysis import Curve, Writes, sentences
 from pslc.base import words
-from pslc.figures import curves, tables
+from pslc.figures import curves, tables, tails
 from pslc.figures.picture import Line, Picture
 from pslc.figures.view import View
 from pslc.formats import ImportedData
@@ -34,6 +34,8 @@ def of_recording(recording: Recording, label: str = "") -> View:
         lines += sentences.verified(recording.jobs)
     if "repeats" in findings:
         shown.insert(0, tables.of_repeats(findings["repeats"]))
+    if recording.is_twin:
+        shown, pictures = tails.tables_without_tails(shown), tails.pictures_without_tails(pictures)
     notes = recording.notes
     if recording.scope.get("quick"):
         notes = [f"--quick: {suites.load(recording.suite).QUICK}", *notes]

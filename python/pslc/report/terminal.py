@@ -55,7 +55,7 @@ def show_fit(report: "FitReport") -> None:
             report.name,
             report.name,
             "fitted",
-            "a twin",
+            f"a twin, fitted in {report.result.statistics.cost}",
             report.sentences,
             report.tables,
             report.pictures,

@@ -231,7 +231,7 @@ class FitReport:
         bounds = [f"{_described(name)} ({side})" for name, side in statistics.at_bound.items()]
         rows = [
             ["converged", f"{'yes' if statistics.success else 'no'}: {statistics.message}"],
-            ["evaluations", f"{statistics.evaluations}"],
+            ["cost", statistics.cost],
             ["data points, free parameters", f"{statistics.data_points}, {statistics.variables}"],
             ["chi-square", f"{statistics.chi_square:.3g}"],
             ["reduced chi-square", f"{statistics.reduced_chi_square:.3g}"],

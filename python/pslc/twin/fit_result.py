@@ -9,6 +9,7 @@ from typing import Final
 
 import numpy as np
 
+from pslc.base import words
 from pslc.twin.datasets import Dataset
 from pslc.twin.initial_guess import CurveSummary
 from pslc.twin.model import FirmwareModel, Geometry
@@ -36,6 +37,7 @@ class FitStatistics:
         status: status of SciPy's last `least_squares`: 0 limit of evaluations, 1 to 4 converged; None: not run.
         message: why the search ended.
         evaluations: simulated runs of all datasets of a problem, over all candidates.
+        cpu_seconds: CPU seconds of the search, summed over its processes.
         data_points: effective number of data points.
         variables: number of free parameters.
         chi_square: sum of squared residuals of the data, without those of the priors.
@@ -48,12 +50,18 @@ class FitStatistics:
     status: int | None
     message: str
     evaluations: int
+    cpu_seconds: float
     data_points: int
     variables: int
     chi_square: float
     reduced_chi_square: float
     correlations: dict[tuple[str, str], float]
     at_bound: dict[str, str]
+
+    @property
+    def cost(self) -> str:
+        """What the search took, for people: `12 000 evaluations, 5 min 8 s of a core`."""
+        return f"{words.count(self.evaluations)} evaluations, {words.span(self.cpu_seconds)} of a core"
 
     def document(self) -> dict[str, object]:
         """The statistics for JSON."""
@@ -72,6 +80,7 @@ class FitResult:
         curve_summary: phases of the first write.
         geometry: full-size geometry of the best candidate.
         evaluations: simulated runs of all datasets of a problem, over all candidates.
+        cpu_seconds: CPU seconds of the search, summed over its processes.
         notes: what to know about the fit, a sentence each.
     """
 
@@ -83,6 +92,7 @@ class FitResult:
     datasets: Sequence[Dataset]
     geometry: Geometry
     evaluations: int = 0
+    cpu_seconds: float = 0.0
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -124,6 +134,7 @@ class FitResult:
             convergence.status,
             convergence.message,
             self.evaluations,
+            self.cpu_seconds,
             points,
             len(problem.free),
             chi_square,

@@ -141,7 +141,17 @@ def fit_datasets(
         for stage in STAGES:
             stage(state)
         best, *rivals = state.candidates
-        return FitResult(best, rivals, state.rejected, summary, priors, datasets, state.geometry, pool.evaluations)
+        return FitResult(
+            best,
+            rivals,
+            state.rejected,
+            summary,
+            priors,
+            datasets,
+            state.geometry,
+            pool.evaluations,
+            pool.cpu_seconds,
+        )
 
 
 def _small_datasets(datasets: Sequence[Dataset], *, has_parts: bool) -> tuple[list[Dataset], list[Dataset]]:

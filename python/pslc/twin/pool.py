@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
@@ -16,14 +17,14 @@ MAX_WORKERS: Final = 8
 
 @dataclass(frozen=True)
 class _Counted:
-    """A function that also returns the number of simulated runs that it took."""
+    """A function that also returns the simulated runs and the CPU seconds that it took."""
 
     function: Callable[..., Any]
 
-    def __call__(self, task: object) -> tuple[Any, int]:
-        before = evaluations()
+    def __call__(self, task: object) -> tuple[Any, int, float]:
+        before, cpu_before_s = evaluations(), time.process_time()
         result = self.function(task)
-        return result, evaluations() - before
+        return result, evaluations() - before, time.process_time() - cpu_before_s
 
 
 class Pool:
@@ -36,6 +37,7 @@ class Pool:
             ProcessPoolExecutor(self.workers, get_context("forkserver"), end_with_parent) if self.workers > 1 else None
         )
         self._before, self._in_workers = evaluations(), 0
+        self._cpu_before_s, self._cpu_in_workers_s = time.process_time(), 0.0
 
     def __enter__(self) -> Pool:
         return self
@@ -49,10 +51,16 @@ class Pool:
         """Simulated runs since the pool was made, in this process and in the workers."""
         return evaluations() - self._before + self._in_workers
 
+    @property
+    def cpu_seconds(self) -> float:
+        """CPU seconds since the pool was made, of this process and of the workers' tasks together."""
+        return time.process_time() - self._cpu_before_s + self._cpu_in_workers_s
+
     def map(self, function: Callable[..., object], tasks: Sequence[object]) -> list[Any]:
         """Results of a function for each task, in order."""
         if self.pool is None:
             return [function(task) for task in tasks]
         counted = list(self.pool.map(_Counted(function), tasks))
-        self._in_workers += sum(count for _, count in counted)
-        return [result for result, _ in counted]
+        self._in_workers += sum(count for _, count, _ in counted)
+        self._cpu_in_workers_s += sum(cpu_s for _, _, cpu_s in counted)
+        return [result for result, _, _ in counted]

@@ -9,6 +9,7 @@ from typing import Final
 import numpy as np
 
 from pslc.base import words
+from pslc.recording.store import FITTED
 from pslc.twin.fit_result import FitResult
 from pslc.twin.identifiability import PARTLY_IDENTIFIED_SHARE, informative_suites
 from pslc.twin.model import PARAMETERS, UNSEEN_NATIVE_LIMIT, Model, Parameter, in_words, parameters_of
@@ -22,6 +23,8 @@ READABLE_UNITS: Final = {
     "kB/s": ((1, "kB/s"), (10**3, "MB/s"), (10**6, "GB/s")),
 }
 """Units of a profile, and how many of the first each is."""
+BINARY_UNITS: Final = (("KiB", 10), ("MiB", 20), ("GiB", 30))
+"""Units of sizes that are a power of two, and the logarithm of each."""
 Z90: Final = 1.645
 """Half the width of a 90 % interval in standard deviations."""
 
@@ -163,7 +166,7 @@ def to_toml(result: FitResult, name: str, candidate: Candidate | None = None) ->
     tables: dict[str, list[str]] = {"": []}
     for key, value in keys.items():
         table, _, last = key.rpartition(".")
-        text = _readable(value) if table.startswith("cache") else value
+        text = _readable(value, is_exact=not table.startswith("cache"))
         tables.setdefault(table, []).append(f"{last} = {text}")
     lines = [
         f"# {name}: a twin, fitted by pslc fit to {', '.join(_suites(result))}.",
@@ -178,14 +181,26 @@ def to_toml(result: FitResult, name: str, candidate: Candidate | None = None) ->
     return "\n".join(lines) + "\n"
 
 
-def _readable(value: str) -> str:
-    """A time or a size of a profile in the largest unit that it fills, to the nearest part in 100 000: `"2.6s"`."""
+def _readable(value: str, *, is_exact: bool = False) -> str:
+    """A time, size or rate of a profile in the largest unit that it fills: `"2.6s"`, `"8.06GB"`, `"16KiB"`.
+
+    Times and rates have four digits and sizes six; with `is_exact` a size that has more stays in bytes, as a capacity
+    or a buffer must be no other.
+    """
     match = re.fullmatch(r'"(\d+)(ns|B|kB/s)"', value)
     if match is None or match[1] == "0":
         return value
     number, steps = int(match[1]), READABLE_UNITS[match[2]]
     factor, unit = next((step for step in reversed(steps) if number >= step[0]), steps[0])
-    return f'"{number / factor:.6g}{unit}"'
+    if match[2] != "B":
+        return f'"{float(f"{number / factor:.4g}"):g}{unit}"'
+    binary = next((f'"{number >> shift}{unit}"' for unit, shift in BINARY_UNITS
+                   if number % (1 << shift) == 0 and number >> shift < 1024), "")  # fmt: skip
+    text = f"{number / factor:.6g}"
+    decimal = f'"{text}{unit}"'
+    if round(float(text) * factor) != number:
+        return binary or (value if is_exact else decimal)
+    return min([decimal, binary or value], key=len)
 
 
 def _quotable(text: str) -> str:
@@ -218,7 +233,7 @@ def provenance(result: FitResult) -> dict[str, str]:
     for estimate in estimates(result):
         for key in PARAMETERS[estimate.name].keys:
             if estimate.source == "fitted":
-                sources[key] = f"fitted to {', '.join(estimate.suites)}: {estimate.words}, 90 % interval"
+                sources[key] = f"{FITTED} {', '.join(estimate.suites)}: {estimate.words}, 90 % interval"
             elif estimate.source == "part":
                 sources.setdefault(key, "from a part")
             else:
@@ -234,5 +249,5 @@ def _rule_sources(result: FitResult) -> dict[str, str]:
     sources = {}
     for key in ("mode", "when_full", "reuse") if firmware.has_cache else ("mode",):
         also = sorted({getattr(model, key) for model in alternatives} - {getattr(firmware, key)})
-        sources[f"cache.{key}"] = f"fitted to {suites}" + (f"; {' or '.join(also)} fits as well" if also else "")
+        sources[f"cache.{key}"] = f"{FITTED} {suites}" + (f"; {' or '.join(also)} fits as well" if also else "")
     return sources
