@@ -735,6 +735,7 @@ def test_python_fits_recordings_and_figures_as_the_command_does(
     statistics = report.result.statistics
     assert report.name == "mine"
     assert report.profile.startswith("# mine: a twin")
+    assert report.worst.startswith("the fill, ")
     assert statistics.success
     assert statistics.message
     assert statistics.evaluations > 10

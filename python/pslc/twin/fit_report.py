@@ -14,6 +14,7 @@ from pslc.figures.picture import Line, Picture, Table
 from pslc.twin import predict, profile_writer
 from pslc.twin.datasets import SCALABLE_SUITES, Dataset, Features, Floats, JobFeatures
 from pslc.twin.fit_result import FitResult
+from pslc.twin.job_words import job_in_words, part_in_words
 from pslc.twin.model import PARAMETERS, in_words
 from pslc.twin.observations import observations
 from pslc.twin.optimizer import Candidate
@@ -25,7 +26,6 @@ UNEXPLAINED_LOG_RATIO: Final = 0.25
 """Root mean square of a suite's log ratios from which on the report names it."""
 MAX_REPORT_BINS: Final = 16
 """Largest number of bins of a job in which the worst residual is looked for."""
-QUARTERS: Final = ("first", "second", "third", "last")
 MIN_JOINT_CORRELATION: Final = 0.9
 """Correlation from which on the report says that two values are known only together."""
 MAX_JOINT_PAIRS: Final = 3
@@ -303,13 +303,11 @@ def _job_log_ratio(measured: JobFeatures, simulated: JobFeatures) -> float | Non
 
 
 def _residual(dataset: Dataset, job: JobFeatures, bins: int, index: int, log_ratio: float) -> str:
-    where = f"{100 * index / bins:.0f} to {100 * (index + 1) / bins:.0f} % of it"
-    where = {1: "all of it", 4: f"its {QUARTERS[index % len(QUARTERS)]} quarter"}.get(bins, where)
     measured = float(np.exp(job.curves[bins][index]))
     faster = "faster" if log_ratio > 0 else "slower"
     return (
-        f"{job.job.replace('-', ' ')} of {dataset.suite}, {where}: measured {words.speed(measured)}, the twin is "
-        f"{_percent(abs(np.expm1(log_ratio)))} {faster}"
+        f"{job_in_words(dataset.suite, job.job)}, {part_in_words(bins, index)}: measured {words.speed(measured)}, "
+        f"the twin is {_percent(abs(np.expm1(log_ratio)))} {faster}"
     )
 
 
