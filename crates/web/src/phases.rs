@@ -171,7 +171,7 @@ impl Bins {
                     merged.push(Run { cause: after.cause, from: edge, to });
                 }
                 (true, Some(neighbour), None) | (true, None, Some(neighbour)) => {
-                    merged.push(Run { cause: neighbour.cause, from, to })
+                    merged.push(Run { cause: neighbour.cause, from, to });
                 }
                 _ => merged.push(Run { cause: most_frequent(group), from, to }),
             }
