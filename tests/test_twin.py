@@ -824,7 +824,7 @@ def test_a_poor_fit_is_said_to_be_poor_and_strict_ends_with_1(fitting, tmp_path:
     assert done.exit_code == 1, done.output
     assert "A poor fit" in done.output
     assert "identifies no firmware model" in done.output
-    assert "Worst: fill of" in done.output
+    assert "Worst: the fill" in done.output
 
 
 @pytest.mark.parametrize(
