@@ -91,9 +91,9 @@ def mqsim(kind: Kind, count: int, program: Path, folder: Path) -> float:
     (folder / "drive.xml").write_text(drive.replace("<Ideal_Mapping_Table>false<", "<Ideal_Mapping_Table>true<"))
     seconds = processor_seconds([str(program / "MQSim"), "-i", "drive.xml", "-w", "flow.xml"], folder)
     result = (folder / "flow_scenario_1.xml").read_text()
-    made = re.search(r"<Request_Count>(\d+)</Request_Count>", result)
-    if made is None or int(made[1]) != count:
-        raise SystemExit(f"MQSim made {made[1] if made else 'no'} requests, not {count}")
+    reported = re.search(r"<Request_Count>(\d+)</Request_Count>", result)
+    if reported is None or int(reported[1]) != count:
+        raise SystemExit(f"MQSim made {reported[1] if reported else 'no'} requests, not {count}")
     return seconds
 
 

@@ -48,12 +48,12 @@ def drives_of_parts(count: int, seed: int) -> list[dict[str, object]]:
     while len(asked) < count:
         die, controller = pick.choice(list(parts.nands())), pick.choice(list(parts.controllers()))
         try:
-            made = parts.profile(
+            profile = parts.profile(
                 nand=die, controller=controller, capacity=pick.choice(["500GB", "1TB", "2TB"]), cache={}
             )
         except PslcError:
             continue
-        asked.append({"profile": made.text, "overrides": [], "job": FILL, "denominator": SCALED})
+        asked.append({"profile": profile.text, "overrides": [], "job": FILL, "denominator": SCALED})
     return asked
 
 

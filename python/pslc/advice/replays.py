@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import multiprocessing
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -12,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from pslc.base.errors import PslcError
-from pslc.base.processes import cores, deaf_children, is_wanted, work_until
+from pslc.base.processes import cores, deaf_children, is_wanted, worker_pool
 from pslc.recording.store import Recording
 from pslc.recording.suite_helpers import latency
 from pslc.runner import job_file
@@ -71,19 +70,11 @@ class Outcome:
 
 def outcomes(tasks: Sequence[Task], workers: int | None = None) -> Iterator[Outcome]:
     """Replay every task and give each outcome as it ends. Closing the iterator ends the processes."""
-    context = multiprocessing.get_context("spawn")
-    with deaf_children():
-        stop = context.Event()
-    count = min(workers or cores(), len(tasks))
-    pool = ProcessPoolExecutor(count, mp_context=context, initializer=work_until, initargs=(stop,))
-    try:
+    with worker_pool(min(workers or cores(), len(tasks))) as pool:
         with deaf_children():
             futures = [pool.submit(replay, task) for task in tasks]
         for future in as_completed(futures):
             yield future.result()
-    finally:
-        stop.set()
-        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def replay(task: Task) -> Outcome:

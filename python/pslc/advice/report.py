@@ -67,7 +67,7 @@ class AdviceWarning(WarningCode):
     EMPTY = "the drives begin empty and cold: one that is nearly full has a smaller cache, more write amplification"
     SHORT = "the life in the table is that of {span} repeated all day: watch for days, with the quiet times in it"
     CAPACITY = "the capacity of the watched drive is not known, and {size} are taken: --capacity says what is needed"
-    SURVIVES = "power-loss protection is a question of safety too: without it, what was not flushed is lost in a cut"
+    SURVIVES = "on drives without power-loss protection, data that were not flushed are lost when the power fails"
 
 
 @dataclass(frozen=True)
@@ -320,10 +320,9 @@ def _doubts(subject: Subject, rows: Sequence[Row]) -> list[MeasurementWarning]:
 
 def _queues(of: Watched) -> list[float]:
     """Mean queue of each stretch; where it is not known there is none."""
-    ends, means = of.load.ends_s, []
+    means = []
     for stretch in of.stretches:
-        within = (ends > stretch.from_s) & (ends <= stretch.to_s)
-        mean = float(of.load.queue_s[within].sum()) / (stretch.to_s - stretch.from_s)
+        mean = float(of.load.queue_s[stretch.covers(of.load.ends_s)].sum()) / (stretch.to_s - stretch.from_s)
         means += [mean] if mean > 0 else []
     return means
 

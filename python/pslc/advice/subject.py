@@ -141,7 +141,7 @@ def _losses(load: Load, falls: list[findings.Fell], stretches: list[Stretch]) ->
     ends = load.ends_s
     limited = np.zeros(ends.size, dtype=bool)
     for stretch in stretches:
-        limited |= (ends > stretch.from_s) & (ends <= stretch.to_s)
+        limited |= stretch.covers(ends)
     lost = np.zeros(ends.size)
     by_cause: dict[tuple[str, str], float] = {}
     for fall in falls:

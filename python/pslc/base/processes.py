@@ -10,9 +10,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from multiprocessing import connection
 from threading import Thread
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from pslc.base.ends import ENDS
+
+if TYPE_CHECKING:
+    from concurrent.futures import ProcessPoolExecutor
 
 _stop: Any = None
 """In a worker: set when nobody waits for what it does any more."""
@@ -53,6 +56,23 @@ def deaf_children() -> Iterator[None]:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
         for received in late:
             signal.raise_signal(received)
+
+
+@contextmanager
+def worker_pool(count: int) -> "Iterator[ProcessPoolExecutor]":
+    """A pool of `count` processes that are asked to stop when it is left; they look with `is_wanted`. A process starts
+    when a task is submitted, so tasks are submitted within `deaf_children`."""
+    from concurrent.futures import ProcessPoolExecutor
+
+    context = multiprocessing.get_context("spawn")
+    with deaf_children():
+        stop = context.Event()
+    pool = ProcessPoolExecutor(count, mp_context=context, initializer=work_until, initargs=(stop,))
+    try:
+        yield pool
+    finally:
+        stop.set()
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _mask(signals: Sequence[signal.Signals]) -> set[signal.Signals] | None:

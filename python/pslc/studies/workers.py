@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from pslc.base import limits, units
 from pslc.base.errors import PslcError
-from pslc.base.processes import deaf_children, is_wanted, work_until
+from pslc.base.processes import deaf_children, is_wanted, work_until, worker_pool
 from pslc.runner.precondition_cache import PreconditionedDrives
 from pslc.studies.points import PROFILE, Point
 from pslc.studies.rows import REFUSED, Row, flat, number, of_drive, of_jobs
@@ -87,33 +87,27 @@ def results(points: Sequence[Point], workers: int) -> Generator[tuple[Point, Row
     drives = Counter(point.drive for point in points)
     queue, alone = list(reversed(by_drive(points))), list[Point]()
     while queue or alone:
-        context = multiprocessing.get_context("spawn")
-        with deaf_children():
-            stop = context.Event()
         careful, count = bool(alone), 1 if alone else workers
         waiting: dict[Future[Row | None], Point] = {}
-        pool = ProcessPoolExecutor(count, mp_context=context, initializer=work_until, initargs=(stop,))
         try:
-            while alone or waiting or (queue and not careful):
-                source = alone if careful else queue
-                while source and len(waiting) < (1 if careful else AHEAD * count):
-                    point = source.pop()
-                    with deaf_children():
-                        waiting[pool.submit(measure, point, drives[point.drive] > 1)] = point
-                for future in wait(waiting, return_when=FIRST_COMPLETED)[0]:
-                    row = future.result()
-                    point = waiting.pop(future)
-                    if row is not None:
-                        yield point, row
+            with worker_pool(count) as pool:
+                while alone or waiting or (queue and not careful):
+                    source = alone if careful else queue
+                    while source and len(waiting) < (1 if careful else AHEAD * count):
+                        point = source.pop()
+                        with deaf_children():
+                            waiting[pool.submit(measure, point, drives[point.drive] > 1)] = point
+                    for future in wait(waiting, return_when=FIRST_COMPLETED)[0]:
+                        row = future.result()
+                        point = waiting.pop(future)
+                        if row is not None:
+                            yield point, row
         except BrokenProcessPool:
             if careful:
                 for point in waiting.values():
                     yield point, {"wall_s": 0.0, "error": "failed: its process was killed; memory may have run out"}
             else:
                 alone = list(reversed(waiting.values()))
-        finally:
-            stop.set()
-            pool.shutdown(wait=False, cancel_futures=True)
 
 
 def by_drive(points: Sequence[Point]) -> list[Point]:

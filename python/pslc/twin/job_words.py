@@ -57,7 +57,7 @@ def job_in_words(suite: str, job: str) -> str:
 
 
 def part_in_words(bins: int, index: int) -> str:
-    """One of so many equal parts of a job: `all of it`, `its last quarter`, `from 6 to 12 % of it`."""
+    """What people call part `index` of a job in `bins` equal parts, such as its last quarter, or 6 to 12 % of it."""
     if bins == 1:
         return "all of it"
     if bins == len(QUARTERS):

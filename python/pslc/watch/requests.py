@@ -57,6 +57,10 @@ class Stretch:
     from_bytes: int
     to_bytes: int
 
+    def covers(self, ends_s: Floats) -> Any:
+        """Which of intervals that end at `ends_s` are of it: shape (intervals,) in and out."""
+        return (ends_s > self.from_s) & (ends_s <= self.to_s)
+
 
 @dataclass(frozen=True)
 class Requests:

@@ -19,10 +19,6 @@ codes!(Unsupported {
 impl Unsupported {
     /// What to do next.
     pub fn hint(&self) -> &'static str {
-        match self {
-            Self::RawDrive { .. } | Self::NotLinux { .. } => {
-                "measure on a new file on the drive: --on FILE --size 20GB; nothing was written"
-            }
-        }
+        "measure on a new file on the drive: --on FILE --size 20GB; nothing was written"
     }
 }

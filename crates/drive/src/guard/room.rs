@@ -4,6 +4,10 @@ use std::path::Path;
 
 use crate::error::{OpenError, TargetFileError};
 
+/// What the size of a file is a multiple of, and requests past the cache where the system does not tell better: what
+/// every drive takes.
+pub const BLOCK: u32 = 4096;
+
 /// What is left free on the file system: this share of it, or this many bytes, whichever is more.
 const KEPT_PERCENT: u64 = 5;
 const KEPT_BYTES: u64 = 2_000_000_000;

@@ -8,13 +8,11 @@ use std::path::Path;
 use rustix::fs::{fallocate, fstatvfs, FallocateFlags};
 
 use crate::error::{failed, OpenError, TargetFileError};
-use crate::guard::{folder, room};
+use crate::guard::folder;
+use crate::guard::room::{self, BLOCK};
 use crate::io::Written;
 use crate::io::{RealTarget, Trim};
 use crate::sys;
-
-/// What the size of a file is a multiple of: what every drive takes.
-pub const BLOCK: u32 = 4096;
 
 /// What offsets and lengths of direct requests to a file are multiples of; `BLOCK` where the system does not tell.
 pub fn direct_block(#[cfg_attr(not(target_os = "linux"), expect(unused))] file: &File) -> u32 {

@@ -8,13 +8,10 @@ use std::fs::{self, File};
 use std::path::{Component, Path, Prefix};
 
 use crate::error::{failed, OpenError, TargetFileError, Unsupported};
-use crate::guard::room;
+use crate::guard::room::{self, BLOCK};
 use crate::io::Written;
 use crate::io::{RealTarget, Trim};
 use crate::sys::{self, About};
-
-/// What the size of a file is a multiple of, and requests past the cache where the system does not tell better.
-const BLOCK: u32 = 4096;
 
 /// Fails where no scratch file of `size` bytes can be made. Writes nothing.
 pub fn check_scratch(path: &Path, size: u64) -> Result<(), OpenError> {

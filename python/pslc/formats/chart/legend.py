@@ -85,7 +85,7 @@ def _samples(pixels: Pixels) -> list[Sample]:
 
 
 def _gathered(groups: list[list[Sample]], stroke: Sample) -> None:
-    """Add a row of pixels to the sample that it goes on, or begin other."""
+    """Add a row of pixels to the sample that it goes on, or begin another."""
     for group in groups[::-1]:
         last = group[-1]
         if last.row == stroke.row - 1 and abs(last.start - stroke.start) <= ALIGNED_PX:
@@ -99,7 +99,7 @@ def _strongest(group: list[Sample]) -> Floats:
 
 
 def _stacked(top: Sample, below: list[Sample], height: int) -> int:
-    """How many samples of different colours stand evenly below other."""
+    """How many samples of different colours stand evenly below the top one, with it."""
     best = 0
     for second in below:
         pitch = second.row - top.row
