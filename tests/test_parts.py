@@ -106,6 +106,15 @@ def test_a_firmware_that_cannot_write_qlc_directly_may_write_tlc_directly():
     assert qlc.values["cache.reuse"] == "as-freed"
 
 
+@pytest.mark.parametrize("policy", ["fold", "fold-cost-benefit"])
+def test_a_habit_of_another_policy_does_not_refuse_one_that_frees_dead_data_first(policy):
+    said = {"nand": "micron-n18a-qlc-1t", "controller": "maxio-mas0902", "capacity": "480GB"}
+    usual = parts.profile(**said)
+    folding = parts.profile(**said, cache={"static": "2.4GB", "when_full": policy})
+    assert (usual.values["cache.dead"], "cache.dead" in folding.values) == ("until-idle", False)
+    drive(folding.text)
+
+
 def test_the_beginning_of_a_name_is_enough_where_only_one_part_begins_so():
     assert parts.nand("bics6-qlc").name == "bics6-qlc-1t"
     with pytest.raises(PslcError, match="bics4-tlc-256g, bics4-tlc-512g"):

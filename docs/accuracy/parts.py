@@ -240,7 +240,7 @@ def summary() -> list[str]:
         median, ninety = spread(errors)
         goal = f", target {target} %" if target else ""
         lines.append(f"- {what}: {len(errors)} figures, median error {median:.0%}{goal}, 90th percentile {ninety:.0%}")
-    return [*lines, by_source()]
+    return [*lines, f"{by_source()}. {forecast()}"]
 
 
 def by_source() -> str:
@@ -253,6 +253,17 @@ def by_source() -> str:
         median, ninety = spread(errors)
         clauses.append(f"that {who}: {len(errors)} figures, median error {median:.0%}, 90th percentile {ninety:.0%}")
     return f"- speeds {'; '.join(clauses)}"
+
+
+def forecast() -> str:
+    """The errors of speeds of rows that set no constant: nothing has learnt from them, as from a user's own drive."""
+    rows = {row["drive"] for row in calibration.drives() if not calibration.sets_of(row)}
+    clauses = []
+    for n, name in enumerate(NAMES[:2], 1):
+        errors = [abs(figure.error) for figure in all_figures() if figure.drive in rows and figure.what == f"speed {n}"]
+        median, ninety = spread(errors)
+        clauses.append(f"{name} phase {len(errors)} figures, median {median:.0%}, 90th percentile {ninety:.0%}")
+    return f"Of the {len(rows)} rows that set no constant, each a forecast: {'; '.join(clauses)}"
 
 
 SPREAD = Path(parts.__file__).parent / "spread.csv"

@@ -89,7 +89,9 @@ pub fn derive(values: &mut Values, capacity: u64) -> Result<u64, PartsError> {
     let (usual, how) = habits.require("when_full")?;
     let when_full = values.set("cache.when_full", usual.clone(), how);
     let reuse = habits.get("reuse").filter(|(reuse, _)| when_full == usual && reuse.text() != "as-freed");
-    let reuse = match when_full.text() == "fold" {
+    // The cache is the only way in: it is used again as it is freed, and dead data are freed first.
+    let is_only_way_in = matches!(when_full.text().as_str(), "fold" | "fold-cost-benefit");
+    let reuse = match is_only_way_in {
         true => ("as-freed".into(), "follows from cache.when_full".into()),
         // A habit of another policy says nothing of this one.
         false => reuse.unwrap_or_else(|| ("after-idle".into(), "assumed".into())),
@@ -98,7 +100,8 @@ pub fn derive(values: &mut Values, capacity: u64) -> Result<u64, PartsError> {
     let (overhead, how) = fold_overhead(values.die, habits, &when_full.text(), &usual.text());
     values.set("cache.fold_overhead", overhead, how);
     for key in ["host_share", "dead", "shrink_from", "shrink_to"] {
-        if let Some((value, how)) = habits.get(key) {
+        let habit = habits.get(key).filter(|_| key != "dead" || !is_only_way_in);
+        if let Some((value, how)) = habit {
             values.set(&format!("cache.{key}"), value, how);
         }
     }
