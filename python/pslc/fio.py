@@ -67,7 +67,7 @@ class Command:
 
     @property
     def formats(self) -> list[str]:
-        """What is printed.
+        """Output formats of `--output-format`, in the order in which they are printed.
 
         Raises:
             PslcError: fio has no such format.
@@ -81,10 +81,10 @@ class Command:
 
 
 def parsed(words: Sequence[str]) -> Command:
-    """What a command line says.
+    """Parse fio's command line.
 
     Raises:
-        PslcError: it has an option of fio's that is not done here.
+        PslcError: it has an option of fio's that pslc does not support.
     """
     command, rest = Command(), list(words)
     while rest:
@@ -134,7 +134,7 @@ def text_of(command: Command) -> str:
 
 @dataclass
 class Place:
-    """Where jobs run, and how.
+    """Drive or file that jobs run on, with the options it needs.
 
     Attributes:
         path: the file; None on a simulated drive.

@@ -48,7 +48,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a task; of one that was `refused` there is the reason alone.
+    """Result of one replay task. If the replay was refused, only `refused` is set, with the reason.
 
     Attributes:
         work_s: time of the stretches in which the watched drive was the limit.

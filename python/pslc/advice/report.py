@@ -1,4 +1,5 @@
-"""What the replays say: which drives would do, what to change first, and what is not known."""
+"""The advice that follows from replays: drives that would suffice, the first thing to change, and what remains
+unknown."""
 
 from __future__ import annotations
 
@@ -48,11 +49,11 @@ CHANGES: Final = {
     "would do.",
     "unknown": "Why it fell is not to be seen from outside: pslc watch --trace keeps the requests, which tell more.",
 }
-"""What to change, by the cause that cost most (`pslc.watch.causes.CAUSES`)."""
+"""Advice by the cause that cost most time (a key of `pslc.watch.causes.CAUSES`)."""
 
 
 class AdviceWarning(WarningCode):
-    """What a replay on other drives cannot know."""
+    """Limits of an advice: facts about other drives that a replay cannot determine."""
 
     ADDRESSES = "counters of {interval} tell no addresses: writes are replayed {order}, and once more {other}; {result}"
     SIZES = (

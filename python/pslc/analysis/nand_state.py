@@ -1,4 +1,4 @@
-"""What the cells did in each phase of a write, seen from outside.
+"""State of the NAND in each phase of a write, inferred from the write curve.
 
              v1  into pSLC
     --------+

@@ -1,4 +1,4 @@
-"""What the NAND does behind the cliff: host writes go to native cells while there is room, or the cache is folded.
+"""State of the NAND after the cliff: host writes go to native cells while there is room, or the cache is folded.
 
     speed of the cache
     ---------+

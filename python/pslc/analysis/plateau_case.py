@@ -15,7 +15,7 @@ from pslc.analysis.thresholds import PHASE_START_SHARE, SAME_SPEED_TOLERANCE
 GUESSED, UNSURE, LIKELY, SURE = 0.8, 0.89, 0.95, 0.98
 """About how often such conclusions are right, on the logs, drives and jobs of `make bench-analysis`."""
 PAST_CACHE: Final = ("direct", "fold")
-"""What the NAND does once the cache is full."""
+"""NAND states that are possible once the cache is full."""
 HOST_LIMITED: Final = ("link", "host", "cpu")
 """Causes outside of the drive that a faster cache would not change."""
 BEFORE_NAND: Final = ("page-cache", "dram", "power")
@@ -67,11 +67,11 @@ class PlateauCase:
 
     @property
     def guess_confidence(self) -> float:
-        """How often a guess is right: our own recordings have no noise in their phases."""
+        """Confidence of a guess, from 0 to 1. It is higher for pslc's own recordings, whose phases have no noise."""
         return UNSURE if self.context.access_patterns else GUESSED
 
     def pattern(self, phase: Phase | None = None) -> AccessPattern | None:
-        """How the host wrote the plateau, or another `phase`; None where that is not known.
+        """Access pattern of the host in this plateau, or in another `phase`; None if it is unknown.
 
         A boundary may lie a little before the point from which the host wrote elsewhere.
         """

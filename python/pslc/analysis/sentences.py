@@ -31,7 +31,7 @@ CAUSE = {
     "power": "waking up",
     "other": "beside other load",
 }
-"""What each cause is called beside a speed."""
+"""Label of each cause, as shown beside a speed."""
 
 PAST = ("direct", "fold")
 """Causes of a first phase that began with a full cache."""
@@ -61,7 +61,7 @@ def _probably(phase: PhaseRow) -> str:
 
 
 def describe(findings: Writes) -> list[str]:
-    """What was found, the most important first."""
+    """Describe the findings of a curve in sentences, the most important first."""
     if findings.get("kind") == "read":
         return _describe_reads(findings)
     phases = findings["phases"]
@@ -135,7 +135,7 @@ def _describe_reads(findings: Writes) -> list[str]:
 
 
 def verified(jobs: Sequence[Job]) -> list[str]:
-    """What jobs with `verify` found right, and what they could say nothing of."""
+    """Describe the results of jobs with `verify`: what was correct, and what could not be checked."""
     return [f"{job['name']}: {_verified(job['verified'])}." for job in jobs if "verified" in job]
 
 

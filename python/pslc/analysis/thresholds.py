@@ -40,7 +40,7 @@ MIN_CACHE_SHARE: Final = 0.002
 MAX_SLOW_START_SHARE: Final = 0.03
 """A first phase shorter than this share and slower than the next is the drive waking up."""
 FIRST_SAMPLE_OUTLIER_RATIO: Final = 10.0
-"""How far the first sample must exceed the scatter of the following ones to count as a phase."""
+"""The first sample counts as a phase of its own if it exceeds the scatter of the following ones this many times."""
 MIN_HEAD_LOG_STEP: Final = math.log(1.5)
 """The first part of a short first phase is a phase of its own from this difference of log speed on."""
 MIN_START_RATIO: Final = 3
@@ -50,7 +50,7 @@ MAX_EXCURSION_SHARE: Final = 0.015
 MIN_PHASE_SHARE_IN_RIPPLE: Final = 0.04
 """A phase shorter than this share must exceed the ripple of its neighbours too, unless it is the first."""
 RIPPLE_STEP_RATIO: Final = 0.625
-"""How much of the 5 to 95 % range of log speed such a phase must exceed."""
+"""Share of the range between the 5th and 95th percentile of log speed that such a phase must exceed."""
 RIPPLE_SCALES_CELLS: Final = (1, 2, 4, 8, 16)
 """Block lengths over which ripple is measured, in cells."""
 MAX_NOISE_POWER: Final = 0.5
@@ -67,7 +67,7 @@ MIN_SEGMENT_SAMPLES: Final = 2
 # --- boundary: where one phase ends, and how far off that may be -----------------------------------------------------
 
 BOUNDARY_SEARCH_SHARE: Final = 0.02
-"""How far from the rough answer a boundary is searched, as a share of the bins."""
+"""Half-width of the search for a boundary around its rough position, as a share of the bins."""
 MAX_BOUNDARY_SEARCH_BINS: Final = 400
 """At most this many bins on each side, or four cells of the rough answer."""
 BOUNDARY_LEVEL_SHARE: Final = 0.05
@@ -161,7 +161,7 @@ MIN_RETURNING_SHARE: Final = 0.5
 MAX_BEHIND_MEMORY_RATIO: Final = 0.65
 """Behind a page cache a drive has this share of its speed, or less, where the link is not known."""
 LINK_CLASSES_BYTES_PER_S: Final = (0.56e9, 3.6e9, 7.4e9, 15e9)
-"""What SATA and PCIe 3 to 5 with four lanes carry of the host's data."""
+"""Host data rates of SATA and of PCIe 3, 4 and 5 with four lanes, in bytes/s."""
 
 # --- nand_state: what the NAND did, from the curve alone -------------------------------------------------------------
 
@@ -176,8 +176,8 @@ MIN_PROBABLE_NATIVE_RATIO: Final = 0.28
 MAX_FOLD_FROM_NATIVE_RATIO: Final = 0.67
 """Native speed falls to this share at the most when folding joins in: 1 / (1 + k / (n - 1)), n = 3, k >= 1."""
 MAX_FOLD_FROM_CACHE_RATIO: Final = 0.45
-"""What folding leaves of the cache's speed at most: each byte is programmed at one bit and in native cells, which
-are 0.8 times as fast at most: 1 / (1 + 1 / 0.8)."""
+"""Largest ratio of folding speed to cache speed: each byte is programmed at one bit and again in native cells, which
+are at most 0.8 times as fast: 1 / (1 + 1 / 0.8)."""
 MIN_CACHE_AGAIN_RATIO: Final = 0.62
 """A rise to this share of the fastest speed is the cache again."""
 MIN_CACHE_AGAIN_RATIO_HOST_LIMITED: Final = 0.9
@@ -254,7 +254,7 @@ MAX_DRAM_BYTES: Final = 4e9
 MAX_DRAM_SHARE: Final = 0.01
 """A drive's buffer takes in no more, in bytes and as a share of the drive."""
 CERTAIN_DRAM_SHARE: Final = 0.002
-"""What is below this share of the drive is the buffer's and no cache's."""
+"""A first phase shorter than this share of the drive is the DRAM buffer, not the cache."""
 MAX_BEHIND_DRAM_RATIO: Final = 0.85
 """Behind the buffer a drive is this much slower, or it was no buffer."""
 MIN_THROTTLE_CELSIUS: Final = 65.0
@@ -340,7 +340,7 @@ MIN_RISE_SHARE: Final = 0.1
 MIN_PAUSE_RATIO: Final = 1.002
 """Between two pauses of a smaller ratio no other is tried."""
 PAUSE_CLOCK_ERROR_S: Final = 0.002
-"""How well the beginning of a pause is known: the drive is still programming what is in its write buffer."""
+"""Error of a pause's start, in seconds: the drive still programs what its write buffer holds."""
 
 # --- load, slowdowns: a drive at its work ----------------------------------------------------------------------------
 
@@ -378,8 +378,8 @@ PIPES_BYTES_PER_S: Final = {
     "USB at 10 Gb/s": 1000e6,
     "Ethernet at 10 Gb/s": 1170e6,
 }
-"""What arrives over a pipe, bytes/s: TCP leaves 0.949 and 0.941 of the bits of Ethernet with frames of 1500 bytes; of
-SATA at 600 MB/s, and of USB at 500 and 1212 MB/s, what reviews report as the most."""
+"""Data rates of common links, in bytes/s. TCP leaves 0.949 and 0.941 of the bits of Ethernet with frames of 1500 bytes.
+SATA (600 MB/s) and USB (500 and 1212 MB/s) have the highest speeds that reviews report."""
 SAME_PIPE_TOLERANCE: Final = 0.03
 """Relative difference from it within which a phase may have filled a pipe."""
 MAX_PIPE_SPREAD: Final = 0.05

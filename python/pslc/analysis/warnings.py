@@ -1,4 +1,4 @@
-"""What may be wrong with an analysis: a closed set of warnings, each with what to do next."""
+"""Warnings about an analysis: a closed set, each with what to do next."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -75,7 +75,7 @@ def analysis_warnings(
     causes: Sequence[CauseEstimate] | None = None,
     options: AnalysisOptions = DEFAULT_OPTIONS,
 ) -> list[MeasurementWarning]:
-    """What may be wrong with an analysis, the gravest first; empty when nothing.
+    """Warnings about an analysis, the gravest first; empty if there are none.
 
     Args:
         phases: of this curve, from `find_phases`.

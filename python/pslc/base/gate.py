@@ -52,7 +52,7 @@ FREE_BYTES: Final = 16_000_000
 MAX_RATIO: Final = 200
 """Bytes of a Parquet table for each byte of its file, beyond `FREE_BYTES`; traces and recordings have 2 to 30."""
 MIN_ROW_BYTES: Final = 32
-"""What a row counts at least: that is what a request of a trace takes."""
+"""Size that a row counts with at least, in bytes: a request of a trace takes as much memory."""
 CELL_BYTES: Final = 8
 BATCH_BYTES: Final = 16_000_000
 """Of the numbers in a batch of rows that is read at once."""
@@ -75,7 +75,7 @@ KINDS: Final[tuple[tuple[Callable[[int], bool], str], ...]] = (
 
 @dataclass(frozen=True)
 class Expected:
-    """What a reader expects of a file.
+    """Expectations of a foreign file: its size limit, and how errors about it read.
 
     Attributes:
         hint: the next step where the file cannot be used: "a profile is a TOML file".
@@ -121,7 +121,7 @@ def opened(path: Path, expected: Expected) -> Iterator[BinaryIO]:
 
 
 def kind(mode: int) -> str:
-    """What a file of this mode is, with its article: `a pipe`."""
+    """Kind of file that a mode stands for, with its article: `a pipe`."""
     return next((words for test, words in KINDS if test(mode)), "a file of another kind")
 
 

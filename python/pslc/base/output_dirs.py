@@ -1,4 +1,4 @@
-"""Where recordings and studies go that nobody gave a folder."""
+"""Default folders of recordings and studies."""
 
 import atexit
 from contextlib import suppress
@@ -16,7 +16,7 @@ LONGEST: Final = 200
 
 
 def runs_folder() -> Path:
-    """Where recordings are: `folder` of the settings, else `RUNS` below the current folder.
+    """Folder of recordings: `folder` of the settings, else `RUNS` in the current folder.
 
     Raises:
         PslcError: the settings have faults.

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from arro3.core import RecordBatch, RecordBatchReader, Schema
 
 PLAIN: Final = ("Boolean", "Int", "UInt", "Float", "Utf8", "LargeUtf8", "Timestamp", "Dictionary(Int", "Null")
-"""How the types begin that a column may have, in Arrow's words."""
+"""Prefixes of the column types that are accepted, as Arrow names them."""
 PICTURES: Final = ("PNG", "JPEG", "WEBP", "GIF", "BMP")
 """Formats of pictures that are decoded, in Pillow's words; of a moving one the first picture."""
 MAX_BATCH_BYTES: Final = 64_000_000

@@ -20,7 +20,7 @@ from pslc.base.errors import TargetError
 
 
 class Replace(StrEnum):
-    """What may have the name that a file is to get: nothing; what pslc made and nobody changed since; or any regular
+    """Existing files that may be replaced: none; only files that pslc wrote and nobody changed since; or any regular
     file, because the command line names it."""
 
     NEVER = "never"
@@ -29,7 +29,7 @@ class Replace(StrEnum):
 
 
 PAGE: Final = "<!doctype html>\n<!-- A page of pslc, which it may replace. -->\n"
-"""How each page begins that pslc writes."""
+"""First lines of each HTML page that pslc writes."""
 DRIVE_FILE: Final = gate.Expected(
     "pslc drives create FILE --like NAME makes the file of a drive", TargetError, sys.maxsize
 )
@@ -148,7 +148,7 @@ class Stream:
         return self._bytes
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        """Where it is written, which is at its end alone.
+        """Position in the stream, in bytes. The stream is written at its end only.
 
         Raises:
             OSError: anything else is asked for.

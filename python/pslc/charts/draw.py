@@ -421,7 +421,7 @@ def _page(chart: Chart, svg: str, style: Style) -> bytes:
 
 
 def described(chart: Chart) -> str:
-    """What a chart shows, for who cannot see it."""
+    """Describe a chart in words, for people who cannot see it."""
     if isinstance(chart, BarChart):
         return f"{chart.title}. {chart.label}: " + "; ".join(
             f"{' '.join(filter(None, (bar.name, bar.series)))} {bar.value:.4g} {chart.unit}" for bar in chart.bars

@@ -30,7 +30,7 @@ def theme(option: str | None) -> str:
 
 
 def runs_folder() -> Path:
-    """Where recordings are looked for."""
+    """Folder that recordings are looked up in. Prints a line if the settings name it."""
     from pslc.base import output_dirs, settings
 
     stated = settings.load()

@@ -28,7 +28,7 @@ SETTINGS = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 @dataclass
 class JobArguments:
-    """What is to be run.
+    """Subject of a run: a suite, job files, or jobs given as fio options.
 
     Attributes:
         subject: a suite, a job file, `ALL` or `COMMAND_LINE`; None: nothing was named.
@@ -204,7 +204,7 @@ def missing(words: Sequence[str], on: str | None) -> "PslcError":
 
 
 def budget(text: str, subject: str | None) -> "Budget":
-    """What the suite twin may spend.
+    """Parse `--budget` of the suite twin: bytes to write, or seconds.
 
     Raises:
         PslcError: the text is neither a size nor a time, or another suite is run.

@@ -80,16 +80,16 @@ Yes = Annotated[bool, typer.Option("--yes", help="Do not ask before data are los
 
 @dataclass(frozen=True, kw_only=True)
 class Outputs:
-    """Where a command puts what a run gives, and what it may do without asking.
+    """Outputs of a run, and the consent that was given for it.
 
     Attributes:
-        folder: of the recording; None: a new one in runs/, or none if `formats` are printed.
-        is_resumed: the folder holds the run that goes on.
+        folder: folder of the recording; None: a new one in runs/, or none if `formats` are printed.
+        is_resumed: whether the folder holds the run that is resumed.
         report: whether the page is written.
-        formats: what is printed, one after the other; none: the report as text.
-        file: where it is printed; None: stdout.
+        formats: formats that are printed, one after the other; empty: the report as text.
+        file: file for the printed formats; None: stdout.
         dry_run: print the plan only.
-        yes: do not ask.
+        yes: do not ask for confirmation.
     """
 
     folder: Path | None

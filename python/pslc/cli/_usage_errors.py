@@ -112,7 +112,7 @@ LIMITS: Final = {
     "greater_than_equal": "{ge:g} or more",
     "less_than_equal": "{le:g} or less",
 }
-"""What a value has to be, by what pydantic, which typer asks, calls the slip."""
+"""Requirement on a value, by pydantic's code for the error; typer validates with pydantic."""
 
 
 def _value(error: Any, more: str) -> PslcError:

@@ -11,7 +11,7 @@ from pslc.cli._chart_options import Frame, Overlay, Series, X, Y, import_options
 
 
 class TableFormat(StrEnum):
-    """How a table is printed that goes into an article, a forum or a spreadsheet."""
+    """Format of a table for an article, a forum or a spreadsheet."""
 
     MARKDOWN = "markdown"
     BBCODE = "bbcode"

@@ -1,5 +1,5 @@
-"""What reviews and makers publish of the drives that pslc brings along: `published.toml`, with its sources. ACCURACY.md
-holds the simulated drives against all of it."""
+"""Figures that reviews and makers publish about the built-in drives, with their sources: `published.toml`. ACCURACY.md
+compares the simulated drives with them."""
 
 from __future__ import annotations
 
@@ -44,12 +44,13 @@ def document() -> Document:
 
 
 def source(drive: str) -> str:
-    """Who publishes the figures of a drive, by its name; empty where nobody does."""
+    """Source of the published figures of the drive named `drive`; empty without any."""
     return document()["source"].get(drive, "")
 
 
 def of_a_fill(drive: str) -> dict[str, float]:
-    """What is published of a fill of a drive as it is sold, in bytes and bytes/s, by the words of `PHASES`."""
+    """Published figures of a fill of a drive in its sold configuration, in bytes and bytes/s, by the words of
+    `PHASES`."""
     own = {
         figure["measure"]: float(figure["value"])
         for figure in document()["figure"]

@@ -1,4 +1,4 @@
-"""Where a suite works, and how thoroughly: a part of a drive, and the words of jobs on it."""
+"""Region of a drive that a suite works on, its scope, and job sections for that region."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Options(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Budget:
-    """What a suite may spend: bytes written, or seconds; the other is 0."""
+    """Budget of a suite: bytes to write, or seconds; the other is 0."""
 
     bytes: float = 0.0
     seconds: float = 0.0
@@ -57,14 +57,14 @@ class Budget:
 
 @dataclass(frozen=True)
 class Scope:
-    """What all suites understand.
+    """Scope of a suite: the part of the drive and the effort. Every suite understands it.
 
     Attributes:
-        quick: a sample, as the suite's `QUICK` says.
+        quick: take a sample only, as the suite's `QUICK` describes it.
         region: bytes of the drive to stay within, from and to; None: all of it.
-        fill_first: percent of the drive, from its beginning, that is written before; the suite works behind it.
-        idle_s: seconds for which the drive is left alone before the suite.
-        budget: what it may spend; None: as much as it needs.
+        fill_first: percent of the drive, from its start, that is written first; the suite works behind it.
+        idle_s: seconds for which the drive is left idle before the suite.
+        budget: bytes or seconds that the suite may spend; None: as much as it needs.
     """
 
     quick: bool = False
@@ -79,7 +79,7 @@ class Scope:
 
     @classmethod
     def of(cls, document: ScopeDocument) -> Scope:
-        """What `document` gave; what a recording of old does not name is as if nobody had asked for it."""
+        """Build the scope from its form in run.json. Keys that an old recording lacks get their defaults."""
         region, budget = document.get("region"), document.get("budget")
         return cls(
             document.get("quick", False),
@@ -191,7 +191,7 @@ def find_region(target: Target, scope: Scope) -> Region:
 
 
 def preparation(region: Region, scope: Scope) -> str:
-    """What is done to the drive before the suite begins, as a job file; empty if nothing."""
+    """Job file that prepares the drive for a suite (trim, first fill, idle time); empty if there is nothing to do."""
     # Each suite begins with a drive that holds nothing, as one that was just made does.
     text = (
         Region(region.target, 0, region.target.capacity_bytes).trim("forget") if region.target.kind == "device" else ""

@@ -1,4 +1,4 @@
-"""What a run is made on: a simulated drive, a file on a real one, or a real drive as a whole.
+"""Target of a run: a simulated drive, a file on a real one, or a real drive as a whole.
 
     sim:NAME[,key=value...]   sim:./mine.toml[,key=value...]   disk.pslc   /mnt/ssd/scratch   /dev/nvme1n1
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RealOptions:
-    """What must be said before anything is written to a real drive.
+    """Consents and sizes that pslc needs before it writes to a real drive.
 
     Attributes:
         size: bytes of a scratch file, or of an existing one to be used.
@@ -74,7 +74,7 @@ class Target:
     stays: bool = False
 
     def common(self, suite: str, job_file: str = "", began_unix_ns: int = 0) -> "Common":
-        """What a recording of it holds before anything is measured."""
+        """Fields of a recording of this target that are known before the measurement."""
         return {
             "suite": suite,
             "target": self.spec,

@@ -45,12 +45,15 @@ DATES: Final = (
 
 @dataclass(frozen=True)
 class Column:
-    """What the name of a column says.
+    """Meaning of a column, taken from its name.
 
     Attributes:
-        place: from 0.
-        scale: what one of its unit is, in bytes, bytes/s, seconds or of 1.
-        unit: as it stands there; empty: none.
+        place: index of the column, from 0.
+        name: as the table has it.
+        kind: quantity that the column holds.
+        scale: one of its unit, in bytes, bytes/s, seconds or 1.
+        unit: as the name states it; empty without one.
+        direction: whether it is of reads or of writes; empty if the name does not say.
     """
 
     place: int
@@ -67,7 +70,7 @@ class Column:
 
 
 def column(place: int, name: str) -> Column:
-    """What a name says."""
+    """Derive the meaning of a column from its name."""
     low = name.lower()
     direction: Direction = "write" if WRITES.search(low) else "read" if READS.search(low) else ""
     if (found_op := SPEED.search(name)) and found_op["op"]:

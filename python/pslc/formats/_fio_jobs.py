@@ -1,5 +1,4 @@
-"""What fio's job file or JSON tells of the jobs that wrote a log: how it was averaged, which of them waited for others,
-how much each moved."""
+"""Jobs behind an fio log, from fio's job file or JSON: averaging, which of them waited for others, and bytes moved."""
 
 from __future__ import annotations
 

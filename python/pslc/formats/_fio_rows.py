@@ -1,4 +1,5 @@
-"""What a row of fio's logs covers, and how the rows of several jobs make one curve: pure functions on arrays.
+"""Intervals that the rows of fio's logs cover, and the sum of several jobs' rows as one curve: pure functions on
+arrays.
 
 An averaged row is the mean rate of the interval that ends at its time. fio writes no row for an interval in which
 nothing ended, so that a row after a gap covers its own interval and not the gap:
@@ -99,7 +100,7 @@ class Covered:
         return replace(self, start_s=self.start_s + seconds, end_s=self.end_s + seconds)
 
     def until(self, end_s: float) -> Covered:
-        """What lies before a time."""
+        """Part of the intervals that lies before `end_s`."""
         kept = self.start_s < end_s
         start, end = self.start_s[kept], np.minimum(self.end_s[kept], end_s)
         whole = self.end_s[kept] - start
@@ -173,7 +174,7 @@ def interval_ms(samples: Integers, from_zero: bool) -> float:
 
 
 def averaged(rows: Rows, interval: float, from_zero: bool, samples: Integers, late: bool | None = None) -> Covered:
-    """What rows of means cover.
+    """Intervals that rows of means cover, and the bytes moved in each.
 
     Args:
         interval: in ms.
@@ -197,7 +198,7 @@ def averaged(rows: Rows, interval: float, from_zero: bool, samples: Integers, la
 
 
 def single(rows: Rows, is_bandwidth: bool, from_zero: bool) -> Covered:
-    """What rows of one request each cover: from the end of the one before, but for pauses of the host.
+    """Intervals that rows of one request each cover: each from the end of the previous one, less pauses of the host.
 
     Args:
         is_bandwidth: the value is the request's size over its time.

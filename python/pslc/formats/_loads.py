@@ -70,7 +70,7 @@ MIN_COUNTS: Final = 4
 INTERVALS_S: Final = (1, 2, 5, 10)
 """Lengths of intervals that people choose, whose fractions two digits show."""
 LAYER: Final = re.compile(r"(dm-|md|loop|bcache|zd|ram|sr)\d|.*[-_/]")
-"""What lies on drives: device mapper, md, and the names of logical volumes."""
+"""Names of layers above drives: device mapper, md and logical volumes."""
 SUFFIXES: Final = {"k": 1024.0, "M": 1024.0**2, "G": 1024.0**3, "T": 1024.0**4}
 CLOCK: Final = re.compile(r"(\d{1,2}):(\d\d):(\d\d)(?:\s*([AP]M))?")
 DATES: Final = ("%Y-%m-%d", "%m/%d/%Y", "%m/%d/%y", "%d.%m.%Y", "%d/%m/%Y")

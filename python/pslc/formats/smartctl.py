@@ -1,7 +1,6 @@
-"""What smartctl (smartmontools) prints of a drive, text or JSON: NVMe's health log, or what the attributes and
-statistics of an ATA drive, or the counters of a SCSI drive, tell of wear and of bytes written, in NVMe's names. What an
-attribute means is taken from its name, which smartctl has from its table of drives: a number means other things with
-other makers."""
+"""Output of smartctl (smartmontools), text or JSON: NVMe's health log, or the wear and the bytes written of an ATA or
+SCSI drive, under NVMe's names. An ATA attribute is identified by its name, which smartctl takes from its table of
+drives: its number means different things with different makers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What recordings say, as the page draws it: pictures over each other, sentences, and what a turn of a knob changed."""
+"""Contents of the lab page that follow from recordings: overlaid pictures, sentences, and the effect of a knob."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def of_view(view: View) -> list[Figure]:
 
 
 def about(shown: Sequence[Shown]) -> About:
-    """What a picture that is saved says of itself."""
+    """Caption of a saved picture: the drives, and the conditions of their recordings."""
     return About(
         " / ".join(drive.name for drive in shown),
         shown[0].recording.conditions_with([drive.recording for drive in shown[1:]]),

@@ -58,10 +58,11 @@ class Readers:
         return result
 
     def call(self, tab: str, what: Callable[..., _T], *of: Any) -> _T:
-        """What a function of a module answers, in a process of its own. What is read for the same tab is ended.
+        """Call a function of a module in a separate process and return its result. A call that still runs for the same
+        tab is ended.
 
         Args:
-            tab: empty: nobody else's reading is ended.
+            tab: of the browser; empty: no other call is ended.
 
         Raises:
             PslcError: the function raised it, its process died, or it took longer than `MAX_SECONDS`.

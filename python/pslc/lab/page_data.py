@@ -1,4 +1,4 @@
-"""What the static page knows: every drive of the library with its profile, what was published of it, and its knobs.
+"""Data of the static page: every drive of the library with its profile, its published figures and its knobs.
 
 The page in `web/` takes all of it from here, so that no key, word or unit is typed twice.
 """
@@ -15,7 +15,7 @@ from pslc.lab import knobs
 
 CELLS = {1: "SLC", 2: "MLC", 3: "TLC", 4: "QLC", 5: "PLC"}
 START = {"nand": "bics5-tlc-512g", "controller": "phison-e16", "capacity": "1TB"}
-"""What the form for a drive of parts begins with."""
+"""Initial values of the form that builds a drive from parts."""
 
 
 class KnobData(TypedDict):

@@ -84,10 +84,10 @@ def _changed_ns(path: Path) -> int:
 
 
 def changed_ns(name: str) -> int:
-    """When a recording changed last.
+    """Time of a recording's last change, in ns since 1970.
 
     Raises:
-        RecordingError: there is none of that name.
+        RecordingError: there is no recording of that name.
     """
     return _changed_ns(folder(name) / "run.json")
 
@@ -116,10 +116,10 @@ def _is_figure(value: object) -> bool:
 
 
 def folder(name: str) -> Path:
-    """Where a recording is.
+    """Folder of the recording named `name`.
 
     Raises:
-        RecordingError: there is none of that name.
+        RecordingError: there is no recording of that name.
     """
     if name not in map(_name, _paths()):
         raise RecordingError(f"no recording is named {name} in {runs_folder()}", "it was removed; reload the page")

@@ -167,7 +167,7 @@ class Runs:
         return job
 
     def job(self, tab: str) -> Job | None:
-        """What the tab is running."""
+        """Job that this tab is running; None without one."""
         return self._jobs.get(tab)
 
     def stop(self, tab: str) -> None:

@@ -36,7 +36,7 @@ LAST: Final = 3
 
 
 def brought() -> Component:
-    """Where files are dropped, and what is laid over the curve."""
+    """Section for uploads, and for the overlay of the curve."""
     formats = (
         "fio's logs, JSON and iologs, CSV, texts of CrystalDiskMark, AS SSD, Iometer and NIOBench, blktrace and other "
         "traces, run.json and series.parquet of a recording, profiles and drives, pictures of charts"
@@ -116,7 +116,7 @@ def chart(upload: Dropped, name: str) -> list[Component]:
 
 
 def dropped(upload: Dropped, view: View, name: str, figures: Sequence[Figure]) -> list[Component]:
-    """What was found in files, which are kept under `name`."""
+    """Contents of uploaded files, which are kept under `name`."""
     parts: list[Component] = [html.H3(f"{view.title}: {view.took}")]
     parts += [html.P(sentence, className="finding") for sentence in view.sentences]
     parts += [html.P(f"Warning: {doubt}", className="doubt") for doubt in view.doubts]

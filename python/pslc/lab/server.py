@@ -1,4 +1,5 @@
-"""Who may see the page: whoever has its address, which holds a token, and by default nobody but this machine."""
+"""Server of the lab page. Access needs the address, which holds a token, and by default comes from this machine
+only."""
 
 from __future__ import annotations
 

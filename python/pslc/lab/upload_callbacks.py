@@ -1,4 +1,4 @@
-"""What happens with what somebody brings, and with the recordings in `runs/`."""
+"""Callbacks for uploads, fits and the recordings in `runs/`."""
 
 from __future__ import annotations
 

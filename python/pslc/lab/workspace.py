@@ -1,4 +1,5 @@
-"""What is on the page, and the address that says all of it: `?suite=fill&on=sim:aldrin-pro-2tb,cache.dynamic=320GB`."""
+"""Workspace of the lab page, and the address that holds all of it:
+`?suite=fill&on=sim:aldrin-pro-2tb,cache.dynamic=320GB`."""
 
 from __future__ import annotations
 
@@ -37,7 +38,7 @@ class Drive:
 
     @classmethod
     def of(cls, spec: str) -> Drive:
-        """What a target says."""
+        """Parse a target such as `sim:sn850-1tb,cache.mode=pure-slc`."""
         source, *pairs = spec.split(",")
         keys = [(key.strip(), value.strip()) for key, _, value in (pair.partition("=") for pair in pairs)]
         return cls(source, tuple(keys))
@@ -183,10 +184,10 @@ class Bench:
 
     @classmethod
     def of_address(cls, search: str) -> Bench:
-        """What an address says; where it says nothing, a fill of the first drive.
+        """Parse an address; the default is a fill of the first drive.
 
         Raises:
-            PslcError: it says what no page has.
+            PslcError: it names a drive, suite or trace that does not exist, or too many drives.
         """
         pairs = parse_qsl(search.removeprefix("?"))
         query = dict(pairs)
@@ -206,7 +207,7 @@ class Bench:
 
     @property
     def address(self) -> str:
-        """What `of_address` reads."""
+        """Address of this workspace, as `of_address` parses it."""
         pairs = [("suite", self.suite), *(("on", drive.spec) for drive in self.drives)]
         pairs += [("at", str(self.at))] if self.at else []
         pairs += [("before", f"{self.before[0]}:{self.before[1]}")] if self.before else []

@@ -15,7 +15,7 @@ from pslc.recording.comparison import Compared, Side
 from pslc.recording.metrics import Figure, Origin
 
 BY_CHANCE: Final = 0.02
-"""How often two 90 % intervals of the same value, equally wide, do not touch: |z| > 2 x 1.645 / sqrt(2)."""
+"""Probability that two 90 % intervals of the same value, equally wide, do not overlap: |z| > 2 x 1.645 / sqrt(2)."""
 MAX_NAMED: Final = 3
 """Figures that are named."""
 NEAR: Final = 2.0

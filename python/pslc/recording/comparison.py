@@ -54,7 +54,7 @@ class Compared:
 
     @property
     def called(self) -> str:
-        """What people call it: `fill: cache`."""
+        """Label for people: `fill: cache`."""
         return f"{self.suite}: {self.label or self.name}" if self.suite else self.label or self.name
 
     @property
@@ -89,12 +89,13 @@ class Compared:
 
 @dataclass(frozen=True)
 class Side:
-    """What is compared: a recording with its repeats, the first of which is the one that is shown.
+    """One side of a comparison: a recording and its repeats.
 
     Attributes:
-        name: what it is called; see `named`.
+        name: name of the side; see `named`.
+        repeats: the recordings; the first is shown.
         path: of the folder, or the file.
-        foreign: what was read of another program's file, or of a picture.
+        foreign: data of another program's file, or of a picture; None for pslc's own recordings.
     """
 
     name: str
@@ -108,8 +109,8 @@ class Side:
         return self.repeats[0]
 
     def subject(self, suites: Sequence[str] = ()) -> str:
-        """What was run on what: its suite, or those of a catalogue, and the drive, unless that is its name. Of another
-        program's data nothing but the file is known."""
+        """Subject of the side: its suite, or the number of `suites`, and the drive, unless that is its name. Of another
+        program's data only the file is known."""
         recording, count = self.recording, len(self.repeats)
         what = f"{len(suites)} suites" if len(suites) > 1 else recording.suite
         drive = "" if self.name.startswith(recording.drive) else f"{recording.drive}, "
@@ -149,7 +150,7 @@ def named(sides: Sequence[Side], labels: Sequence[str] = ()) -> list[Side]:
 
 
 def keys(recording: Recording) -> list[str]:
-    """What was changed in the profile of a simulated drive, `cache.mode=pure-slc`."""
+    """Changed keys of a simulated drive's profile, such as `cache.mode=pure-slc`."""
     stated = recording.target.partition(",")[2] if recording.is_simulated else ""
     return [key for key in stated.split(",") if key]
 

@@ -1,4 +1,4 @@
-"""What the reading error of a picture does to findings: each interval becomes wider by it."""
+"""Effect of the reading error of a picture on findings: each interval becomes wider by it."""
 
 import numpy as np
 

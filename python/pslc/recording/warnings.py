@@ -1,5 +1,5 @@
-"""What may have falsified a measurement on a real drive, ours or another program's: a closed set, each with what to do
-about it. Warnings about the analysis of a curve are in `pslc.analysis.warnings`."""
+"""Warnings about a measurement on a real drive, pslc's or another program's: a closed set, each with what to do about
+it. Warnings about the analysis of a curve are in `pslc.analysis.warnings`."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -201,7 +201,8 @@ def _of_heat(before: Moment, after: Moment) -> Iterator[MeasurementWarning]:
 
 
 def throttled_s(facts: Facts) -> float | None:
-    """How long the drive was in a step of thermal management between before and after; None when it does not tell."""
+    """Seconds of thermal management between the health logs before and after a run; None if the drive does not report
+    them."""
     before, after = (
         health(snapshot.get("smart")) for snapshot in (facts.get("before", Moment()), facts.get("after", Moment()))
     )
@@ -210,7 +211,8 @@ def throttled_s(facts: Facts) -> float | None:
 
 
 def link_bytes_per_s(device: Device) -> float | None:
-    """What a link of the speed and width that Linux tells carries at most, before any overhead; else None.
+    """Highest data rate in bytes/s of a link with the speed and width that Linux reports, before any overhead; None if
+    either is unknown.
 
     `16.0 GT/s PCIe` counts bits of data, nearly; `6.0 Gbps` of SATA has ten on the wire for eight.
     """

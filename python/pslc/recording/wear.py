@@ -1,4 +1,4 @@
-"""What writing costs the cells: bytes programmed for each byte of the host, and the life that is left at it."""
+"""Wear caused by writing: bytes programmed for each byte of the host, and the life that remains."""
 
 from dataclasses import dataclass
 
@@ -25,7 +25,7 @@ class Wear(TypedDict):
 
 
 class Load(TypedDict):
-    """What a load costs the cells; see `of_load`."""
+    """Wear caused by a load; see `of_load`."""
 
     waf: float | None
     life_bytes: float | None
@@ -77,11 +77,11 @@ def of_wear(part: Recording) -> Wear:
 
 @dataclass(frozen=True)
 class Spent:
-    """When a drive had no cycles left.
+    """End of a drive's life within a run.
 
     Attributes:
-        after_s, written_bytes: of the run, until then.
-        lives: how many times over its cycles were spent at the end of the run.
+        after_s, written_bytes: time since the start of the run, and bytes written, until then.
+        lives: how many times over the drive's cycles were spent at the end of the run.
     """
 
     after_s: float
@@ -109,7 +109,8 @@ def spent(recording: Recording) -> Spent | None:
 
 
 def life_years(life_bytes: float | None, written_bytes: float, seconds: float) -> float | None:
-    """How long a drive lasts that can take `life_bytes`, where so much is written in so many seconds, all the time."""
+    """Life in years of a drive that endures `life_bytes`, if `written_bytes` are written every `seconds`; None if a
+    value is missing or 0."""
     if life_bytes is None or not written_bytes or not seconds:
         return None
     return life_bytes / (written_bytes / seconds) / YEAR_S

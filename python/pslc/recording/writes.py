@@ -54,7 +54,7 @@ NOT_FREE = 0.1
 
 
 def of_writes(recording: Recording, *, outside: bool = False) -> Writes:
-    """What the writes of a recording say.
+    """Analyze the writes of a recording.
 
     - `cache_bytes`, `cache_bytes_low`, `cache_bytes_high`: bytes written before the speed fell, with a 90 % interval;
       null when it did not fall. When a fill ended before it did, the cache holds `cache_bytes_low` or more.
@@ -159,7 +159,7 @@ def analyze(  # noqa: PLR0913 public: keywords as the options of pslc analyze
     celsius: ArrayLike | None = None,
     seed: int = 0,
 ) -> WriteAnalysis:
-    """What a curve of anyone's says: `pslc.analyze(written, speed).cache`.
+    """Analyze a write curve of any origin: `pslc.analyze(written, speed).cache`.
 
     Args:
         x: at the end of each sample, the bytes written so far, or the seconds, shape (n,), ascending.

@@ -69,7 +69,7 @@ class Directions(TypedDict, total=False):
 
 
 class LatencyTarget(TypedDict, total=False):
-    """What `latency_target` asked for (in us), and the depth that was found; empty where the job never began."""
+    """Settings of `latency_target` (times in us), and the queue depth that met them; empty if the job never began."""
 
     latency_depth: int
     latency_target: int
@@ -87,7 +87,7 @@ class SteadyData(TypedDict):
 
 
 class Steady(TypedDict):
-    """What a job with `steadystate` saw of itself."""
+    """Result of `steadystate` for a job, under fio's names."""
 
     ss: str
     duration: int
@@ -99,7 +99,7 @@ class Steady(TypedDict):
 
 
 class Asked(TypedDict, total=False):
-    """What only a job has that asks for it."""
+    """Fields that only jobs with the matching option have."""
 
     desc: str
     steadystate: Steady

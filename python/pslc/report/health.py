@@ -12,7 +12,7 @@ from pslc.device.probe import NVME_DATA_UNIT
 
 
 class SimDevice(TypedDict):
-    """Which drive it is."""
+    """Identity of a simulated drive: model, capacity, cache mode and age."""
 
     model: str
     bytes: int
@@ -21,7 +21,7 @@ class SimDevice(TypedDict):
 
 
 class Document(TypedDict):
-    """What `pslc probe --json` prints of a simulated drive."""
+    """Contents of `pslc probe --json` for a simulated drive."""
 
     device: SimDevice
     nvme_smart_health_information_log: SimHealth

@@ -37,7 +37,7 @@ Plotly = dict[str, object]
 
 @dataclass(frozen=True)
 class About:
-    """What a picture that leaves its page says of itself: the drive, and under which conditions and when."""
+    """Caption of a picture outside its page: the drive, the conditions and the date."""
 
     drive: str
     conditions: str
@@ -172,7 +172,7 @@ def write_all(views: list[View], path: Path, replaces: Replace = Replace.OURS) -
 
 @functools.cache
 def environment() -> jinja2.Environment:
-    """Where templates come from, each compiled once."""
+    """Jinja environment of the templates; each is compiled once."""
     loader = jinja2.FileSystemLoader(FOLDER)
     environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
     for name in ("size", "speed", "span", "quantity", "times"):
@@ -251,7 +251,7 @@ class Parted:
 
     @classmethod
     def of(cls, rows: Sequence[Compared]) -> "Parted":
-        """What is out of tolerance is never left out."""
+        """Split the rows of a comparison into parts. A row that is out of tolerance is never left out."""
         jobs = [row for row in rows if row.suite and row.origin is Origin.JOB and not row.out_of_tolerance]
         lacking = [row for row in rows if row.origin is Origin.ROW and not (all(row.figures) or row.out_of_tolerance)]
         left = {row.name for row in (*jobs, *lacking)}
@@ -283,7 +283,7 @@ def _doubts(sides: Sequence[Side]) -> list[str]:
 
 
 def today() -> str:
-    """What a picture says that is of no one recording: `2026-05-04, pslc 0.1`."""
+    """Caption of a picture that belongs to no single recording: `2026-05-04, pslc 0.1`."""
     return f"{datetime.now():%Y-%m-%d}, pslc {version()}"
 
 

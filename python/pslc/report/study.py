@@ -98,12 +98,13 @@ def value_text(name: str, value: object) -> str:
 
 
 def scaling_notes(answers: Answers) -> list[str]:
-    """Which figures are of smaller drives, in a sentence; none where all drives are whole."""
+    """Note on figures that come from scaled drives; empty if all drives are full-size."""
     return [SCALED.format(scale=answers.scale)] if answers.scale else []
 
 
 def verdicts(answers: Answers) -> list[str]:
-    """What the study says, a sentence per finding and axis: what is best, by how much, or that it hardly matters."""
+    """Conclusions of the study, a sentence for each finding and axis: the best value, by how much it is better, or that
+    the axis hardly matters."""
     sentences = []
     for name in answers.findings:
         values = {row[name] for row in answers.rows if row.get(name) is not None}
@@ -135,7 +136,7 @@ def verdicts(answers: Answers) -> list[str]:
 
 
 def tables(answers: Answers) -> list[Table]:
-    """What matters, and what trades off, for the terminal and the page."""
+    """Tables of sensitivity, best points and trade-offs, for the terminal and the page."""
     shown = []
     for name in answers.findings:
         if effects := [effect for effect in answers.effects if effect.finding == name]:

@@ -1,4 +1,4 @@
-"""What a run calls while it goes on."""
+"""Types of the callbacks of a run: progress, consent, checkpoints, log lines."""
 
 from collections.abc import Callable
 

@@ -35,7 +35,7 @@ ALL = "all"
 
 @dataclass(frozen=True)
 class CampaignSpec:
-    """What is to be run, and how often.
+    """Subject, target and options of a campaign: one run, its repeats, or the whole catalogue of suites.
 
     Attributes:
         subject: a suite, a job file, a trace, or `ALL` for the catalogue.
@@ -258,10 +258,10 @@ def folders(spec: CampaignSpec, recordings: Sequence[Recording], folder: Path) -
 
 
 def unfinished(folder: Path, real: RealOptions) -> CampaignSpec:
-    """What an interrupted run still has to do.
+    """Build the campaign that resumes the interrupted run in `folder`.
 
     Raises:
-        PslcError: there is no such run, or it is finished.
+        PslcError: there is no such run, it is finished, or it cannot be resumed.
     """
     if (folder / "run.json").exists():
         recordings = [Recording.load(folder)]

@@ -63,7 +63,7 @@ class Comparison:
 
     @property
     def sentences(self) -> list[str]:
-        """What differs beyond the noise."""
+        """Differences beyond the noise, a sentence each."""
         return verdicts(self.sides, self.rows)
 
     @property

@@ -54,7 +54,7 @@ class Requests:
 
     @property
     def done_ns(self) -> Integers:
-        """When each came back."""
+        """Completion time of each request in ns, shape (n,)."""
         return self.issued_ns + self.latency_ns
 
     def times_ns(self, kind: str) -> Integers:

@@ -1,4 +1,4 @@
-"""What can be run: a suite, job files or a trace. Each type answers what a run asks of it."""
+"""Subjects of a run: a suite, job files or a trace. Each type implements what a run needs of it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Suite:
 
     @property
     def source(self) -> str:
-        """What messages call its jobs."""
+        """Name of the jobs in messages."""
         return f"{self.name}.fio"
 
     @property
@@ -96,7 +96,7 @@ class JobFile:
 
     @property
     def source(self) -> str:
-        """What messages call the jobs."""
+        """Name of the jobs in messages."""
         return job_file.SOURCES.get(self.name, self.name)
 
     def region(self, target: Target, scope: Scope) -> Region | None:

@@ -30,7 +30,7 @@ Show = Callable[["Now"], None]
 
 
 class Now:
-    """What there is to see in this second, for a live view."""
+    """Values of the current second, for a live view."""
 
     def __init__(self, at_s: float, seconds: float, moved: dict[str, int], asked: Asked) -> None:
         """`moved` has the names of `pslc.watch.counters.FIELDS`."""

@@ -1,5 +1,4 @@
-"""What is in a trace, how it is replayed, and what became of that, under the names that run.json has. Sizes are in
-bytes."""
+"""Surveys of traces, options of a replay and its results, under the names of run.json. Sizes are in bytes."""
 
 from typing import Literal, NotRequired
 
@@ -26,7 +25,7 @@ class Volume(TypedDict):
 
 
 class OverTime(TypedDict):
-    """What each `bin_ns` moves."""
+    """Bytes moved in each bin of `bin_ns`."""
 
     bin_ns: int
     read_bytes: list[int]
@@ -34,7 +33,7 @@ class OverTime(TypedDict):
 
 
 class Burst(TypedDict):
-    """What is written between pauses of at least `pause_ns`: how many there are, how long all of them are, and the most
+    """Writes between pauses of at least `pause_ns`: number and total length of these pauses, and the most bytes written
     between two."""
 
     pause_ns: int
@@ -81,8 +80,9 @@ class Batch(TypedDict):
 
 
 class Asked(TypedDict):
-    """How the native part is to replay. `iodepth`: the most under way; `span_bytes`: for `scale`; `largest_bytes`: of
-    its reads and writes; `survey`: say what is in it on the way, and refuse a trace of several devices then."""
+    """Options of the native part for a replay. `iodepth`: most requests under way; `span_bytes`: for `scale`;
+    `largest_bytes`: of its reads and writes; `survey`: survey the trace meanwhile, and refuse a trace of several
+    devices."""
 
     pace: Pace
     speed: float
@@ -95,8 +95,9 @@ class Asked(TypedDict):
 
 
 class Replayed(TypedDict):
-    """What became of a replay. `late` requests found too many under way; `moved` ones are elsewhere than in the trace,
-    `widened` ones were made whole blocks; `slow_ns`: of the slowest hundredth of each kind the time by cause."""
+    """Result of a replay. `late` requests found too many under way; `moved` ones have other addresses than in the
+    trace, `widened` ones were extended to whole blocks; `slow_ns`: time by cause of the slowest hundredth of each
+    kind."""
 
     format: str
     devices: list[str]

@@ -1,4 +1,4 @@
-"""What may be wrong with a figure: a sentence for people and a code for machines."""
+"""Warnings about figures: a sentence for people and a code for machines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where clients find a served drive: a socket that listens, whoever answers there."""
+"""Listening socket of a served drive. It outlives the process that answers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WAITING: Final = 4096
 
 @dataclass(frozen=True)
 class Address:
-    """Where clients find the drive: a unix socket, or a TCP port of `listen`."""
+    """Address of a served drive: a unix socket, or a TCP port of `listen`."""
 
     unix: Path | None = None
     tcp: int | None = None

@@ -29,7 +29,7 @@ BLOCK_SIZES: Final = {"minimum": "512", "preferred": "4096", "maximum": "32M", "
 LAST_LINES: Final = 3
 """Of what it said before it died, that are shown."""
 CONSEQUENCE: Final = "error: aborting sleep because of"
-"""What each thread says when it is to end, whatever the cause."""
+"""Message of each nbdkit thread when it has to end, whatever the cause."""
 MAX_END_S: Final = 600.0
 """In which it saves a drive; the largest take minutes on a slow disk."""
 FIRST_FREE: Final = 10
@@ -94,7 +94,7 @@ class Nbdkit:
             )
 
     def lines(self) -> Iterator[str | None]:
-        """What the plugin tells, a line of JSON several times a second, until it ends; None where nothing came for a
+        """Lines of JSON that the plugin writes several times a second, until it ends; None when nothing came for a
         while."""
         return self._lines
 
@@ -132,7 +132,7 @@ class Nbdkit:
 
     @property
     def why(self) -> str:
-        """Why nbdkit has ended."""
+        """Reason why nbdkit ended."""
         code = self._process.returncode
         if code < 0:
             return f"it was killed ({signal.Signals(-code).name})"
@@ -148,7 +148,7 @@ class Nbdkit:
 
     @property
     def warnings(self) -> list[str]:
-        """What the plugin said of its own."""
+        """Warnings that the plugin printed."""
         return [line.removeprefix("pslc: ") for line in self._messages if line.startswith("pslc: ")]
 
     def _tail(self) -> Iterator[str | None]:

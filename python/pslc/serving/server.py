@@ -28,13 +28,14 @@ MIN_LIFE_S: Final = 1.0
 MAX_SHORT_LIVES: Final = 5
 """In a row; then it is not started again."""
 GRACE_S: Final = 5
-"""How long the plugin waits for clients to go (`GRACE` in crates/nbd/src/served.rs)."""
+"""Seconds for which the plugin waits for clients to disconnect (`GRACE` in crates/nbd/src/served.rs)."""
 
 MAX_ASKED: Final = 2
 """Times that somebody asks for an end and waits for it."""
 
 KEEP_EVERY_S: Final = 5.0
-"""How often the plugin writes down what it recorded (`KEEP` in crates/nbd/src/served.rs), and how often it is kept."""
+"""Interval in seconds at which the plugin writes its recording (`KEEP` in crates/nbd/src/served.rs), and at which pslc
+saves it."""
 UNFINISHED: Final = "the drive was served, and pslc serve has not ended"
 """Error of a recording that is kept while the drive is served."""
 

@@ -1,4 +1,4 @@
-"""What the plugin of nbdkit tells several times a second."""
+"""Status of nbdkit's plugin, which it reports several times a second."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Late(TypedDict):
 
 
 class Clients(TypedDict):
-    """Who is connected: how many, and the first of them by process number or address (empty: unknown)."""
+    """Connected clients: their number, and the first of them by process number or address (empty: unknown)."""
 
     count: int
     named: list[str]
@@ -59,8 +59,7 @@ class PluginStatus(TypedDict):
 
 @dataclass(frozen=True)
 class State:
-    """What the plugin tells several times a second: totals since the beginning, seconds, and the drive's columns
-    as they are."""
+    """Status of nbdkit's plugin: totals since the start, times in seconds, and the drive's current columns."""
 
     clock_s: float
     bytes: tuple[int, int, int]
@@ -91,8 +90,8 @@ class State:
 
     @property
     def slower_s(self) -> float:
-        """What a request takes longer than on the drive: its reply leaves late, and waits for a processor before and
-        after that where they are busy."""
+        """Extra latency of a request compared with the drive's own, in seconds: its reply leaves late, and waits for a
+        processor before and after that if they are busy."""
         return self.late_s + (self.turn_s if self.busy >= BUSY else 0.0)
 
     @property

@@ -1,4 +1,4 @@
-"""What a study answers: which axes matter and how much, which points are best, and what trades off against what."""
+"""Analysis of a study: the influence of each axis, the best points, and the trade-offs."""
 
 from __future__ import annotations
 
@@ -89,13 +89,13 @@ def scale_of(rows: Sequence[Row]) -> str:
 
 
 def answers(study: Study, rows: Sequence[Row], requested: Sequence[str] = (), max_findings: int = 4) -> Answers:
-    """What the rows of a study say.
+    """Analyze the rows of a study.
 
     Args:
-        asked: findings to look at; the first `most` that differ where there are none.
+        requested: findings to analyze; empty: the first `max_findings` that vary.
 
     Raises:
-        PslcError: a finding is none of these rows, or an extra is missing.
+        PslcError: no row has a requested finding, or an extra is missing.
     """
     good = [row for row in rows if row["error"] is None]
     varying = findings(good)

@@ -56,12 +56,12 @@ class Point:
 
     @property
     def drive(self) -> tuple[str, str]:
-        """What the run begins with: the target, and how full it is."""
+        """Initial drive of the run: the target, and its fill level."""
         return self.spec, dict(self.values).get("fill_first", "")
 
     @property
     def command(self) -> str:
-        """What runs it alone."""
+        """Shell command that runs this point alone."""
         values = dict(self.values)
         words = ["pslc", "run", values["run"], "--on", self.spec, "--seed", values["seed"]]
         words += ["--fill-first", values["fill_first"]] if "fill_first" in values else []
@@ -198,10 +198,10 @@ class Study:
 
 
 def read(path: Path) -> dict[str, object]:
-    """What a study's file says.
+    """Read the file of a study.
 
     Raises:
-        PslcError: it cannot be read, or is no TOML.
+        PslcError: it cannot be read, or is not TOML.
     """
     text = gate.text(path, FILE)
     try:

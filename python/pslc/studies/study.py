@@ -91,11 +91,11 @@ def _references(stated: Policies) -> list[str] | None:
 
 @dataclass(frozen=True)
 class StudyRows:
-    """What there is of a study.
+    """Rows of a study.
 
     Attributes:
         rows: of the points that were run, in their order.
-        interrupted: some are missing.
+        interrupted: whether points are missing.
     """
 
     rows: list[Row]

@@ -1,5 +1,5 @@
-"""Where points are run: processes of this machine. A point is a pure function of what it says, so it does not matter
-which process runs it, nor in which order."""
+"""Worker processes that run points on this machine. A point is a pure function of its values, so neither the process
+nor the order matters."""
 
 from __future__ import annotations
 

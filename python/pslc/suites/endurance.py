@@ -105,7 +105,7 @@ def sentences(findings: Findings) -> list[str]:
 
 
 def tables(findings: Findings) -> list[Table]:
-    """What each byte of the host costs, and which zone it wears."""
+    """Table of the bytes programmed for each byte of the host, by zone, and of the wear."""
     if findings["life_bytes"] is None:
         return []
     rows = [

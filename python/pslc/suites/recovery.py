@@ -216,7 +216,7 @@ class Findings(TypedDict):
 
 
 def findings(recording: Recording) -> Findings:
-    """What the pauses gave back.
+    """Recovery of the cache in pauses.
 
     - `cache_bytes`, `cache_bytes_low`, `cache_bytes_high`: on the half-full drive; null when it has no cliff, because
       there is no cache or nothing came back of it

@@ -57,7 +57,7 @@ def findings(recording: Recording) -> Findings:
 
 
 def sentences(findings: Findings) -> list[str]:
-    """What is left, then what was before."""
+    """The sustained speed, then the speeds before it."""
     steady, spread = findings["steady_bytes_per_s"], findings["steady_spread"]
     if steady is None or spread is None:
         return write_sentences.describe(findings)

@@ -42,7 +42,7 @@ CAUSES = {
     "waking": "waking up",
     "commands": "the controller's commands",
 }
-"""What the native part puts the time of a request down to (`Cause` in crates/ssd/src/waits.rs)."""
+"""Label of each part of a request's time, as the native part counts it (`Cause` in crates/ssd/src/waits.rs)."""
 FITS = {
     "wrap": "start again at 0 past the end of the drive (--addresses wrap)",
     "compact": "are packed in the order of their first use (--addresses compact)",
@@ -75,7 +75,7 @@ class Slow(TypedDict):
 
 
 class Shares(TypedDict):
-    """Where what the host wrote went."""
+    """Destinations of the host's writes."""
 
     share_slc: float | None
     share_direct: float | None
@@ -84,7 +84,7 @@ class Shares(TypedDict):
 
 
 class Inside(Shares):
-    """What only a simulated drive tells."""
+    """Findings that only a simulated drive has."""
 
     cache_bytes: int | None
     cache_most_bytes: int | None
@@ -294,7 +294,7 @@ def _doubts(recording: Recording, result: Findings) -> list[MeasurementWarning]:
 
 
 def row(name: str, recording: Recording) -> WhatIf:
-    """What the table of other caches says of one: a row of `what_if`."""
+    """Row of `what_if` for a recording: its figures in the table of other caches."""
     result = findings(recording)
     of_kind = {of["kind"]: of for of in result["latencies"]}
     writes, reads = of_kind.get("write"), of_kind.get("read")
@@ -413,7 +413,7 @@ def _what_if(rows: list[WhatIf]) -> Table:
 
 
 def pictures(recording: Recording) -> list[Picture]:
-    """How full the cache was over time, then what any run shows."""
+    """Fill level of the cache over time, then the pictures of any run."""
     if not recording.is_simulated:
         return curves.of_any(recording)
     minutes = recording.time["end_ns"].astype(np.float64) / 6e10 - recording.start_ns / 6e10

@@ -28,7 +28,7 @@ from pslc.suites import Steps
 OF_SUITES = True
 QUICK = "fill and recovery only"
 ORDER: Final = ("qd-sweep", "fill", "recovery", "burst", "overwrite", "second-pass", "random-steady")
-"""What tells most first; docs/twin.md has the table."""
+"""Order of the suites, the most informative first; docs/twin.md has the table."""
 QUICK_ORDER: Final = ("fill", "recovery")
 BEGIN: Final = "begin-"
 REST_S: Final = 60.0
@@ -112,7 +112,7 @@ def parts_by_suite(recording: Recording) -> dict[str, Recording]:
 
 
 def between(recording: Recording) -> dict[str, str]:
-    """What makes the drive forget and rest before each suite: job files."""
+    """Job files that trim the drive and let it rest, by the suite they precede."""
     begun = [part for part in recording.parts if part.jobs and part.jobs[0]["name"].startswith(BEGIN)]
     return {part.jobs[0]["name"].removeprefix(BEGIN): part.job_file for part in begun}
 
@@ -163,7 +163,7 @@ def findings(recording: Recording) -> Findings:
 
 
 def sentences(findings: Findings) -> list[str]:
-    """What was run, and what to do next."""
+    """Suites that were run, and the next step."""
     names = [row["suite"] for row in findings["suites"]]
     written = sum(row["written_bytes"] for row in findings["suites"])
     return [f"Measured {', '.join(names)}, writing {words.size(written)}.", "pslc fit makes a twin of it."]

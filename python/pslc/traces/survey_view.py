@@ -1,4 +1,4 @@
-"""What is in a trace, in words, tables and pictures: of `TraceFile.survey`."""
+"""Survey of a trace in words, tables and pictures, from `TraceFile.survey`."""
 
 from functools import lru_cache
 from pathlib import Path
@@ -156,7 +156,7 @@ def _sizes(sizes: list[tuple[Op, int, int]]) -> Picture:
 
 
 def doubts(survey: Survey) -> list[MeasurementWarning]:
-    """What may be wrong with it."""
+    """Warnings about a trace."""
     warnings = reading_doubts(survey)
     if _total(survey, "bytes", "read") and not _total(survey, "bytes", "write"):
         warnings.append(
@@ -169,7 +169,7 @@ def doubts(survey: Survey) -> list[MeasurementWarning]:
 
 
 def reading_doubts(survey: Survey) -> list[MeasurementWarning]:
-    """What was wrong with it as it was read."""
+    """Warnings about the reading of a trace's file."""
     warnings = []
     if survey["skipped"]:
         count = words.count(survey["skipped"])

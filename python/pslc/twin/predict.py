@@ -32,7 +32,7 @@ NOT_IDENTIFIED: Final = ("over_provisioning", "command", "buffer", "slc_read", "
 PAUSES_S: Final = (3.0, 30.0, 600.0)
 """Pauses that stand for those of `recovery`."""
 PREDICTION_BIN_FACTOR: Final = 64
-"""How many times coarser a simulated run is recorded: only its totals are used."""
+"""Factor by which the bins of a simulated run are coarser than usual: only its totals are used."""
 
 Measure = tuple[str, str, str]
 """Suite, name of the measure, unit."""

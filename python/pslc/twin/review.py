@@ -1,5 +1,5 @@
-"""What a review does not tell: the missing figures of a fill, each with an interval, from the others, parts or other
-drives.
+"""Completion of a review's figures: the missing figures of a fill, each with an interval, from the others, from parts
+or from other drives.
 
 A review may tell one speed, two speeds and a mean, or all of it. What follows from what is told goes first (a mean
 and the speeds tell where a phase ends), then the parts of the drive, then what other drives do.
@@ -55,12 +55,13 @@ class Figures:
 
 @dataclass(frozen=True)
 class Drive:
-    """What is known of the drive that was reviewed.
+    """Facts about the reviewed drive.
 
     Attributes:
-        bits_per_cell: 3 where nobody says.
-        link_bytes_per_s: None: not known.
-        cache_bytes, slc_bytes_per_s, native_bytes_per_s: as its parts have them; None: they are not known.
+        capacity_bytes: capacity of the drive.
+        bits_per_cell: 3 if unknown.
+        link_bytes_per_s: data rate of the link; None: unknown.
+        cache_bytes, slc_bytes_per_s, native_bytes_per_s: as its parts have them; None: unknown.
     """
 
     capacity_bytes: int
@@ -138,7 +139,7 @@ class Completion:
         return self.infer("speed1", usual * link, (low * link, high * link), "as drives use such a link")
 
     def second_end(self) -> float:
-        """Where the third phase begins: from the mean, or by the law of the direct phase."""
+        """Infer the start of the third phase in bytes, from the mean or by the law of the direct phase."""
         speeds, cache, mean = self.figures.speeds, self.figures.ends[1], self.figures.mean
         if mean and {1, 2, 3} <= speeds.keys() and speeds[2] != speeds[3]:
             rest = self.capacity / mean - cache / speeds[1] + cache / speeds[2] - self.capacity / speeds[3]

@@ -1,4 +1,4 @@
-"""Why a drive became slow while it worked, as far as that is to be seen from outside."""
+"""Causes of a slowdown while a drive works, as far as they can be determined without its counters."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Because:
 
 
 def why(fall: Slowdown, slowdowns: Sequence[Slowdown], changes: Sequence[Change], throttled: bool | None) -> Because:
-    """Why the speed fell.
+    """Determine the cause of a slowdown.
 
     Args:
         slowdowns: all falls that were seen.
@@ -82,7 +82,7 @@ def lower(change: Change) -> bool:
 
 
 def carries(link: str) -> float:
-    """What a link carries, in proportion: `16.0 GT/s PCIe x4` is 64."""
+    """Relative data rate of a link: `16.0 GT/s PCIe x4` is 64."""
     speed, _, rest = link.partition(" ")
     return float(speed) * int(rest.rpartition("x")[2])
 

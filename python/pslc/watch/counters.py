@@ -1,4 +1,4 @@
-"""What Linux counts of a block device (Documentation/block/stat.rst)."""
+"""Linux's counters of a block device (Documentation/block/stat.rst)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What a watched drive's recording says: what happened when, in words, and why as far as that is to be seen."""
+"""Findings about a watched drive: its slowdowns in time, in words, and their causes as far as they can be
+determined."""
 
 from __future__ import annotations
 
@@ -38,7 +39,7 @@ MOST_SAID: Final = 6
 
 
 class Fell(TypedDict):
-    """When reads or writes became slow, why, and when they were fast again."""
+    """Slowdown of reads or writes, with its cause and the time until the drive was fast again."""
 
     kind: str
     at_s: float
@@ -121,7 +122,7 @@ class Findings(Heat):
 
 
 def findings(recording: Recording) -> Findings:
-    """What happened while it was watched, in base units; times are since the beginning.
+    """Findings about a watched drive in base units; times are since the start of the recording.
 
     - `watched_s`, `began_unix` (0: not known), `read_bytes`, `written_bytes`, `discarded_bytes`, `busy`: share
     - `falls`: each time that reads or writes became slow and it was the drive: `kind`, `at_s`, `from_bytes_per_s`,
@@ -279,7 +280,7 @@ def _doubts(recording: Recording, load: Load) -> list[MeasurementWarning]:
 
 
 def sentences(findings: Findings) -> list[str]:
-    """What happened when, the gravest first."""
+    """Slowdowns and other events, a sentence each, the gravest first."""
     lines = [_fall(row, findings) for row in findings["falls"][:MOST_SAID]]
     left = len(findings["falls"]) - len(lines)
     if left > 0:

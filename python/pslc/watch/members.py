@@ -1,5 +1,5 @@
-"""What lies below a pool, and which member holds it back: md, dm and LVM by /sys, ZFS by `zpool`; a Ceph OSD is a link
-to one of these."""
+"""Members of a pool, and the one that limits it: md, dm and LVM by /sys, ZFS by `zpool`; a Ceph OSD is a link to one of
+these."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _of_zpool(pool: str) -> list[Path]:
 
 
 def held_back(loads: Mapping[str, Load]) -> str:
-    """Which member holds the others back, or why that cannot be said."""
+    """Sentence that names the member which limits the pool, or says why it cannot be named."""
     length = min(load.seconds.size for load in loads.values())
     busy = {name: (load.busy_s[:length] / load.seconds[:length]).clip(0, 1) for name, load in loads.items()}
     working = np.max(list(busy.values()), axis=0) >= WORKING if length else np.zeros(0, dtype=bool)

@@ -1,4 +1,5 @@
-"""What is watched, for Prometheus: `--metrics :9417`. https://prometheus.io/docs/instrumenting/exposition_formats"""
+"""Prometheus endpoint of a watched drive: `--metrics :9417`.
+https://prometheus.io/docs/instrumenting/exposition_formats"""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ COUNTED: Final = ("flushes", "read_ns", "write_ns", "busy_ns", "queue_ns")
 TEMPERATURE: Final = "temperature_millicelsius"
 """0 where it is not known."""
 NONE: Final = ("lat_max_ns", "lat_p50_ns", "lat_p99_ns", "lat_p999_ns")
-"""What any recording has and the block layer does not tell."""
+"""Columns of other recordings that the block layer does not report."""
 
 
 class Samples:
@@ -78,7 +78,7 @@ class Samples:
 
 
 def load_of(recording: Recording) -> Load:
-    """What was watched, as the analysis takes it."""
+    """Load of a watched drive, as the analysis takes it."""
     time = recording.time
 
     def grown(name: str) -> Floats:
@@ -138,7 +138,7 @@ def recorded(
 
 
 def of_foreign(foreign: ImportedData, path: Path) -> Recording:
-    """What another program counted of a drive at work."""
+    """Recording of a drive at work from another program's counters."""
     bad = [f"{foreign.bad_lines} lines could not be read and were left out"] if foreign.bad_lines else []
     nothing = np.zeros(0)
     load = foreign.load or Load(**dict.fromkeys(Load.__dataclass_fields__, nothing))

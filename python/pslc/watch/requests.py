@@ -58,7 +58,7 @@ class Stretch:
     to_bytes: int
 
     def covers(self, ends_s: Floats) -> Any:
-        """Which of intervals that end at `ends_s` are of it: shape (intervals,) in and out."""
+        """Mask of the intervals, ending at `ends_s`, that lie in this stretch: shape (n,) in and out."""
         return (ends_s > self.from_s) & (ends_s <= self.to_s)
 
 

@@ -1,4 +1,4 @@
-"""What a drive and its slot say of themselves while it works, asked so that nobody wakes it.
+"""Telemetry of a drive and its slot while it works, polled so that the drive is never woken.
 
 A question for temperature or SMART is a command to the drive: it leaves a power state for it, and a drive that is asked
 often enough never enters one. So it is asked only within a second in which it worked anyway.

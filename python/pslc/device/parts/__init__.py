@@ -75,10 +75,10 @@ def _controller(name: str) -> Controller:
 
 @dataclass(frozen=True)
 class Spread:
-    """How far figures that were predicted from parts are from those of reviews.
+    """Errors of figures that were predicted from parts, compared with those of reviews.
 
     Attributes:
-        what: `first phase`, `second phase`, `third phase`, `mean of a fill`; of one controller, `speeds`.
+        what: the figure: `first phase`, `second phase`, `third phase`, `mean of a fill`; of one controller, `speeds`.
         drives, figures: how many of each were predicted, each from other drives.
         median_percent, ninety_percent: relative errors that half, and nine of ten, stay within.
     """

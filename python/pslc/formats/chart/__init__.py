@@ -26,7 +26,7 @@ ABOUT: Final = About(
     gives="curve",
 )
 MAGIC: Final = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"BM", b"RIFF")
-"""How the files of pictures begin."""
+"""First bytes of picture files."""
 SUFFIXES: Final = (".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp")
 MIN_SPEED_PX: Final = 0.5
 """Height of a curve above the bottom of the plot: a speed of nothing would take for ever."""

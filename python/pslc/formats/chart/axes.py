@@ -28,7 +28,7 @@ AT_EDGE_PX: Final = 2.0
 
 @dataclass(frozen=True)
 class Range:
-    """What an axis spans, as the user gives it.
+    """Range of an axis, as the user states it.
 
     Attributes:
         low, high: in bytes, seconds or bytes/s.
@@ -64,7 +64,7 @@ class Axis:
 
     @property
     def per_pixel(self) -> float:
-        """What a pixel is worth, above 0."""
+        """Length of a pixel on this axis, in the axis's unit, above 0."""
         return (self.range.high - self.range.low) / abs(self.at_high - self.at_low)
 
     def values(self, places: Floats) -> Floats:

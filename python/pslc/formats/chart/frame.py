@@ -16,11 +16,11 @@ MIN_HEIGHT_RATIO: Final = 0.35
 """Of the picture: the smallest frame that is looked for."""
 TOLERANCE_RATIO: Final = 0.015
 MIN_TOLERANCE_PX: Final = 4.0
-"""How far the ends of lines of one frame may differ: ticks make them longer."""
+"""Smallest tolerance between the ends of lines of one frame, in pixels: ticks make them longer."""
 SIDE_WEIGHT: Final = 2.5
-"""What a side that is drawn counts, in lines."""
+"""Score of a side of the frame that is drawn, in lines."""
 OVER_WEIGHT: Final = 0.4
-"""What a line counts that goes on a little beyond a side; one that ends at it counts 0.5."""
+"""Score of a line that goes a little beyond a side; a line that ends at it scores 0.5."""
 MIN_SIDE_RATIO: Final = 0.75
 """Share of a side that has to be drawn: curves may lie over it."""
 MAX_BEYOND_RATIO: Final = 0.06

@@ -39,7 +39,8 @@ MAX_PITCH_RATIO: Final = 0.12
 
 @dataclass(frozen=True)
 class Sample:
-    """What may be a sample: first column, end (excluded) and middle row; its colour less the background's."""
+    """Possible line sample of a legend: first column, end (excluded), middle row, and its colour minus the
+    background's."""
 
     start: int
     end: int
@@ -48,7 +49,8 @@ class Sample:
 
 
 def named(pixels: Pixels) -> int:
-    """How many curves the legend names, each in a colour of its own; 0 where no legend is seen, or one of one curve."""
+    """Number of curves that the legend names, each in a colour of its own; 0 without a legend, or if it names one curve
+    only."""
     samples = _samples(pixels)
     best = 0
     for sample in samples:

@@ -22,7 +22,7 @@ MIN_SIZE_PX: Final = 200
 MAX_HIDDEN_RATIO: Final = 0.3
 """Of a curve: what others may hide."""
 FRAME_ERROR_PX: Final = 1.0
-"""How exactly a side of the frame is seen."""
+"""Error of the position of a side of the frame, in pixels."""
 MIN_GREY_EXPLAINED_RATIO: Final = 0.8
 """Of the pixels of a grey: those that are on its curve, if it is one. Labels are grey as well."""
 MIN_GREY_SPAN_RATIO: Final = 0.35
@@ -35,8 +35,8 @@ LEFTOVER_LEVELS: Final = 80.0
 LEFTOVER_PX: Final = 4
 LEFTOVER_LEAPS_RATIO: Final = 0.04
 MIN_LEFTOVER_RATIO: Final = 0.6
-"""What is drawn with so much contrast, so far from all curves, is one more curve, if it leaps as rarely as this and is
-seen in this share of its columns."""
+"""Smallest share of columns, and of steps without a leap, at which marks of strong contrast far from all curves count
+as one more curve."""
 MAX_BACKGROUND_SPREAD: Final = 40.0
 """Between the channels of the plot's background, 0 to 255: themes have at most 20, filled areas more."""
 CUT_PX: Final = 12
@@ -72,12 +72,12 @@ GRID_LEVELS: Final = 60.0
 
 @dataclass(frozen=True)
 class Wanted:
-    """What the user says of a chart.
+    """Parts of a chart to read, as the user states them.
 
     Attributes:
         x, y: ranges of the axes.
-        frame: left, top, right and bottom in pixels, where the ranges begin and end; None: as it is seen.
-        series: names or `#rrggbb` of the colours that are read; empty: each.
+        frame: left, top, right and bottom in pixels, where the ranges begin and end; None: detected.
+        series: names or `#rrggbb` of the colours to read; empty: each.
     """
 
     x: Range
@@ -119,7 +119,7 @@ class _Named:
 
 @dataclass(frozen=True)
 class Reading:
-    """What was read of a picture."""
+    """Result of reading a chart: frame, axes, curves, and notes for the user."""
 
     pixels: Pixels
     frame: Frame

@@ -12,7 +12,7 @@ from pslc.formats.chart.colors import Color, Mask
 from pslc.formats.chart.lines import Floats, Pixels
 
 MAX_BLEND_LEVELS: Final = 30.0
-"""How far a colour may be from a mix of the background and two others, 0 to 441."""
+"""Largest distance of a colour from a mix of the background and two others, 0 to 441."""
 MIN_FULL_RATIO: Final = 0.9
 """Of the contrast of a line: with as much a colour is no soft edge of it, and nothing half transparent below it."""
 MIN_PARALLEL: Final = 0.8
