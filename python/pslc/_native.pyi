@@ -112,7 +112,7 @@ def engine_ceiling() -> float:
     """Requests a second that the load engine makes on this machine on a drive that takes no time (takes 50 ms)."""
 
 def traits(options: list[tuple[str, str]]) -> Traits:
-    """Of options in their order, aliases and all; unknown ones say nothing."""
+    """Traits of a job's options, given in their order, aliases and all. Unknown options have no effect."""
 
 def trace_formats() -> list[tuple[str, str]]:
     """The formats of traces that are read, and whose they are."""
@@ -160,7 +160,7 @@ class TraceFile:
         """Write it as fio's iolog of a file `name`; returns the number of requests."""
 
     def read(self, count: int) -> TraceBatches:
-        """Its requests, so many at a time."""
+        """Read the trace's requests in batches of `count`."""
 
 def fio_words() -> tuple[list[tuple[list[str], str, str]], list[tuple[list[str], str, str]]]:
     """Treatment of fio's options and of its engines, as two lists of names, treatment (`obeyed`, `on real drives`,
@@ -193,7 +193,8 @@ class RealDrive:
         """A whole block device, which nothing else may use, and whose serial number must be `serial`."""
 
     def lay_out(self, jobs: str, source: str, overrides: list[tuple[str, str]]) -> int:
-        """As `SimDrive.lay_out`, through the page cache. Nothing where it is not known what is written."""
+        """Lay out files as `SimDrive.lay_out` does, through the page cache. Nothing is written if the jobs do not state
+        what they write."""
 
     def watch(self, stat: str) -> bool:
         """Record what the device moves for everyone, from `/sys/block/NAME/stat`; False where that cannot be read."""
@@ -207,7 +208,7 @@ class RealDrive:
         progress: Callable[[Progress], bool] | None = None,
         keep: Callable[[Result], None] | None = None,
     ) -> Result:
-        """As `SimDrive.run`."""
+        """Run jobs as `SimDrive.run` does."""
 
     def replay(
         self,
@@ -217,7 +218,8 @@ class RealDrive:
         progress: Callable[[Progress], bool] | None = None,
         keep: Callable[[ReplaySoFar], None] | None = None,
     ) -> ReplayResult:
-        """As `SimDrive.replay`; data follow from `seed`. A request is late from 1 ms on, and whole blocks are moved."""
+        """Replay a trace as `SimDrive.replay` does; data follow from `seed`. A request is late from 1 ms on, and whole
+        blocks are moved."""
 
 class SimDrive:
     """One simulated drive, fresh, with a virtual clock that starts at 0."""
@@ -314,7 +316,7 @@ class SimDrive:
         progress: Callable[[Progress], bool] | None = None,
         keep: Callable[[ReplaySoFar], None] | None = None,
     ) -> ReplayResult:
-        """Replay a trace."""
+        """Replay a trace on the drive, and return its recording."""
 
     columns: list[str]
     """Counters end in `_total`; the others are gauges:

@@ -38,7 +38,7 @@ VALUED: Final = (
 )  # fmt: skip
 """Options of fio's command line that take a value, as this word or the next."""
 UNHEARD: Final = ("eta", "eta-interval", "eta-newline", "status-interval", "alloc-size", "warnings-fatal", "aux-path")
-"""Of those the ones that change nothing of what is run, nor of what is printed at the end."""
+"""Options of fio's command line that change neither the run nor the final output."""
 REFUSED: Final = {
     **dict.fromkeys(("server", "client", "remote-config", "daemonize"), "pslc runs in one process"),
     **dict.fromkeys(("trigger", "trigger-file", "trigger-timeout", "trigger-remote"), "pslc runs no programs"),
@@ -57,7 +57,7 @@ class Command:
 
     Attributes:
         options: of jobs, in their order; each `name` begins a job, those before the first are for all.
-        said: options of the command itself, with their values.
+        settings: options of the command itself, with their values.
     """
 
     options: list[tuple[str, str]] = field(default_factory=list)

@@ -21,10 +21,10 @@ MAX_WORK_RATIO: Final = 1.1
 """A drive would do if it takes at most so many times as long as the watched one would have at the speed it began with.
 Two runs of one drive differ by up to this, and so do `pslc replay` and the drives it was fitted to (ACCURACY.md)."""
 MAX_LATE_SHARE: Final = 0.01
-"""Of a trace: a drive would do if fewer requests than this found no room in a queue."""
+"""A drive suffices for a trace if fewer than this share of its requests found no room in a queue."""
 MAX_P99_S: Final = 1.0
-"""Of a trace: a drive would do if 99 % of its requests take less. Who waits longer than 1 s for a computer loses the
-thread (Nielsen, Usability Engineering, 1993)."""
+"""A drive suffices for a trace if 99 % of its requests take less than this. Who waits longer than 1 s for a computer
+loses the thread (Nielsen, Usability Engineering, 1993)."""
 MIN_LIFE_YEARS: Final = 5.0
 """The life that drives are sold with: five years of warranty."""
 MIN_LIMITED_SHARE: Final = 0.01
@@ -98,7 +98,7 @@ class Advice:
     doubts: list[MeasurementWarning]
 
     def document(self) -> dict[str, Any]:
-        """For JSON."""
+        """The advice as `--json` prints it."""
         of = self.subject.of
         watched: dict[str, Any] = {"name": self.subject.name, "seconds": self.subject.seconds,
                                    "written_bytes": self.subject.written_bytes}  # fmt: skip

@@ -50,12 +50,12 @@ class Watched:
 
     @property
     def limited_s(self) -> float:
-        """For how long the drive was the limit."""
+        """Seconds for which the drive was the limit."""
         return sum(stretch.to_s - stretch.from_s for stretch in self.stretches)
 
     @property
     def kept_speed_s(self) -> float:
-        """For how long it would have been, had it stayed as fast as it was before it fell."""
+        """Seconds for which the drive would have been the limit if it had kept its speed from before each slowdown."""
         return self.limited_s - sum(loss.seconds for loss in self.losses)
 
 

@@ -50,7 +50,7 @@ CAUSES: Final = (
 """Every cause there is."""
 
 NAND_STATES: Final = ("pslc", "direct", "fold", "native", "gc")
-"""Those that lie in the cells."""
+"""Causes that lie in the NAND cells; the others lie around them."""
 
 REQUIRED_COUNTERS: Final = (
     "host_write_bytes_total",
@@ -74,7 +74,7 @@ class PhaseFacts(Facts, total=False):
 
 
 Speed = Literal["link_bytes_per_s", "slc_write_bytes_per_s", "native_write_bytes_per_s", "native_limit_bytes_per_s"]
-"""Those that a sentence quotes."""
+"""Facts about a drive that are speeds and that a sentence quotes."""
 
 
 @dataclass(frozen=True)

@@ -220,7 +220,7 @@ RULES: Final[tuple[Rule, ...]] = (
     _drifts,
     _uneven_waits,
 )
-"""In the order in which they are asked: the surest first."""
+"""Rules in the order in which they are tested, the surest first."""
 
 
 def _step_behind(past: _PastCache) -> Phase | None:

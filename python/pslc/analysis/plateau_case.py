@@ -1,4 +1,4 @@
-"""One plateau of a write, with what is known when its cause is sought: all plateaus, and the causes of those before it.
+"""Case for the search of a plateau's cause: the plateau, all plateaus of the write, and the causes of those before it.
 
 Also what the rules of `nand_state`, `past_cache` and `random_writes` share: how sure they are, and groups of causes.
 """
@@ -42,7 +42,7 @@ class PlateauCase:
 
     @property
     def phase(self) -> Phase:
-        """The plateau itself."""
+        """Phase of the plateau itself."""
         return self.phases[self.index]
 
     @property
@@ -62,7 +62,7 @@ class PlateauCase:
 
     @property
     def rate(self) -> str:
-        """Its speed, as text."""
+        """Speed of the plateau, as text."""
         return format_speed(self.phase.bytes_per_s)
 
     @property
@@ -83,7 +83,7 @@ class PlateauCase:
         return all(estimate.cause in causes for estimate in self.causes)
 
     def without_earlier(self) -> "PlateauCase":
-        """The same plateau as if the write began with it."""
+        """This plateau as if the write began with it."""
         return replace(self, phases=self.phases[self.index :], index=0, causes=())
 
 
@@ -93,5 +93,5 @@ def same_speed(phase: Phase, other: Phase, tolerance: float = SAME_SPEED_TOLERAN
 
 
 def format_speed(bytes_per_s: float) -> str:
-    """`450 MB/s`."""
+    """Format a speed for a reason: `450 MB/s`."""
     return f"{bytes_per_s / 1e6:.0f} MB/s"

@@ -59,7 +59,7 @@ PhaseKind = Literal["cells", "start", "dip", "memory", "tier", "heat"]
 
 @dataclass(frozen=True)
 class Plateau:
-    """One stretch of the NAND's work.
+    """One stretch of NAND work at about one speed.
 
     Attributes:
         phase: all of it, as one phase, at the speed that its cells have when nothing is in their way.

@@ -88,8 +88,8 @@ class Slowdown:
         at_s: since the beginning; exact to an interval.
         before, after: the stretches on both sides.
         since_pause_bytes: written since the last pause, until the fall.
-        watched_pause: whether that pause was seen; else they are at least so many.
-        deeper: it had fallen before, without having been fast again.
+        pause_observed: whether that pause was seen; if not, `since_pause_bytes` is a lower bound.
+        is_further: whether the speed had fallen before and not recovered since.
     """
 
     kind: Direction

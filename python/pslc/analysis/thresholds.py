@@ -29,7 +29,7 @@ HEAD_INNER_SHARE: Final = 0.75
 MIN_PHASE_SHARE: Final = 0.005
 """A stretch shorter than this share of the curve is a burst, not a phase, unless it is the first."""
 MIN_PHASE_CELLS: Final = 4
-"""So is one of fewer cells: a straddled boundary alone could make it."""
+"""Shortest phase, in cells of the curve; a boundary inside a cell could make a shorter one."""
 MAX_SHORT_FIRST_CELLS: Final = 12
 """A first phase of up to this many cells is short, whatever share of the curve it is."""
 MAX_SHORT_CACHE_SHARE: Final = 0.025
@@ -60,7 +60,7 @@ MAX_RIPPLE_LOG_STEP: Final = math.log(2.5)
 MAX_RIPPLE_SHARE: Final = 0.06
 """The longest half-period of ripple, as a share of the curve."""
 MIN_GAP_SHARE: Final = 0.7
-"""Of stretches after a slow start, one stands out as well as the best from this share of its step on."""
+"""Smallest share of the best stretch's step, after a slow start, at which another stretch stands out as well."""
 MIN_SEGMENT_SAMPLES: Final = 2
 """Samples in a segment between two change points."""
 
@@ -69,7 +69,7 @@ MIN_SEGMENT_SAMPLES: Final = 2
 BOUNDARY_SEARCH_SHARE: Final = 0.02
 """Half-width of the search for a boundary around its rough position, as a share of the bins."""
 MAX_BOUNDARY_SEARCH_BINS: Final = 400
-"""At most this many bins on each side, or four cells of the rough answer."""
+"""Largest half-width of the search for a boundary, in bins, beside four cells of the rough answer."""
 BOUNDARY_LEVEL_SHARE: Final = 0.05
 """Bins from which a side's level is taken, as a share of the bins of the curve."""
 BOUNDARY_GUARD_SHARE: Final = 0.005
@@ -181,7 +181,8 @@ are at most 0.8 times as fast: 1 / (1 + 1 / 0.8)."""
 MIN_CACHE_AGAIN_RATIO: Final = 0.62
 """A rise to this share of the fastest speed is the cache again."""
 MIN_CACHE_AGAIN_RATIO_HOST_LIMITED: Final = 0.9
-"""The same where the fastest speed was that of the link or the host: the cache may be faster."""
+"""A rise to this share of the fastest speed is the cache again, if the link or the host set the fastest speed: the
+cache may be faster."""
 MAX_REFILL_RATIO: Final = 1.5
 """Bytes over what the cache held at first: above, more was written at one go than became free of it."""
 MAX_BUFFER_SHARE: Final = 0.004
@@ -189,7 +190,7 @@ MAX_BUFFER_SHARE: Final = 0.004
 SAME_SPEED_TOLERANCE: Final = 0.12
 """Relative difference within which two phases run at one speed."""
 SAME_SPEED_TOLERANCE_OTHER_LOAD: Final = 0.2
-"""The same where the host changes its access pattern meanwhile."""
+"""Relative difference within which two phases run at one speed, if the host changes its access pattern between them."""
 MIN_FOLD_SPREAD: Final = 0.25
 """Spread of the speed above which folding comes and goes: native cells alone are steady."""
 MIN_FOLD_SCATTER: Final = 0.03
@@ -201,7 +202,7 @@ so it changes all the time."""
 MAX_NATIVE_SPREAD: Final = 0.1
 """Spread below which a phase of our own recording has one speed."""
 SPREAD_OF_DRIFT_RATIO: Final = 0.34
-"""Of a drift, in log speed, so much is spread: half of the middle 68 %."""
+"""Spread that a drift causes, as a share of it in log speed: half of the middle 68 %."""
 MIN_DECAY_DRIFT: Final = 0.1
 """Relative drift from which a phase has no step at its end that would tell why."""
 MIN_ROOM_SHARE: Final = 0.65
@@ -235,11 +236,12 @@ MIN_MEAN_OF_TYPICAL_RATIO: Final = 0.6
 MIN_COLLECTED_SHARE: Final = 0.03
 """A drive written at random may collect garbage from this share of its capacity on."""
 MAX_COLLECTED_RATIO: Final = 0.88
-"""And is then slower than this share of its fastest."""
+"""Largest ratio of the speed to the fastest one while a drive collects garbage."""
 THROTTLED_TIME_TOLERANCE: Final = 0.05
 """Relative difference within which a phase lasted as long as the drive throttled."""
 THROTTLED_TO_END_TOLERANCE: Final = 0.005
-"""The same for all phases from one on: of these only one boundary is uncertain, and more of them fit by chance."""
+"""Relative difference within which all phases from one on lasted as long as the drive throttled: only one boundary is
+uncertain, and more phases fit by chance."""
 MAX_UNWAITED_RATIO: Final = 1.5
 """The longest request over the mean one, below which none waited: a program takes far longer than a buffered write."""
 MAX_UNWAITED_REQUEST_S: Final = 40e-6
@@ -283,17 +285,18 @@ COUNTER_LINK_FULL_SHARE: Final = 0.97
 MAX_DIE_SHARE_BESIDE_LINK: Final = 0.75
 """Dies' time below which a full link limits, not the dies."""
 MAX_DIE_SHARE_THROTTLED: Final = 0.9
-"""The same where the drive is throttled nearly all the time."""
+"""Dies' time below which heat limits, not the dies, while the drive is throttled nearly all the time."""
 MAX_DIE_SHARE_UNHURRIED: Final = 0.95
-"""The same where nothing waited: the host set the pace."""
+"""Dies' time below which the host limits if nothing waited: the host set the pace."""
 MIN_BUFFER_WAIT_SHARE: Final = 0.05
 """Time that writes wait for room in the write buffer, above which the host waits for the drive."""
 NO_WAIT_SHARE: Final = 0.01
-"""The same, up to which it does not wait at all, however busy the buffer keeps the dies."""
+"""Time that writes wait for room in the write buffer, up to which the host does not wait at all, however busy the
+buffer keeps the dies."""
 EMPTY_CACHE_SHARE: Final = 0.05
 """A cache that holds less than this share of its limit is empty."""
 MIN_HELD_SHARE_OF_WRITE: Final = 0.001
-"""And so is one that holds less than this share of what the phase wrote."""
+"""A cache that holds less than this share of what the phase wrote counts as none."""
 FULL_CACHE_SHARE: Final = 0.8
 """A cache whose superblocks take this share of its limit is full, whatever of their data died."""
 MAX_IDLE_MOVED_SHARE: Final = 0.02

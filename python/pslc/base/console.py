@@ -27,7 +27,7 @@ def escaped(text: str) -> str:
 
 
 def line(text: str) -> str:
-    """The same of a text that is one line, such as a name: its tabs and new lines become escapes too."""
+    """Escape a text that is one line, such as a name: its tabs and new lines become escapes too."""
     return _BREAKS.sub(_escape, escaped(text))
 
 

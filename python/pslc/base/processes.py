@@ -22,13 +22,13 @@ _stop: Any = None
 
 
 def cores() -> int:
-    """Those this process may use."""
+    """Number of processor cores that this process may use."""
     return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 
 def work_until(stop: Any) -> None:
-    """In a worker that was started by `deaf_children`, before anything: end once the parent sets `stop`, an event of
-    `multiprocessing`, or is gone."""
+    """Prepare a worker that `deaf_children` started: it ends once the parent sets `stop`, an event of
+    `multiprocessing`, or is gone. Called before anything else."""
     global _stop
     _stop = stop
     end_with_parent()
@@ -105,8 +105,8 @@ def is_wanted() -> bool:
 
 
 def end_with_parent() -> None:
-    """In a worker, before anything: end when the process that it works for ends, even where that is killed. Without it
-    a worker would wait for ever for a task that nobody hands over."""
+    """Let this worker end when the process that it works for ends, even if that is killed. Without it a worker would
+    wait for ever for a task that nobody hands over. Called before anything else."""
     Thread(target=_follow, daemon=True).start()
 
 

@@ -35,7 +35,8 @@ DRIVE_FILE: Final = gate.Expected(
 )
 """A drive in a file, whose length the native part has judged before."""
 BEGINNINGS: Final = {".html": PAGE.encode(), ".json": b'{\n "schema": ', ".parquet": b"PAR1"}
-"""By the end of a name: how pslc's own begin. Copies are known by it, and what lies where nothing can be marked."""
+"""First bytes of pslc's own files, by the end of their name. Copies are recognized by them, and files where no mark is
+possible."""
 
 
 def write(
@@ -144,7 +145,7 @@ class Stream:
         return len(data)
 
     def tell(self) -> int:
-        """Bytes so far."""
+        """Bytes written so far."""
         return self._bytes
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
@@ -204,7 +205,7 @@ def temporary(prefix: str = "pslc-", within: Path | None = None) -> tempfile.Tem
 
 
 def lasting(prefix: str = "pslc-") -> Path:
-    """The same, which stays until somebody removes it.
+    """Make a folder with a name that nobody guesses. It stays until somebody removes it.
 
     Raises:
         OSError: it cannot be made.

@@ -19,11 +19,11 @@ UNLIMITED_BYTES = 1 << 60
 FILE_UNIT_BYTES = 4096
 """Scratch files are whole pages."""
 COMMAND_LINE = "--name"
-"""In place of a suite or a job file: options alone describe the jobs (`job_file.COMMAND_LINE`)."""
+"""Subject that stands for jobs given by options alone, in place of a suite or a job file (`job_file.COMMAND_LINE`)."""
 ALL = "all"
-"""In place of a suite: the whole catalogue (`campaign.ALL`)."""
+"""Subject that stands for the whole catalogue of suites (`campaign.ALL`)."""
 SETTINGS = {"allow_extra_args": True, "ignore_unknown_options": True}
-"""For typer: fio's options come through as they are."""
+"""Settings of a typer command that lets fio's options through unchanged."""
 
 
 @dataclass

@@ -16,7 +16,7 @@ TITLES = {
 }  # fmt: skip
 FLAGS = ("rotational", "host_memory_buffer", "virtual")
 NONE_AT_ZERO = ("optimal_io_bytes", "discard_bytes")
-"""Of which Linux tells 0 where there is none."""
+"""Properties for which Linux reports 0 if the drive has none."""
 
 
 def command(

@@ -8,7 +8,7 @@ from pslc.device.probe import NVME_DATA_UNIT
 
 
 class SimHealth(TypedDict):
-    """Of NVMe's log what a simulated drive has; None is not known."""
+    """Health log of a simulated drive, under smartctl's names of NVMe's. None is unknown."""
 
     critical_warning: int
     temperature: int | None
@@ -23,7 +23,7 @@ class SimHealth(TypedDict):
 
 
 class Inside(TypedDict):
-    """See `inside`."""
+    """Internal state of a simulated drive; see `inside`."""
 
     mapped_bytes: int
     cache_bytes: int

@@ -39,7 +39,7 @@ class Document(TypedDict):
 
 @lru_cache
 def document() -> Document:
-    """All of it."""
+    """All published figures, with their sources."""
     return cast(Document, tomllib.loads(FILE.read_text(encoding="utf-8")))
 
 
@@ -64,7 +64,8 @@ def of_a_fill(drive: str) -> dict[str, float]:
 
 
 def in_words(drive: str) -> str:
-    """The same as `pslc fit --published` takes it: `cache=691GB speed1=6579MB/s`; empty where nothing is published."""
+    """Published figures of a drive as `pslc fit --published` takes them: `cache=691GB speed1=6579MB/s`; empty if
+    nothing is published."""
     units = {"cache": (1e9, "GB"), "end2": (1e9, "GB")}
     figures = [(word, value, *units.get(word, (1e6, "MB/s"))) for word, value in of_a_fill(drive).items()]
     return " ".join(f"{word}={value / scale:.10g}{unit}" for word, value, scale, unit in figures)

@@ -74,7 +74,7 @@ class Scope:
     budget: Budget | None = None
 
     def document(self) -> ScopeDocument:
-        """For run.json."""
+        """The scope as run.json holds it."""
         return cast("ScopeDocument", asdict(self) | {"region": list(self.region) if self.region else None})
 
     @classmethod
@@ -107,7 +107,7 @@ class Region:
     budget: Budget | None = None
 
     def share(self, part: float) -> int:
-        """That part of its bytes, in whole MiB."""
+        """Size of a share of the region, in whole MiB."""
         return int(self.size * part) // MIB * MIB
 
     def job(  # noqa: PLR0913 keywords as in a job file
@@ -159,7 +159,7 @@ class Region:
 
 
 def trim_bytes(size: int) -> int:
-    """Of a request: pieces of about 64 MiB into which `size` bytes fit, so that nothing is left out at the end."""
+    """Size of a trim request: about 64 MiB, such that whole requests cover `size` bytes."""
     min_pieces = -(-size // (64 * MIB))
     pieces = next((n for n in range(min_pieces, 8 * min_pieces + 64) if size % (n * PAGE) == 0), None)
     return size // pieces if pieces else MIB

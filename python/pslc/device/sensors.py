@@ -60,7 +60,7 @@ class Thermometer:
         return None if celsius is None else cls(ask, [(0, celsius)])
 
     def begin(self) -> None:
-        """A step begins."""
+        """Start the readings of a new step."""
         self.samples = [(0, self.samples[-1][1])]
 
     def look(self, elapsed_ns: int) -> None:

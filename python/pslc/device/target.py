@@ -91,7 +91,7 @@ class Target:
         }
 
     def agreed(self) -> "Target":
-        """The same after somebody has agreed to lose `foreign`, as it was when it was looked at."""
+        """This target after the user agreed to lose `foreign` in the state in which it was inspected."""
         if self.foreign is None:
             return self
         size, identity = self.capacity_bytes, self.foreign["identity"]

@@ -30,7 +30,7 @@ STREAM = replace(FILE, max_bytes=1 << 40)
 HEAD_BYTES: Final = 8192
 """Start of a file that its format is told by."""
 LONG_HEAD_BYTES: Final = 1_000_000
-"""And where it does not tell."""
+"""Bytes of a file's beginning that formats are detected by, if a short beginning does not suffice."""
 MAX_AMOUNT: Final = 1 << 63
 """Bytes or requests, and ns that they take."""
 Gives = Literal["curve", "results", "load", "health", "jobs"]
@@ -109,7 +109,7 @@ class ImportOptions:
 
 @dataclass(frozen=True)
 class Measured:
-    """One figure of a program that tells only results.
+    """Figure of a program that reports results without a series.
 
     Attributes:
         test: what it is called there.

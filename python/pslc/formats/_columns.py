@@ -17,7 +17,7 @@ SPEEDS: Final = {f"{unit}/s": scale for unit, scale in SIZES.items()} | BITS
 PERCENT: Final = {"%": 0.01}
 DEGREES: Final = {"c", "°c", "celsius"}
 MAX_CELL: Final = 1e30
-"""Of any cell, in the unit of its column."""
+"""Largest absolute value of a cell, in the unit of its column."""
 MISSING: Final = ("", "nan", "-", "--", "n/a", "na", "null", "none", "#n/a")
 Kind = Literal["speed", "size", "time", "date", "percent", "iops", "latency", "celsius", "number", "text"]
 Direction = Literal["read", "write", ""]
@@ -26,7 +26,7 @@ SPEED = re.compile(
     r"(?<![a-zA-Z])(?P<op>[rw])?(?P<unit>[kKmMgGtT]?i?(?:[bB]|[bB]ytes?|[bB]its?))(?:/|ps|p(?=s)|_per_|\s?per\s?|_(?=s))\s*(?:s|sec|second)?s?(?![a-zA-Z])"
 )
 CAMEL = re.compile(r"(?<=[a-z_ ])(?P<unit>[KMGT]i?[bB]|[kmgt]i?b)s(?![a-zA-Z])|^(?P<whole>[KMGTkmgt]i?[Bb])s$")
-"""`writeMibs`, `speed_mbs`, `MBs`."""
+"""Boundary between words in a column's name: `writeMibs`, `speed_mbs`, `MBs`."""
 LATENCY = re.compile(
     r"lat(?:ency)?(?![a-z])|[sc]lat|await|response|p\d\d|access|percentile|(?:50|90|95|99)(?:\.\d+)?\s?(?:%|th)"
 )
@@ -65,7 +65,7 @@ class Column:
 
     @property
     def called(self) -> str:
-        """Its name, or where it has none its number."""
+        """Name of the column, or its number if it has none."""
         return self.name or str(self.place + 1)
 
 

@@ -17,7 +17,7 @@ MAX_CLONES: Final = 4096
 
 @dataclass(frozen=True)
 class Thread:
-    """One job as fio runs it: a section with `numjobs=4` is four.
+    """Job as fio runs it: a section with `numjobs=4` is four of these.
 
     Attributes:
         group: it waits for all jobs of earlier groups: each `stonewall` begins the next.

@@ -31,9 +31,9 @@ MAX_MISSED_RATIO: Final = 2.2
 """A gap of one interval may be one that fio's helper thread missed, as it does with several jobs whose clocks differ:
 the next row then covers both."""
 MAX_LATE_RATIO: Final = 3.2
-"""On a busy machine it may sleep through two,"""
+"""Largest delay of fio's helper thread, in intervals: on a busy machine it may sleep through two."""
 MAX_LATE_MS: Final = 400
-"""but for no longer than this."""
+"""Largest delay of fio's helper thread, in ms."""
 MAX_TAIL_RATIO: Final = 1.6
 """Jobs that ran together end within so many intervals: the last interval of some is not logged."""
 EVEN_SHARE: Final = 0.7
@@ -55,7 +55,7 @@ MAX_OLD_COLUMNS: Final = 4
 MIN_PAUSE_S: Final = 1.0
 """A silence between single requests that counts as a pause of the host."""
 PAUSE_RATIO: Final = 20.0
-"""And it is longer than this many usual silences, and than the request that ended it took."""
+"""Smallest length of a pause, in usual silences. It must also exceed the duration of the request that ended it."""
 MIN_BIN_SHARE: Final = 0.5
 """Rows of several jobs that end within this share of an interval make one bin."""
 
@@ -96,7 +96,7 @@ class Covered:
     unsure_s: float = 0.0
 
     def shifted(self, seconds: float) -> Covered:
-        """The same, later."""
+        """The same stretches, later by a number of seconds."""
         return replace(self, start_s=self.start_s + seconds, end_s=self.end_s + seconds)
 
     def until(self, end_s: float) -> Covered:
@@ -109,7 +109,7 @@ class Covered:
 
     @property
     def total_bytes(self) -> float:
-        """Of all stretches."""
+        """Bytes moved in all stretches."""
         return float(self.amounts.sum())
 
     @property

@@ -54,15 +54,16 @@ RATES: Final = {
     "writes": {"w/s": 1.0},
     "flushes": {"f/s": 1.0},
 }
-"""Of a second, and what one of the unit is."""
+"""Columns of rates by the quantity of a load, each with its unit in bytes or requests per second."""
 REQUEST: Final = {"areq-sz": 1024.0, "avgrq-sz": 512.0}
 QUEUE: Final = ("aqu-sz", "avgqu-sz")
 BUSY: Final = ("%util", "util", "util-percent")
 DAY_S: Final = 86400.0
 MAX_AMOUNT: Final = 1e12
-"""Of anything: 1e12 kB/s, or so many requests a second."""
+"""Largest believable value of any column: 1e12 kB/s, or as many requests per second."""
 MIN_LIKE_RATIO: Final = 0.8
-"""Of the speed of a first report to that of the second, from which the first is an interval as well."""
+"""Smallest ratio of the first report's speed to the second's at which the first report covers an interval as well, not
+the time since boot."""
 MAX_INTERVAL_S: Final = 1e8
 """Three years; a longer interval is a damaged time."""
 MIN_COUNTS: Final = 4
@@ -107,7 +108,7 @@ class Reports:
     date: datetime | None = None
 
     def add(self, device: str, at_s: float | None, seconds: float | None, columns: Mapping[str, float]) -> None:
-        """One row."""
+        """Add a row of a report."""
         self.rows.setdefault(device, []).append((at_s, seconds, columns))
 
     def drop_first(self) -> bool:

@@ -33,7 +33,7 @@ LINE = re.compile(
 ROWS_AT_ONCE: Final = 1 << 18
 KIND_OF: Final[dict[int, Literal["read", "write"]]] = {0: "read", 1: "write"}
 NO_SIZES = re.compile(r"(?:^|_)(iops|[cs]?lat)\b")
-"""In the name of a log of another kind than bandwidth."""
+"""Pattern in the name of a log that is no bandwidth log."""
 NUMBERED = re.compile(r"(?P<stem>.*?)(?:_(?:bw|iops|[cs]?lat))?(?:\.(?P<number>\d+))?\.log")
 LATE_S: Final = 5.0
 """A request may be logged this much after one that ended later; more is a clock that was set back."""
@@ -45,11 +45,11 @@ RESTART_SHARE: Final = 0.1
 """Times that run back to this share of a job's length, or sooner, are those of the next job."""
 MAX_JOBS: Final = 4096
 MAX_UNSURE_SHARE: Final = 0.25
-"""Of the time: what rows that are missing may leave open."""
+"""Largest share of the time that missing rows may leave open."""
 MAX_DIFFERENCE_SHARE: Final = 0.01
 """Between a log and the JSON of its run."""
 MIN_INTERVALS: Final = 10
-"""Of a log, from which the end that fio does not log is small."""
+"""Smallest number of intervals in a log at which the end that fio does not log is negligible."""
 _TOGETHER: Final = (
     "the files do not tell whether the {count} jobs ran at the same time, as is assumed: give fio's job file, or "
     "--jobs serial"

@@ -33,7 +33,7 @@ NAMES: Final = {
 }  # fmt: skip
 """nvme-cli's, in either form, and ours."""
 BITS: Final = 128
-"""Of the longest number of the log."""
+"""Length of the longest number of the log, in bits."""
 FIRST_LINE: Final = "Smart Log for NVME device"
 LINE: Final = re.compile(r"([A-Za-z][\w .\[\]-]*?)\s*:\s*(0x[0-9a-fA-F]+|-?[\d,]+)(?: *°?(F)\b)?")
 
@@ -47,7 +47,7 @@ def matches(path: Path, head: str) -> bool:
 
 
 def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
-    """The logs."""
+    """Read the health logs of the files."""
     del hints
     logs = [_log(path) for path in paths]
     return ImportedData(paths[0].name, None, health=logs, read_as="nvme smart-log: NVMe's health log")

@@ -43,17 +43,17 @@ ABOUT: Final = About(
 )
 SEPARATORS: Final = ",;\t"
 PART_LINES: Final = 50_000
-"""Of a table at a time; the first tell what its columns are."""
+"""Lines of a table that are parsed at a time; the first part determines what its columns are."""
 MAX_LINES: Final = 6_000_000
 MAX_SAMPLES: Final = 1_000_000
-"""Of the curve: a column of a plot has a thousand of them then. Neighbours become one where there are more."""
+"""Largest number of samples of a curve: a thousand for each column of a plot. Beyond it neighbours are merged."""
 MIN_EPOCH_S: Final = 1e8
 """A number below `time` that is larger is seconds, ms, us or ns since 1970."""
 DAY_S: Final = 86400.0
 FAR_STEPS: Final = 1.5
 """A first position, or a first time, of more than so many steps is not counted from 0."""
 MIN_ASCENDING_SHARE: Final = 0.98
-"""Of the steps of a column of times or positions; in a table of tests they go up and down."""
+"""Smallest share of rising steps in a column of times or positions; in a table of tests values go up and down."""
 PARAMETERS = re.compile(r"depth|(?<![a-z])(?:qd|bs|jobs?|numjobs|threads?|block|size|pattern|queue|iodepth|mix)")
 MEANS = re.compile(r"mean|avg|average|lat(?:ency)?$|latency|access")
 MODES: Final = {"randread": "read", "randwrite": "write", "read": "read", "write": "write", "seq-r": "read",

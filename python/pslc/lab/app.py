@@ -46,7 +46,7 @@ HEAD: Final = """<!doctype html>
 
 
 MAX_REQUEST_BYTES: Final = 4 * uploads.MAX_BYTES // 3 + 2_000_000
-"""Of a request: what may be dropped, as base64, and the bench."""
+"""Size limit of a request, in bytes: uploads as base64, and the workspace."""
 POLICY: Final = (
     "default-src 'none'; script-src 'self' {scripts}; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
     "font-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"

@@ -13,7 +13,7 @@ from pslc.recording.context import began
 from pslc.recording.store import Recording
 
 MOMENTS: Final = 400
-"""Of a curve; a screen has not many more."""
+"""Largest number of moments of a curve; a screen has hardly more."""
 COUNTERS: Final = {
     "host_to_slc_bytes_total": "to pSLC",
     "host_to_native_bytes_total": "to native cells",

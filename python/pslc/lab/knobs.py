@@ -128,7 +128,7 @@ KNOBS: Final[Mapping[str, Sequence[Knob]]] = {
              "desktop": tuple(hosts.DESKTOP)}),
     ),
 }  # fmt: skip
-"""By group, in the order in which a target names them."""
+"""Knobs by group, in the order in which a target names them."""
 
 EVERY: Final = {knob.key: knob for group in KNOBS.values() for knob in group}
 
@@ -152,7 +152,7 @@ class Position:
 
 
 def positions(base: Target, keys: Mapping[str, str], now: Target | None) -> dict[str, Position]:
-    """All knobs of a drive.
+    """Positions of all knobs of a drive.
 
     Args:
         base: the drive as its profile says.

@@ -291,7 +291,7 @@ def shells(figures: Sequence[Figure]) -> list[Component]:
 
 
 def table(of: Table) -> Component:
-    """As reports have it."""
+    """Table of a report, as a component of the page."""
     kinds = ["" if name in of.words else "number" for name in of.columns]
     head = html.Tr([html.Th(name, scope="col", className=kind) for name, kind in zip(of.columns, kinds, strict=True)])
     body = [
@@ -355,7 +355,8 @@ def under_way(kind: str, name: str, state: str, stop: str, part: float | None = 
 
 
 def looked_at(app: Dash, kind: str, *outputs: Output) -> Callable[[Callable[..., Any]], Any]:
-    """Called with ticks, clicks on the button that stops it, the bench and the tab, while something is under way."""
+    """Register a callback that polls a task while it is under way, with ticks, clicks on its stop button, the workspace
+    and the tab."""
     return app.callback(
         *outputs,
         Input({"type": f"{kind}-tick", "of": ALL}, "n_intervals"),

@@ -57,7 +57,7 @@ class DriveData(TypedDict):
 
 
 def drive(slug: str) -> DriveData:
-    """All that the page knows of a drive."""
+    """Data of one drive for the static page."""
     target = find_target(f"sim:{slug}")
     figures = [dict(figure) for figure in published.document()["figure"] if figure["drive"] == slug]
     return {
@@ -108,7 +108,7 @@ class PartsData(TypedDict):
 
 
 def all_parts() -> PartsData:
-    """Every part."""
+    """Data of every die and controller for the static page."""
     dies = (parts.nand(name) for name in parts.nands())
     chips = (parts.controller(name) for name in parts.controllers())
     return {
@@ -127,7 +127,7 @@ def all_parts() -> PartsData:
 
 
 def page_data() -> str:
-    """Everything, as JSON."""
+    """Data of the static page, as JSON."""
     document = {"drives": [drive(slug) for slug in library()], "parts": all_parts()}
     return json.dumps(document, separators=(",", ":"))
 

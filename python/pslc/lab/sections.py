@@ -30,7 +30,7 @@ CHART_INPUTS: Final = {
     "series": ("Color of the curve", "blue"),
     "frame": ("Corners of the plot", "two clicks into the picture"),
 }
-"""Of a picture: label and example of each."""
+"""Input fields for a picture of a chart: label and example of each."""
 LAST: Final = 3
 """Lines of a fit that failed: the error and its hint."""
 

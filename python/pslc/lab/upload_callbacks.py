@@ -22,7 +22,8 @@ POLICY: Final = (
     "sandbox allow-scripts allow-downloads allow-popups; default-src 'none'; script-src 'unsafe-inline'; "
     "style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-"""Of a report: as a page of nobody's, a script in somebody's recording could not ask the lab for anything."""
+"""Content security policy of a report: the browser treats it as a page of nobody's, so that a script in a foreign
+recording cannot send requests to the lab."""
 
 
 def add(app: Dash, held: Runs, prefix: str) -> None:

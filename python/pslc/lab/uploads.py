@@ -31,7 +31,8 @@ from pslc.traces.survey_view import of_file
 from pslc.watch.recorded import of_foreign as of_a_drive_at_work
 
 MAX_BYTES: Final = 64_000_000
-"""Of the files that are dropped together: as text in JSON, the way they come, they take four times as much memory."""
+"""Size limit of files that are uploaded together, in bytes. They arrive as text in JSON, which takes four times as much
+memory."""
 
 
 CHART: Final = ".chart.json"
@@ -55,13 +56,13 @@ class ChartInputs:
 
     @property
     def options(self) -> ImportOptions:
-        """For a reader."""
+        """These inputs as import options of a reader."""
         chart = ChartOptions((self.series,) if self.series else (), self.frame or None)
         return ImportOptions(self.x or None, self.y or None, chart=chart)
 
     @property
     def arguments(self) -> list[str]:
-        """For `pslc fit`."""
+        """These inputs as command-line options of `pslc fit`."""
         return [f"--{name}={value}" for name, value in asdict(self).items() if value]
 
 

@@ -20,7 +20,7 @@ from pslc.lab.files import is_dropped, is_here, stamp
 from pslc.lab.knobs import EVERY, Knob, positions
 
 MAX_DRIVES: Final = 4
-"""Drives at once."""
+"""Largest number of drives on the page at once."""
 FIRST: Final = "sim:aldrin-pro-2tb"
 
 
@@ -54,7 +54,7 @@ class Drive:
         return not self.source.startswith("sim:")
 
     def turned(self, knob: Knob, text: str) -> Drive:
-        """The same with a knob at another value. What it would be anyway is not named.
+        """This drive with a knob at another value. Default values are not named.
 
         Raises:
             PslcError: there is no such drive.
@@ -165,7 +165,7 @@ def _not_to_be_run() -> NoReturn:
 
 @dataclass(frozen=True)
 class Bench:
-    """All that the page shows.
+    """State of the page: its suite, its drives, the knob last turned and the overlay.
 
     Attributes:
         suite: what is run on every drive: a suite, or the path of a trace.
@@ -216,8 +216,8 @@ class Bench:
         return f"?{urlencode(pairs, safe=':,/=')}"
 
     def turned(self, number: int, key: str, text: str) -> Bench:
-        """The same with a knob of a drive at another value. What the drive was before its knob was first touched stays
-        in sight while the same knob is turned.
+        """This workspace with a knob of a drive at another value. The drive's state before the knob was first turned
+        stays visible while the same knob is turned.
 
         Raises:
             PslcError: there is no such drive.
@@ -232,12 +232,12 @@ class Bench:
         return replace(self, drives=drives, at=number, knob=key, before=before)
 
     def with_drive(self, number: int, drive: Drive) -> Bench:
-        """The same with another drive at a place, or after the last one."""
+        """This workspace with another drive at a place, or after the last one."""
         drives = [*self.drives]
         drives[number : number + 1] = [drive]
         return replace(self, drives=tuple(drives[:MAX_DRIVES]), at=min(number, MAX_DRIVES - 1), before=None, knob="")
 
     def without(self, number: int) -> Bench:
-        """The same without a drive; the last one stays."""
+        """This workspace without one of its drives; the last one stays."""
         drives = (*self.drives[:number], *self.drives[number + 1 :]) or self.drives
         return replace(self, drives=drives, at=min(self.at, len(drives) - 1), before=None, knob="")

@@ -32,8 +32,8 @@ def verdicts(sides: Sequence[Side], rows: Sequence[Compared]) -> list[str]:
 
 
 def headlines(rows: Sequence[Compared]) -> dict[str, Compared]:
-    """Of each suite that differs the figure to name: of its findings, or of their rows where it has none, the one that
-    differs most. Latencies and bare numbers come last: tails and queue depths differ the most and say the least."""
+    """The figure to name for each suite that differs: of its findings, or of their rows, the one that differs most.
+    Latencies and bare numbers come last: tails and queue depths differ the most and say the least."""
     rows_by_name: dict[str, Compared] = {}
     for row in _headline(rows):
         if (

@@ -24,14 +24,14 @@ from pslc.recording.writes import write_curve
 FILE: Final = gate.Expected('a TOML file with lines such as mean = "5%"')
 
 STUDENT: Final = (6.31, 2.92, 2.35, 2.13, 2.02, 1.94, 1.89, 1.86, 1.83, 1.81)
-"""Of the 90 % interval of a mean, for 2, 3 and so on repeats; 1.7 beyond."""
+"""Student's t of the 90 % interval of a mean, for 2, 3 and so on repeats; 1.7 beyond."""
 STRETCHES: Final = 10
 """Parts of what all sides have in common, in which their speeds are compared."""
 
 
 @dataclass(frozen=True)
 class Compared:
-    """One figure of every recording.
+    """Row of a comparison: one figure of every recording.
 
     Attributes:
         name: `cache`, `mean`, `phase 2`, `fill write IOPS`; of a catalogue `fill: cache`.
@@ -71,7 +71,7 @@ class Compared:
         return any(ratio is None or abs(ratio - 1) > self.tolerance for ratio in self.ratios)
 
     def document(self) -> dict[str, object]:
-        """For JSON."""
+        """The row as `--json` prints it."""
         return {
             "name": self.name,
             "label": self.called,

@@ -26,7 +26,7 @@ from pslc.recording.writes import of_curve
 RANDOM_NAME: Final = re.compile(
     r"(?<![a-z])(?:random|rand|rnd)[-_ ]?\d*k?[-_ ]?(?:w|write|writes|rw|io)?(?![a-z])", re.IGNORECASE
 )
-"""In the name of a log: fio's word for random writes, or a common one."""
+"""Pattern in the name of a log of random writes: fio's word, or a common one."""
 OF_ANY_CURVE: Final = tuple(
     doubt.code
     for doubt in (AnalysisWarning.FEW_BINS, AnalysisWarning.SHORT_PHASE, AnalysisWarning.GAPS, AnalysisWarning.UNSTEADY)

@@ -120,7 +120,7 @@ class Origin(StrEnum):
 
 @dataclass(frozen=True)
 class Name:
-    """Of a figure: `key` for tolerances and JSON, `label` for people."""
+    """Name of a metric: `key` for tolerances and JSON, `label` for people."""
 
     key: str
     label: str

@@ -101,4 +101,4 @@ KEYS: Final[dict[str, Callable[[Measured], Keys]]] = {
     "atto": _of_atto,
     "hdtune": _of_hd_tune,
 }
-"""By the suite of pslc's."""
+"""Names of results by the suite of pslc's."""

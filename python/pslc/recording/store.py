@@ -69,7 +69,7 @@ BINS: Final = (
 )  # fmt: skip
 """Columns that every series has, beside those of the drive."""
 MAX_SUM: Final = 2.0**63
-"""Of a column of `BINS`: bytes, requests or ns."""
+"""Largest sum of a column of `BINS`: bytes, requests or ns."""
 SCHEMA: Final = 2
 """Version of the layout of run.json. Version 1 (not written into it) had warnings without codes. Older versions are
 read, later ones are refused."""
@@ -204,7 +204,7 @@ class Findings(dict[str, Any]):
 
     @property
     def phases(self) -> tuple[ExplainedPhase, ...]:
-        """In order; they tile the curve."""
+        """Phases of the write in order; they tile the curve."""
         return self._of_writes().phases
 
     @property
@@ -214,7 +214,7 @@ class Findings(dict[str, Any]):
 
     @property
     def mean_bytes_per_s(self) -> float | None:
-        """All bytes over all of the time; None when nothing was written."""
+        """Mean speed: bytes written over the time it took; None if nothing was written."""
         return self._of_writes().mean_bytes_per_s
 
     @property
@@ -227,7 +227,7 @@ class Findings(dict[str, Any]):
         self["doubts"] = list(doubts)
 
     def typed(self, kind: type[F]) -> F:
-        """The same as the `Findings` of its suite."""
+        """These findings as the `Findings` type of their suite."""
         return cast(F, self)
 
     def _of_writes(self) -> WriteAnalysis:
@@ -244,7 +244,7 @@ def _tables(profile: str) -> ProfileTables:
 
 @dataclass
 class Recording:
-    """One run.
+    """Recording of one run: its series, its jobs, facts about the drive, and findings.
 
     `time` and `bytes` are the series: arrays by name, one value per bin. `end_ns` is the end of the bin since the
     drive's power-on; `read_bytes`, `write_bytes`, `trim_bytes`, `reads`, `writes`, `trims`, `lat_sum_ns`, `lat_max_ns`

@@ -12,7 +12,7 @@ WRITTEN = "host_write_bytes_total"
 
 
 class Wear(TypedDict):
-    """Of what a simulated drive did; see `of_wear`."""
+    """Wear of a simulated drive in one step; see `of_wear`."""
 
     slc_per_host: float | None
     direct_per_host: float | None
@@ -39,7 +39,8 @@ UNKNOWN: Wear = {
 
 
 def of_wear(part: Recording) -> Wear:
-    """Of what a simulated drive did in a step; all null where nothing was written or its profile has no `[wear]`.
+    """Compute the wear of a simulated drive in one step; all null if nothing was written or its profile has no
+    `[wear]`.
 
     - `slc_per_host`, `direct_per_host`, `folded_per_host`, `collected_per_host`: the host's bytes in pSLC and
       native cells, those folded, and those moved by garbage collection, for each byte of the host; `waf`: all that was
@@ -117,8 +118,9 @@ def life_years(life_bytes: float | None, written_bytes: float, seconds: float) -
 
 
 def of_load(recording: Recording) -> Load:
-    """Of the work of a job file on a simulated drive: `waf` as in `of_wear`; `life_bytes` and `life_years` if it goes
-    on all the time, with what folding the data that are still in the cache will cost. Null where nothing is known."""
+    """Compute the wear that a job file causes on a simulated drive: `waf` as in `of_wear`; `life_bytes` and
+    `life_years` if the load goes on all the time, including the later folding of data that are still in the cache. Null
+    where unknown."""
     wear, facts = of_wear(recording), recording.facts
     if wear["wear_main"] is None or wear["wear_static"] is None or not wear["life_bytes"]:
         return {"waf": wear["waf"], "life_bytes": None, "life_years": None}

@@ -20,7 +20,7 @@ MOST_DIES = 4
 
 
 def text(target: Target) -> str:
-    """All of it, in lines of at most 100 characters."""
+    """Description of a drive and its limits as text, in lines of at most 100 characters."""
     title = f"{target.name}, {words.size(target.capacity_bytes)}"
     notes = [f"note: {note}" for note in target.facts["notes"]]
     limits = _limits(target.facts, target.capacity_bytes)

@@ -7,7 +7,7 @@ from typing_extensions import TypedDict
 
 
 class Latency(TypedDict):
-    """In ns, of `N` requests; `bins` in JSON+."""
+    """Latencies of `N` requests in ns; `bins` in JSON+."""
 
     min: int
     max: float
@@ -52,14 +52,14 @@ class Direction(Samples):
 
 
 class Sync(TypedDict):
-    """The flushes."""
+    """Latencies of the flushes of a job."""
 
     total_ios: int
     lat_ns: Latency
 
 
 class Directions(TypedDict, total=False):
-    """As `unified_rw_reporting` asks: each kind, all together, or both."""
+    """Directions of a job as `unified_rw_reporting` asks for them: each kind, all together, or both."""
 
     read: Direction
     write: Direction
@@ -132,7 +132,7 @@ class Job(OwnOptions, Directions, LatencyTarget, Asked):
 
 
 class Below(TypedDict, total=False):
-    """Of a device of dm or md: the means of those below it. fio has one of the names without its last letter."""
+    """Means over the devices below a device of dm or md. fio spells one of the names without its last letter."""
 
     aggr_read_ios: int
     aggr_write_ios: int
@@ -171,4 +171,4 @@ Document = TypedDict(
         "disk_util": list[Disk],
     },
 )
-"""All of it."""
+"""Output of `fio --output-format=json`."""

@@ -29,7 +29,7 @@ class Document(TypedDict):
 
 
 def document(drive: SimDrive) -> Document:
-    """All of it, as `pslc probe --json` prints it."""
+    """Health of a simulated drive, as `pslc probe --json` prints it."""
     return {
         "device": {
             "model": drive.name,
@@ -43,7 +43,7 @@ def document(drive: SimDrive) -> Document:
 
 
 def tables(drive: SimDrive) -> dict[str, dict[str, str | None]]:
-    """The same in words, by table; None is not known."""
+    """Health of a simulated drive as texts, by table; None is unknown."""
     entries = document(drive)
     device = entries["device"]
     log = {

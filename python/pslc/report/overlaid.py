@@ -14,7 +14,7 @@ from pslc.recording.comparison import Compared, Side
 from pslc.recording.metrics import Origin
 
 KEY_PICTURES: Final = 2
-"""Of each suite on the page of a catalogue."""
+"""Number of pictures for each suite on the page of a catalogue."""
 SPEEDS: Final = ("B/s", "/s")
 """Units of figures of which more is faster."""
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pslc.twin.fit_report import FitReport
 
 FOLDER = Path(__file__).parent
-"""Of templates, styles and scripts."""
+"""Folder of templates, styles and scripts."""
 Plotly = dict[str, object]
 """A part of a figure in Plotly's own words, which goes to its script as it is."""
 
@@ -44,12 +44,12 @@ class About:
 
     @classmethod
     def of(cls, view: View) -> "About":
-        """Of a recording."""
+        """Caption for the pictures of one recording."""
         return cls(view.drive, view.conditions)
 
     @classmethod
     def of_sides(cls, sides: Sequence[Side]) -> "About":
-        """Of a comparison, what is said of all of them once."""
+        """Caption for the pictures of a comparison; conditions that all sides share are named once."""
         first, *rest = (side.recording for side in sides)
         return cls(" / ".join(side.name for side in sides), first.conditions_with(rest))
 
@@ -77,9 +77,9 @@ STYLES: dict[str, Plotly] = {
 DASHES = ("solid", "dash", "dashdot", "longdash", "dot")
 SYMBOLS = ("circle", "square", "diamond", "cross", "triangle-up", "x", "star")
 PATTERNS = ("", "/", ".", "x")
-"""So that lines, points and bars differ by more than their colour."""
+"""Fill patterns, so that lines, points and bars differ by more than their colour."""
 MIN_ROUGH_SHARE = 0.01
-"""Of the highest value: steps from point to point that are larger than this are drawn as a thin whole line."""
+"""A line whose steps from point to point exceed this share of its highest value is drawn thin and whole."""
 MIN_ROUGH_POINTS = 200
 """A line of fewer points goes up and down as its reader can follow."""
 WIDTHS = (1.0, 1.75, 2.5)
@@ -267,7 +267,7 @@ class Parted:
 
 @dataclass(frozen=True)
 class Section:
-    """Of a comparison of catalogues: a suite, the question it answers, and the names of its pictures."""
+    """Section of a page that compares catalogues: a suite, the question it answers, and the names of its pictures."""
 
     suite: str
     question: str

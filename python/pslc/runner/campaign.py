@@ -30,7 +30,7 @@ from pslc.schema.results import Repeats
 from pslc.schema.warnings import MeasurementWarning
 
 ALL = "all"
-"""In place of a suite: the whole catalogue."""
+"""Subject that stands for the whole catalogue of suites."""
 
 
 @dataclass(frozen=True)
@@ -75,9 +75,9 @@ class CampaignSpec:
 
 
 OnCheckpoint = Callable[[list[Recording]], None]
-"""Called every few seconds with the recordings so far."""
+"""Callback that takes the recordings so far every few seconds."""
 OnFailure = Callable[[str, Exception], None]
-"""Called with each suite of the catalogue that failed, and its error; the other suites run all the same."""
+"""Callback that takes each suite of the catalogue that failed, and its error; the other suites run all the same."""
 
 
 def run(

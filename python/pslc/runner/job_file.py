@@ -19,7 +19,7 @@ from pslc.traces import Part, Replay
 STDIN = "-"
 FILE = gate.Expected("give the path of an fio job file, or a suite: pslc suites")
 COMMAND_LINE = "--name"
-"""In place of a job file: the options themselves say what the jobs are (`text_of`)."""
+"""Subject that stands for jobs given by options alone, in place of a job file (`text_of`)."""
 SOURCES = {STDIN: "stdin", COMMAND_LINE: "the command line"}
 """Names of stdin and of the command line in messages."""
 FURTHER = "#line 0 "

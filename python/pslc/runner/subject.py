@@ -62,11 +62,11 @@ class Suite:
         return find_region(target, scope)
 
     def expected_steps(self, region: Region | None) -> list[str]:
-        """Its job files, if each measurement comes out as expected."""
+        """Job files of the suite, if each measurement comes out as expected."""
         return suites.expected(self.name, region) if region else []
 
     def steps(self, region: Region | None) -> suites.Steps:
-        """Its job files, each of which may follow from the recording of the one before."""
+        """Job files of the suite, each of which may depend on the recording of the one before."""
         assert region is not None
         yield from suites.load(self.name).steps(region)
 
@@ -100,7 +100,7 @@ class JobFile:
         return job_file.SOURCES.get(self.name, self.name)
 
     def region(self, target: Target, scope: Scope) -> Region | None:
-        """All of the drive if it is prepared first, else None: jobs say themselves where they work.
+        """The whole drive if it is prepared first, else None: jobs state themselves where they work.
 
         Raises:
             JobError: a real drive was to be prepared.
@@ -115,11 +115,11 @@ class JobFile:
         return find_region(target, Scope())
 
     def expected_steps(self, region: Region | None) -> list[str]:
-        """The one text."""
+        """Job files to run: one text."""
         return [self.text]
 
     def steps(self, region: Region | None) -> suites.Steps:
-        """The one text."""
+        """Job files to run: one text."""
         yield self.text
 
     def scope_document(self, scope: Scope) -> ScopeDocument:

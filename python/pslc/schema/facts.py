@@ -57,7 +57,7 @@ class Device(Link, total=False):
 
 
 class Host(TypedDict, total=False):
-    """The machine."""
+    """Machine that a run is made on: processor, memory, operating system."""
 
     kernel: str
     cpu: str | None
@@ -128,7 +128,7 @@ class Moment(TypedDict, total=False):
 
 
 Change = TypedDict("Change", {"at_s": float, "what": Literal["link", "power"], "from": str, "to": str})
-"""Of a drive's link, or of its power state."""
+"""Change of a drive's link, or of its power state."""
 
 
 class Watched(TypedDict):
@@ -176,7 +176,7 @@ class DiskCounts(TypedDict):
     after: list[int]
     span_ms: float
     slaves: NotRequired[list["DiskCounts"]]
-    """Of what lies below a device of dm or md."""
+    """Counters of the devices below a device of dm or md."""
 
 
 class PolicyDocument(TypedDict):
@@ -195,12 +195,13 @@ Limit = Literal["dies", "bus", "data-path", "buffer"]
 
 
 class Facts(TypedDict, total=False):
-    """Of a real target, of a simulated one, and of a run on either; a target has those of its kind.
+    """Facts about a real target, about a simulated one, and about a run on either; a target has those of its kind.
 
     Of a simulated one, for cells at one bit (`slc`) and for `native` ones: `*_raw_bytes`: all superblocks in that mode;
     `*_write_bytes_per_s`: all dies at once; `*_limit_bytes_per_s`: what is left of that, and by what (`*_limit`).
     `notes`: sentences on what the profile says that its reader may not have meant. `measured_by`: the program, where it
-    was not pslc."""
+    was not pslc.
+    """
 
     path: str
     file_system: FileSystem | None

@@ -32,12 +32,12 @@ class Traits(TypedDict):
 
 
 def traits(job: Job) -> Traits:
-    """Of a job as in `Recording.jobs`."""
+    """Traits of a job of `Recording.jobs`."""
     return of_options(job["options"])
 
 
 def of_options(options: dict[str, str]) -> Traits:
-    """Of options as text, in their order."""
+    """Traits of a job's options, given as text in their order."""
     return _traits(tuple(options.items()))
 
 

@@ -23,7 +23,7 @@ class Times(TypedDict):
 
 
 class Spread(TypedDict):
-    """Of the samples of a rate."""
+    """Statistics of the samples of a rate."""
 
     n: int
     min: float
@@ -33,7 +33,7 @@ class Spread(TypedDict):
 
 
 class Samples(TypedDict):
-    """As fio takes them (`bwavgtime`, `iopsavgtime`)."""
+    """Samples of a rate, as fio takes them (`bwavgtime`, `iopsavgtime`)."""
 
     bytes_per_s: Spread
     iops: Spread
@@ -101,11 +101,11 @@ class SteadyState(TypedDict):
 
 
 class Job(TypedDict):
-    """One job, or the first of its reporting group. `options` are as written, after [global] and overrides;
-    `notes` say which of them had no effect; `global_options` and `own_options` are those of the last of the group.
-    `mixed`: all kinds together (`unified_rw_reporting`). `sync`: flushes; `fsyncs`: those that fio counts, not
+    """Results of a job, or of a reporting group under its first job. `options` are as written, after [global] and
+    overrides; `notes` say which of them had no effect; `global_options` and `own_options` are those of the last of the
+    group. `mixed`: all kinds together (`unified_rw_reporting`). `sync`: flushes; `fsyncs`: those that fio counts, not
     `fdatasync`. `verified`: of a job that verifies. `clones`: how many jobs are reported as this one. `one_at_a_time`:
-    its engine waits. Of another program's job there is what is required, no more."""
+    its engine waits. Another program's job has the required fields only."""
 
     name: str
     options: dict[str, str]

@@ -46,7 +46,7 @@ class Progress(TypedDict):
 
 
 class StepProgress(Progress):
-    """The same, of a `step` of a run."""
+    """Progress of a run within its step `step`."""
 
     step: str
 
@@ -122,7 +122,7 @@ class Result(Recorded):
 
 
 class Spread(TypedDict):
-    """Of a finding over several runs."""
+    """Statistics of a finding over several runs."""
 
     mean: float
     min: float
@@ -135,7 +135,7 @@ Repeats = dict[str, Spread | int]
 
 
 class ReplaySoFar(Result):
-    """The same of a replay; `survey` where it was asked for."""
+    """Result of a replay so far; `survey` if it was requested."""
 
     survey: NotRequired[Survey]
 

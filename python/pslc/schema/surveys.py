@@ -8,14 +8,15 @@ from pslc.schema.jobs import Kind
 
 Op = Literal["read", "write", "trim", "flush"]
 OPS: tuple[Op, ...] = ("read", "write", "trim", "flush")
-"""By the number that stands for each."""
+"""Kinds of requests, by the number that stands for each."""
 ByOp = dict[Op, int]
 Pace = Literal["original", "asap"]
 Fit = Literal["exact", "wrap", "compact", "scale"]
 
 
 class Volume(TypedDict):
-    """One device of a trace: requests, bytes and sequential requests of each kind, and where the last one ends."""
+    """Traffic of one device of a trace: requests, bytes and sequential requests of each kind, and the end of the
+    last."""
 
     device: str
     count: ByOp
@@ -119,7 +120,7 @@ class Replayed(TypedDict):
 
 
 class PartDocument(TypedDict):
-    """`pslc.traces.Part`."""
+    """Part of a trace (`pslc.traces.Part`) in run.json."""
 
     format: str | None
     columns: list[tuple[str, str]]
@@ -133,7 +134,7 @@ class PartDocument(TypedDict):
 
 
 class ReplayDocument(TypedDict):
-    """`pslc.traces.Replay`."""
+    """Options of a replay (`pslc.traces.Replay`) in run.json."""
 
     part: PartDocument
     pace: Pace

@@ -7,7 +7,7 @@ from pslc.base.live_lines import Trail
 from pslc.serving.state import State
 
 WIDTH = 40
-"""Of a trail and of a bar, in characters."""
+"""Width of a trail and of a bar, in characters."""
 
 
 class Picture:

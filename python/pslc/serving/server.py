@@ -26,7 +26,7 @@ from pslc.serving.state import PluginStatus, State
 MIN_LIFE_S: Final = 1.0
 """A life of nbdkit that is shorter counts as a start that failed."""
 MAX_SHORT_LIVES: Final = 5
-"""In a row; then it is not started again."""
+"""Number of short-lived nbdkit processes in a row after which it is not started again."""
 GRACE_S: Final = 5
 """Seconds for which the plugin waits for clients to disconnect (`GRACE` in crates/nbd/src/served.rs)."""
 
@@ -93,7 +93,7 @@ class Server:
 
     @property
     def target(self) -> Target:
-        """The drive."""
+        """Target that is served: a simulated drive."""
         return self._target
 
     def stop(self) -> None:

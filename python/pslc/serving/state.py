@@ -13,7 +13,7 @@ LATE_SHARE: Final = 0.05
 LATE_S: Final = 10e-6
 """Replies that are later than both, on average, are told."""
 BUSY: Final = 0.9
-"""Of the processors' time: then what a client takes for its next request is the host's doing as well."""
+"""Share of the processors' time above which the pause before a client's next request is the host's delay as well."""
 ENOUGH: Final = 200
 """Replies of which an average is taken."""
 
@@ -80,7 +80,7 @@ class State:
 
     @classmethod
     def of(cls, status: PluginStatus) -> State:
-        """From what a line says."""
+        """Build the state from a status line of the plugin."""
         late = status["late"]
         some = (status["p50_ns"] / 1e9, status["p99_ns"] / 1e9) if status["p50_ns"] else None
         return cls(status["clock_ns"] / 1e9, (*status["bytes"],), (*status["count"],), some, status["under_way"],
@@ -96,7 +96,7 @@ class State:
 
     @property
     def too_slow(self) -> str | None:
-        """That the host is too slow for the drive, and by how much; None where it is not."""
+        """Sentence that the host is too slow for the drive, and by how much; None if it is not."""
         if self.replies < ENOUGH or self.slower_s < max(LATE_S, LATE_SHARE * self.drive_s):
             return None
         sentence = (

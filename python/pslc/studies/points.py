@@ -36,7 +36,7 @@ KEYS: Final = (*RESERVED, "vary", "where", "quick", "sample")
 
 @dataclass(frozen=True)
 class Point:
-    """One run. Its result follows from this alone, so any process may make it.
+    """A single run of a study. Its result follows from its values alone, so any process may run it.
 
     Attributes:
         values: of every axis, `on`, `run` and `seed` first.
@@ -163,7 +163,8 @@ class Study:
         return cls(tuple(axes), tuple(conditions), bool(document.get("quick", False)), sample)
 
     def points(self) -> list[Point]:
-        """In the order of the axes, the last one fastest, or of the sample; without those that the conditions drop.
+        """Points of the study, in the order of the axes, the last one fastest, or of the sample; without those that the
+        conditions exclude.
 
         Raises:
             PslcError: a suite, a job file or a drive does not exist, or there are more points than anyone waits for.

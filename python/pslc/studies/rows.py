@@ -18,7 +18,7 @@ REFUSED: Final = "refused: "
 
 Value = str | int | float | None
 Row = dict[str, Value]
-"""Of a point: its axes and findings by name."""
+"""Row of a point: its axes and findings by name."""
 
 
 def number(row: Row, name: str) -> float:

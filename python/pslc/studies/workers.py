@@ -111,7 +111,8 @@ def results(points: Sequence[Point], workers: int) -> Generator[tuple[Point, Row
 
 
 def by_drive(points: Sequence[Point]) -> list[Point]:
-    """Those of the same drive one after the other, so that a process that has it as they begin has it for all."""
+    """Sort points so that those of the same drive follow each other: the process that prepared the drive runs them
+    all."""
     places = {drive: at for at, drive in enumerate(dict.fromkeys(point.drive for point in points))}
     return sorted(points, key=lambda point: places[point.drive])
 

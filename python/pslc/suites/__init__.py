@@ -100,7 +100,7 @@ def names() -> tuple[str, ...]:
 
 
 def catalogue() -> list[str]:
-    """Those that `all` runs: all but suites of suites (`OF_SUITES`), whose parts are among them."""
+    """Suites that `all` runs: all but suites of suites (`OF_SUITES`), whose parts are among them."""
     return [name for name in names() if not getattr(load(name), "OF_SUITES", False)]
 
 

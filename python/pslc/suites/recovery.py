@@ -189,14 +189,14 @@ def _pauses(parts: list[Recording], estimate: Cache) -> list[Pause]:
 
 
 class Regained(TypedDict):
-    """A pause."""
+    """Pause, and the bytes of cache that it gave back."""
 
     idle_s: float
     regained_bytes: int
 
 
 class Findings(TypedDict):
-    """See `findings`."""
+    """Findings of the suite, by name; `findings` describes them."""
 
     cache_bytes: float | None
     cache_bytes_low: float | None
@@ -386,7 +386,7 @@ def _residue_hints(findings: Mapping[str, Any], start: FitStart) -> StartValues:
 
 
 def sentences(findings: Findings) -> list[str]:
-    """Threshold, rate, residue."""
+    """Idle threshold, recovery rate and residue, as sentences."""
     cache, threshold = findings["cache_bytes"], findings["idle_threshold_s"]
     rate, residue = findings["migration_bytes_per_s"], findings["residue_bytes"]
     low_s = findings["idle_threshold_s_low"] or 0.0
@@ -418,7 +418,7 @@ def sentences(findings: Findings) -> list[str]:
 
 
 def tables(findings: Findings) -> list[Table]:
-    """Each pause."""
+    """Table of the pauses."""
     rows = [[words.span(row["idle_s"]), words.size(row["regained_bytes"])] for row in findings["recovery"]]
     if findings["filled_bytes"] is None:
         return []

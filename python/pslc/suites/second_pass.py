@@ -26,13 +26,13 @@ PART = 0.98
 
 
 def steps(region: Region) -> Steps:
-    """Two passes."""
+    """Two steps: the first and the second pass over the drive."""
     yield region.write("fill", region.size)
     yield region.write("again", region.share(0.25) if region.quick else region.size, pause=REST_S)
 
 
 class Findings(Writes):
-    """See `findings`."""
+    """Findings of the suite, by name; `findings` describes them."""
 
     first_pass: Writes
     cache_share: float | None

@@ -122,7 +122,7 @@ class Throughput(TypedDict):
 
 
 class Latency(TypedDict):
-    """One request at a time."""
+    """Latency of requests made one at a time."""
 
     read_percent: int
     request_bytes: int
@@ -140,7 +140,7 @@ class Recovery(TypedDict):
 
 
 class Findings(TypedDict):
-    """See `findings`."""
+    """Findings of the suite, by name; `findings` describes them."""
 
     rounds: int
     steady: bool

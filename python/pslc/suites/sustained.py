@@ -24,13 +24,13 @@ LAST = 1 / 6
 
 
 def steps(region: Region) -> Steps:
-    """One job."""
+    """One step with one job that writes for as long as the suite runs."""
     minutes = QUICK_MINUTES if region.quick else MINUTES
     yield region.job("sustained", rw="write", bs="1m", iodepth=32, seconds=60.0 * minutes)
 
 
 class Findings(Writes):
-    """See `findings`."""
+    """Findings of the suite, by name; `findings` describes them."""
 
     steady_bytes_per_s: float | None
     steady_spread: float | None
@@ -79,7 +79,7 @@ def tables(findings: Findings) -> list[Table]:
 
 
 def pictures(recording: Recording) -> list[Picture]:
-    """Speed against time."""
+    """Write speed against time."""
     speed = curves.speed_by_bytes(recording, recording.findings.typed(Findings)["phases"])
     first, *rest = curves.of_any(recording)
     return [first, speed, *rest]

@@ -56,7 +56,7 @@ Floats = NDArray[np.float64]
 
 
 class Latencies(TypedDict):
-    """Of reads or of writes."""
+    """Latencies of reads or of writes, in seconds."""
 
     kind: Kind
     count: int
@@ -109,7 +109,7 @@ UNDER_WAY: Replayed = {
 
 
 class Findings(Inside, Wear):
-    """See `findings`."""
+    """Findings of the suite, by name; `findings` describes them."""
 
     requests: int
     trace_s: float
@@ -127,7 +127,9 @@ class Findings(Inside, Wear):
 
 
 def findings(recording: Recording) -> Findings:
-    """- `requests`, `trace_s` (from its first request to its last), `drive_s`
+    """Findings of the suite, in base units.
+
+    - `requests`, `trace_s` (from its first request to its last), `drive_s`
     - `cache_bytes`: what the cache can hold on this drive; `cache_most_bytes`: the most that was in it,
       `cache_most_at_s`; `full_s`: for how long it was full, to a bin of the series; null where there is no cache
     - `share_slc`, `share_direct`, `share_while_folding`: of what the host wrote into cells; null when nothing was

@@ -33,14 +33,14 @@ QUICK_ORDER: Final = ("fill", "recovery")
 BEGIN: Final = "begin-"
 REST_S: Final = 60.0
 RESTS: Final = 0.05
-"""Of a budget of time: as long a rest is at most."""
+"""Longest rest, as a share of a budget of time."""
 SLOW: Final = 300e6
 """Bytes a second at which the time of a suite is estimated before anything was measured."""
 SPAN: Final = 128
 """Times as large as what queues are tried on is the drive."""
 LEAST_SPAN: Final = 64 << 20
 PART: Final = 0.6
-"""Of the budget that a fill of a part of the drive may take, where all of it is too much."""
+"""Share of the budget that a fill of a part of the drive may take, if a fill of the whole drive exceeds the budget."""
 
 
 def steps(region: Region) -> Steps:
@@ -134,7 +134,7 @@ class SuiteRun(TypedDict):
 
 
 class Findings(TypedDict):
-    """See `findings`."""
+    """Findings of the suite, by name; `findings` describes them."""
 
     suites: list[SuiteRun]
     left_out: list[str]
@@ -142,7 +142,9 @@ class Findings(TypedDict):
 
 
 def findings(recording: Recording) -> Findings:
-    """- `suites`: of each suite that was run `suite`, `written_bytes`, `seconds` and its `findings`
+    """Findings of the suite, in base units.
+
+    - `suites`: of each suite that was run `suite`, `written_bytes`, `seconds` and its `findings`
     - `left_out`: those that the budget left out
     """
     quick = bool(recording.scope.get("quick"))
@@ -170,7 +172,7 @@ def sentences(findings: Findings) -> list[str]:
 
 
 def tables(findings: Findings) -> list[Table]:
-    """One row per suite."""
+    """Table with a row for each suite."""
     columns: list[Column] = [
         ("suite", "suite", str),
         ("written", "written_bytes", words.size),

@@ -77,7 +77,7 @@ class Replay:
     what_if: bool = False
 
     def document(self) -> ReplayDocument:
-        """As a recording keeps it."""
+        """The options as run.json holds them."""
         return cast(ReplayDocument, asdict(self))
 
 

@@ -18,7 +18,7 @@ MOST_ROWS = 8
 
 
 def requests(survey: Survey) -> int:
-    """All of them."""
+    """Number of requests of a trace, of all kinds and devices."""
     return sum(sum(device["count"].values()) for device in survey["devices"])
 
 
@@ -87,7 +87,7 @@ def _joined(parts: list[str]) -> str:
 
 
 def tables(survey: Survey) -> list[Table]:
-    """Devices, sizes, bursts."""
+    """Tables of a trace's devices, request sizes and bursts."""
     shown = []
     if len(survey["devices"]) > 1:
         largest = sorted(survey["devices"], key=lambda row: -sum(row["bytes"].values()))

@@ -234,7 +234,7 @@ class Candidate:
 
     @property
     def firmware(self) -> FirmwareModel:
-        """The firmware model."""
+        """Firmware model of this candidate."""
         return self.problem.model.firmware
 
     @property

@@ -105,7 +105,8 @@ def prediction_jobs(capacity_bytes: int) -> dict[Measure, list[str]]:
 
 
 def small_io_jobs(capacity_bytes: int) -> dict[Measure, list[str]]:
-    """The same for small requests, one by one or in parallel, which only a full-size drive answers."""
+    """Jobs that measure small requests, one by one or in parallel, by the measure they give. Only a full-size drive can
+    answer them."""
     span = min(1 << 30, capacity_bytes // 8) // MIB * MIB
     lay = f"[lay]\nstonewall\nrw=write\nbs=1m\nioengine=io_uring\niodepth=32\ndirect=1\noffset=0\nsize={span}\n"
     jobs = {}

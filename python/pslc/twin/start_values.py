@@ -20,7 +20,7 @@ from pslc.twin.optimizer import Candidate, FitProblem
 WELL_DETERMINED_LOG_SD: Final = 0.015
 """Standard deviation on its scale below which a parameter stays as the first write determined it."""
 DRAWS: Final = 24
-"""Random starts."""
+"""Number of random starts of a fit."""
 CHANGE_PROBABILITY: Final = 0.5
 """Probability that a draw changes a value."""
 WEAK_PARAMETERS: Final = {"dynamic_min": 1.0, "residue": 0.3}

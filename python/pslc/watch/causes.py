@@ -20,7 +20,7 @@ SAME: Final = 0.2
 LEAST_CACHE: Final = 128e6
 """Bytes: less is in a drive's DRAM, or an accident."""
 FLUSHED: Final = 3.0
-"""By how much flushes for each request have to rise so that they are why."""
+"""Smallest ratio of flushes per request, after to before, at which flushes are the cause."""
 
 CAUSES: Final = {
     "link": "the link had trained lower",
@@ -30,12 +30,13 @@ CAUSES: Final = {
     "room": "the drive made room while it took writes in, by folding or collection",
     "unknown": "why is not to be seen from outside",
 }
-"""In the order in which they are thought of."""
+"""Causes of a slowdown, in the order in which they are tested."""
 
 
 @dataclass(frozen=True)
 class Because:
-    """One of `CAUSES`, and how sure it is: `sure`, `very likely`, `likely`, `perhaps`; empty where it is unknown."""
+    """Cause of a slowdown, one of `CAUSES`, and its certainty: `sure`, `very likely`, `likely`, `perhaps`; empty if the
+    cause is unknown."""
 
     cause: str
     sureness: str

@@ -29,7 +29,7 @@ from pslc.watch.recorded import load_of
 FULL: Final = 0.9
 """Share of a file system from which a drive behind it has little room for a cache."""
 STILL_S: Final = 2.0
-"""For so long nothing was completed although something was under way: the drive stood still."""
+"""Shortest stall in seconds: requests were under way and none was completed."""
 FAILED: Final = 0b1100
 """NVMe's critical warnings that it is not reliable, or only read; smartctl's FAILED of an ATA drive is the first."""
 WORN: Final = 90
@@ -87,7 +87,7 @@ class Heat(TypedDict):
 
 
 class Wear(TypedDict):
-    """Of the health log, first and last; null where it does not say."""
+    """Wear of a watched drive by its health log, first and last value; null if the log lacks it."""
 
     critical_warning: list[int | None]
     available_spare: list[int | None]
@@ -98,7 +98,7 @@ class Wear(TypedDict):
 
 
 class Findings(Heat):
-    """See `findings`."""
+    """Findings about a watched drive, by name; `findings` describes them."""
 
     watched_s: float
     began_unix: float
@@ -256,7 +256,7 @@ def _years_left(logs: Sequence[HealthLog], written: float, seconds: float) -> fl
 
 
 class WatchWarning(WarningCode):
-    """Of what was seen of a drive at work."""
+    """Warnings about the observation of a drive at work."""
 
     VIRTUAL = "the machine is virtual, so the drive may be shared, cached or emulated: watch on the machine itself"
     NO_PAUSE = "it was never left alone for 10 s, so what was written before counts too: watch longer"

@@ -87,6 +87,6 @@ class Server:
         Thread(target=self._http.serve_forever, daemon=True).start()
 
     def close(self) -> None:
-        """Answer no more."""
+        """Stop the server."""
         self._http.shutdown()
         self._http.server_close()

@@ -74,7 +74,7 @@ def link_words(link: Link) -> str | None:
 
 
 def file_systems(name: str | None) -> list[FileSystem]:
-    """Those that are mounted from the drive, whatever lies between. A file system that is mounted in several places
+    """File systems that are mounted from the drive, through any layers. A file system that is mounted in several places
     counts once."""
     systems: dict[int, FileSystem] = {}
     for line in Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="replace").splitlines():

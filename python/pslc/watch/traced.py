@@ -18,7 +18,7 @@ from pslc.device import probe
 
 PLACES: Final = (Path("/sys/kernel/tracing"), Path("/sys/kernel/debug/tracing"))
 BUFFER_KIB: Final = 8192
-"""Of each processor: about 100 000 requests, which are taken out every half second or sooner."""
+"""Trace buffer for each processor, in KiB: about 100 000 requests, which are read every half second or sooner."""
 EVENT: Final = "events/block/block_rq_issue"
 OPTIONS: Final = ("nobin", "nohex", "noraw", "noverbose", "context-info")
 """A new instance is born with the options of the whole machine's tracing, whoever has set them; these give lines."""

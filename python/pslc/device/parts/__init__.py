@@ -92,7 +92,7 @@ class Spread:
 
 @functools.cache
 def spreads(controller: str = "") -> tuple[Spread, ...]:
-    """Of all drives, or of the drives of one controller; empty where none of them was reviewed."""
+    """Prediction errors of all drives, or of the drives of one controller; empty if none of them was reviewed."""
     with (FOLDER / "spread.csv").open(encoding="utf-8") as file:
         rows = [row for row in csv.DictReader(file) if row["controller"] == controller]
     keys = ("drives", "figures", "median_percent", "ninety_percent")

@@ -103,7 +103,7 @@ class Nand:
 
     @property
     def slc_bytes_per_s(self) -> float:
-        """The same at one bit a cell."""
+        """Program speed of one die at one bit a cell, in bytes/s, when nothing else holds it back."""
         return self.planes * self.page_bytes / self.slc.program * 1e9
 
 
@@ -152,7 +152,8 @@ class Controller:
 
 @dataclass
 class Reader:
-    """One part file: each key is taken once, what is left over is a fault, and `end` raises all faults together.
+    """Reader of one part file: each key is taken once, a key that is left over is a fault, and `end` raises all faults
+    together.
 
     Until then a value that cannot be used is 0, or empty.
     """

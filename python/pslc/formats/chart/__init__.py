@@ -31,7 +31,7 @@ SUFFIXES: Final = (".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp")
 MIN_SPEED_PX: Final = 0.5
 """Height of a curve above the bottom of the plot: a speed of nothing would take for ever."""
 LEAD_RATIO: Final = 0.02
-"""Of what the axis spans: a curve that begins as near to 0 as this begins at 0."""
+"""Share of the axis' range: a curve that begins this near to 0 begins at 0."""
 
 
 def matches(path: Path, _: str) -> bool:

@@ -16,9 +16,9 @@ Mask = NDArray[np.bool_]
 MIN_INK_LEVELS: Final = 45.0
 """Difference of a pixel from the background, 0 to 441, from which on something is drawn there."""
 MIN_BACKGROUND_RATIO: Final = 0.06
-"""Of the frame: the background, where areas are filled up to near the top."""
+"""Smallest share of the frame that shows the background, where areas are filled nearly to the top."""
 BINS: Final = 16
-"""Of the histogram, for each of red, green and blue."""
+"""Bins of the colour histogram for each of red, green and blue."""
 MAX_COLORS: Final = 14
 MIN_PIXELS_RATIO: Final = 0.12
 """Pixels of a colour that is looked at, as a share of the frame's width."""
@@ -34,9 +34,10 @@ FRINGE_PX: Final = 2
 MAX_FRINGE_RATIO: Final = 0.7
 """Share of a colour's pixels beside another one's from which on it is the soft edge of that."""
 GREY_SPREAD: Final = 18
-"""Of 255: a colour whose red, green and blue differ by less is a grey."""
+"""A colour is grey if its red, green and blue differ by less than this, of 255."""
 MAX_GREY_RATIO: Final = 0.2
-"""Of a colour's contrast: how far its red, green and blue may differ in that if it is a grey."""
+"""A colour is a grey of the background if red, green and blue differ from it by amounts that are equal within this
+share of the contrast."""
 MAX_NAMED_LEVELS: Final = 130.0
 """Largest distance of a curve's colour from the requested one, 0 to 441."""
 HUES: Final = (
@@ -71,7 +72,7 @@ class Color:
 
     @property
     def hex(self) -> str:
-        """As in HTML."""
+        """The colour as HTML has it: `#1f77b4`."""
         return "#{:02x}{:02x}{:02x}".format(*self.rgb)
 
 

@@ -20,13 +20,13 @@ from pslc.formats.chart.lines import Floats, Pixels, Straight
 MIN_SIZE_PX: Final = 200
 """Width and height of a picture: in a smaller one a pixel is more than a percent of the plot."""
 MAX_HIDDEN_RATIO: Final = 0.3
-"""Of a curve: what others may hide."""
+"""Largest share of a curve that others may hide."""
 FRAME_ERROR_PX: Final = 1.0
 """Error of the position of a side of the frame, in pixels."""
 MIN_GREY_EXPLAINED_RATIO: Final = 0.8
-"""Of the pixels of a grey: those that are on its curve, if it is one. Labels are grey as well."""
+"""Smallest share of a grey's pixels that lie on its curve. Labels are grey as well."""
 MIN_GREY_SPAN_RATIO: Final = 0.35
-"""Of the frame's width: the shortest curve of a grey, or of a colour most of which is elsewhere."""
+"""Length of the shortest curve in a grey, or in a colour that is mostly elsewhere, as a share of the frame's width."""
 MAX_FLAT_PX: Final = 2.0
 """Height of a grey curve from which on it is no line of the grid."""
 MIN_GREY_LEVELS: Final = 90.0
@@ -47,25 +47,27 @@ MIN_CUT_RATIO: Final = 0.01
 """Above the plot: how far is looked for the color of a curve and from where on, how near a color is to it (nearer where
 a title may be), and in how many columns."""
 MIN_SCATTERED_RATIO: Final = 0.8
-"""Of the plot's width: what is drawn over as much is no label."""
+"""Smallest share of the plot's width at which marks are no label."""
 MAX_ON_GRID_RATIO: Final = 0.6
-"""Of the pixels of a curve that is drawn over an area: those on lines of the grid."""
+"""Largest share of a curve's pixels on grid lines, if the curve is drawn over an area."""
 SHADOW_PX: Final = 3.0
 MIN_SHADOW_RATIO: Final = 0.8
-"""Of a colour's columns: those in which it begins this near to the line of another one, if it is filled below that."""
+"""Smallest share of a colour's columns that begin at another line, if the colour fills the area below that line."""
 FILL_SHADOW_RATIO: Final = 0.025
-"""Of the frame's height: how near to lines a half transparent area of a mixed colour begins; noise widens them."""
+"""Largest distance between a line and the half transparent area below it, as a share of the frame's height; noise
+widens it."""
 MIN_FILL_RATIO: Final = 0.05
-"""Of the frame's height: the height of what is filled."""
+"""Smallest height of a filled area, as a share of the frame's height."""
 MIN_SEEN_APART_RATIO: Final = 0.25
-"""Of the frame's width: where two curves of shades of one colour have to be seen, one above the other."""
+"""Smallest share of the frame's width in which two curves in shades of one colour are both visible, one above the
+other."""
 RIM_PARTS: Final = 400
-"""Of the frame's width: this part of it is as thick as its sides are at the most."""
+"""Largest thickness of the frame's sides: the frame's width divided by this."""
 STEEP_PX: Final = 2.5
 """Rows from one column to the next from which on a curve is a stroke between two samples."""
 MIN_CLIFF_RATIO: Final = 0.05
 MAX_STROKE_RATIO: Final = 0.03
-"""Of the plot's height and of the curve's columns: how high such a stroke is, and how wide at most."""
+"""Largest height and width of a stray stroke, as a share of the plot's height and of the curve's columns."""
 GRID_LEVELS: Final = 60.0
 """Difference of colour, 0 to 441, up to which a pixel on a line of the grid is of the grid."""
 
