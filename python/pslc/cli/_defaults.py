@@ -36,7 +36,7 @@ def runs_folder() -> Path:
     stated = settings.load()
     if stated.folder is not None:
         _tell(f"recordings in {stated.folder}", stated.path)
-    return output_dirs.runs_folder()
+    return output_dirs.runs_folder(stated)
 
 
 def _tell(what: str, path: Path) -> None:
