@@ -67,10 +67,10 @@ def read_each(paths: Sequence[Path], hints: ImportOptions) -> list[ImportedData]
     (path,) = paths
     if find_spec("PIL") is None:
         raise RecordingError("pslc reads pictures with Pillow, which is not installed", "pip install 'pslc[pictures]'")
-    from pslc.formats.chart import axes, reading
+    from pslc.formats.chart import axes, plot_area, reading
 
     chart = hints.chart
-    wanted = reading.Wanted(
+    wanted = plot_area.Wanted(
         axes.parse(hints.x, "--x", hints.capacity_bytes),
         axes.parse(hints.y, "--y"),
         axes.parse_frame(chart.frame) if chart.frame else None,
