@@ -119,7 +119,7 @@ def text_of(command: Command) -> str:
     has_jobs = any(name == "name" for name, _ in command.options)
     if has_jobs or not command.files:
         if not has_jobs:
-            raise JobError("no job is told", "a job file, or --name=x --rw=read --bs=4k --size=1g")
+            raise JobError("no job is given", "a job file, or --name=x --rw=read --bs=4k --size=1g")
         return job_file.of_command_line(command.options, command.files, command.sections)
     text = job_file.read(command.files, command.sections)
     if not command.options:

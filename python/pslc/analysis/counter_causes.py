@@ -183,9 +183,9 @@ def phase_cause(
     """
     missing = [name for name in REQUIRED_COUNTERS if name not in deltas]
     if len(missing) == len(REQUIRED_COUNTERS) or "dies" not in facts:
-        return _unknown("the drive does not tell what it does inside")
+        return _unknown("the drive does not report its internal work")
     if missing:
-        return _unknown(f"the drive does not tell {', '.join(missing)}")
+        return _unknown(f"the drive does not report {', '.join(missing)}")
     received = deltas["host_write_bytes_total"]
     if written is not None and written > MIN_MEMORY_RATIO * received >= 0.0:
         amounts = f"memory took in {format_bytes(written)} while the drive got {format_bytes(received)}"

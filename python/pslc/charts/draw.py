@@ -127,7 +127,7 @@ def _check(chart: Chart, style: Style) -> None:
     if isinstance(chart, BarChart) and not chart.bars:
         raise user_error("there is no figure to draw", "pslc compare RUN... lists the figures that recordings have")
     if isinstance(chart, CurveChart) and len(chart.curves) > MAX_CURVES:
-        raise user_error(f"a chart of {len(chart.curves)} curves, at most {MAX_CURVES} can be told apart",
+        raise user_error(f"a chart of {len(chart.curves)} curves, at most {MAX_CURVES} can be distinguished",
                          "draw fewer, or bars: --bars mean")  # fmt: skip
     for color in style.colors:
         if not is_color_like(color):

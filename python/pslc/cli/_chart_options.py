@@ -47,7 +47,7 @@ Frame = Annotated[
 Overlay = Annotated[
     Path | None,
     typer.Option(
-        "--overlay", help="Write the picture with what was read drawn over it", metavar="PNG", rich_help_panel=PANEL
+        "--overlay", help="Write the picture with the detected curves over it", metavar="PNG", rich_help_panel=PANEL
     ),
 ]
 

@@ -36,7 +36,7 @@ Size = Annotated[
     str | None,
     typer.Option(
         metavar="SIZE",
-        help="Size of the scratch file; of every job on a simulated drive, such as 20GB",
+        help="Size of the scratch file, or of every job on a simulated drive, such as 20GB",
         rich_help_panel=REAL,
     ),
 ]
@@ -67,7 +67,7 @@ Policy = Annotated[
 VictimRule = Annotated[
     str | None,
     typer.Option(
-        metavar="FILE.py:CLASS", help="Decide which superblock is emptied (pslc.VictimRule)", rich_help_panel=PYTHON
+        metavar="FILE.py:CLASS", help="Choose the superblock to collect next (pslc.VictimRule)", rich_help_panel=PYTHON
     ),
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the plan and stop", rich_help_panel=REAL)]

@@ -278,7 +278,7 @@ def _sha256(data: bytes) -> str:
 
 def _origin(document: PolicyDocument) -> str:
     if document["source_sha256"] is None:
-        return "its source cannot be read, so nobody can tell it from another of this name: put it into a file"
+        return "its source cannot be read, so it cannot be told from another of this name: put it into a file"
     return f"{document['file']}, source sha256 {document['source_sha256'][:12]}"
 
 

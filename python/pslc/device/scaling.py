@@ -66,6 +66,6 @@ def unlike(profile: str) -> str | None:
 def note(by: Fraction) -> str:
     """Note for recordings of a drive that is scaled by `by`."""
     return (
-        f"the drive is scaled to {by}: speeds, shares and write amplification are those of the whole one, "
-        f"sizes, lives and the time to write it {by} of its"
+        f"the drive is scaled to {by}: speeds, shares and write amplification apply as shown; "
+        f"sizes, lifetimes and fill times are {by} of the full-size drive's"
     )

@@ -45,9 +45,9 @@ def brought() -> Component:
         [
             html.H2("Bring your own"),
             dcc.Upload(
-                html.Button("Drop files here, or choose some", type="button"), id="drop", multiple=True
+                html.Button("Drop files here, or choose them", type="button"), id="drop", multiple=True
             ),
-            html.P(f"Known are {formats}. At most {MAX_BYTES / 1e6:g} MB at once. They stay on this machine.",
+            html.P(f"Accepted: {formats}. At most {MAX_BYTES / 1e6:g} MB at once. They stay on this machine.",
                    className="dim", id="most", **_Bytes({"data-bytes": str(MAX_BYTES)})),
             html.Div(id="dropped", **{"aria-live": "polite"}),  # type: ignore[arg-type]
             html.Div(id="fit", **{"aria-live": "polite"}),  # type: ignore[arg-type]
@@ -122,7 +122,7 @@ def dropped(upload: Dropped, view: View, name: str, figures: Sequence[Figure]) -
     parts += [html.P(f"Warning: {doubt}", className="doubt") for doubt in view.doubts]
     parts += [html.P(f"Note: {note}.", className="dim") for note in view.notes]
     if upload.picture:
-        parts.append(html.Img(src=upload.picture, alt="What was read, drawn over the pale picture", className="chart"))
+        parts.append(html.Img(src=upload.picture, alt="The detected curves over the pale picture", className="chart"))
     if upload.is_trace:
         parts.append(html.Button("Replay it on the bench", id={"type": "replay", "of": name}, type="button"))
     if upload.curve is not None:

@@ -232,7 +232,7 @@ def _changes(app: Dash, held: Runs) -> None:
         if not any(clicks) or not ctx.triggered[0]["value"]:
             raise PreventUpdate
         name = ctx.triggered_id["run"]
-        return True, f"Delete {runs_folder() / name} with its report? It cannot be had back.", name
+        return True, f"Delete {runs_folder() / name} with its report? This cannot be undone.", name
 
     @app.callback(
         Output("changed", "data", allow_duplicate=True),

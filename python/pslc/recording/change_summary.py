@@ -79,7 +79,7 @@ def _lines_of(sides: Sequence[Side], rows: Sequence[Compared], index: int) -> li
         lines.append(f"{name} differs from {first} in {len(changed)} of {len(both)} figures: {largest}.")
         if len(changed) <= BY_CHANCE * len(both):
             chance = f"{BY_CHANCE * len(both):.0f} of {len(both)}"
-            lines.append(f"By chance {chance} would: repeat it before you believe it.")
+            lines.append(f"By chance {chance} would differ: repeat the run before you believe it.")
     else:
         some = [row for row in both if math.isfinite(_relative_size(row, index))] or both
         widest, narrowest = (agreement(some, key=lambda row: _relative_size(row, index)) for agreement in (max, min))

@@ -69,7 +69,7 @@ def analyzed(foreign: ImportedData, stated: MeasurementContext | None = None) ->
 
 def _of_reads(foreign: ImportedData, stated: MeasurementContext) -> Writes:
     """The phases of reads, whose causes a curve does not tell; no cache of writes is concluded from them."""
-    unknown = CauseEstimate("unknown", 0.0, "a read, of which the curve alone tells no cause")
+    unknown = CauseEstimate("unknown", 0.0, "a read: its curve alone does not show a cause")
     options = AnalysisOptions(capacity_bytes=stated.capacity_bytes, context=replace(stated, random=True))
     findings = of_curve(foreign.curve, lambda phases: [unknown for _ in phases], options)
     findings |= {"cache_bytes": None, "cache_bytes_low": None, "cache_bytes_high": None, "kind": "read"}

@@ -52,8 +52,8 @@ F = TypeVar("F")
 FITTED: Final = "fitted to"
 """First words of the provenance of a twin's value that `pslc fit` determined from data."""
 TWIN_TAILS: Final = (
-    "this drive is a twin, fitted to speeds and mean times: latencies of its slowest requests (99 % and beyond) are no "
-    "predictions"
+    "this drive is a twin, fitted to speeds and mean times: it does not predict latencies of the slowest "
+    "requests (99 % and beyond)"
 )
 """Note of a recording of a twin."""
 

@@ -60,12 +60,12 @@ def of_writes(recording: Recording, *, outside: bool = False) -> Writes:
       null when it did not fall. When a fill ended before it did, the cache holds `cache_bytes_low` or more.
     - `fill_mean_bytes_per_s`: bytes written over the time it took; null when nothing was written.
     - `phases`: `from_bytes`, `to_bytes`, `bytes_per_s`, `cause`; beyond these the interval of the start, `spread`,
-      `drift`, `confidence` and `because`. Empty when the curve tells of more than the drive's own speed: when reads or
+      `drift`, `confidence` and `because`. Empty when the curve shows more than the drive's own speed: when reads or
       trims are mixed in, or the host paused or kept to a rate.
-    - `throttled_s`: how long the drive throttled for heat; null where it does not tell, or its profile has no heat.
-    - `doubts`: what may be wrong with all this, and what to do about it.
+    - `throttled_s`: seconds for which the drive throttled for heat; null if it does not report that or has no [heat].
+    - `doubts`: warnings, each with what to do about it.
 
-    The causes come from the drive's counters where it is simulated; with `outside` they do not even then.
+    The causes come from the drive's counters if it is simulated, else, or with `outside`, from the curve.
     """
     curve = write_curve(recording)
     mixed = recording.bytes["reads"].any() or recording.bytes["trims"].any() or _paced(recording)

@@ -226,7 +226,7 @@ class Server:
             return
         self._answered = self._asked
         if self._asked == 1 and state is not None and state.clients:
-            say(f"{_connected(state)}. Requests are refused from now on. The drive is saved once nobody is connected, "
+            say(f"{_connected(state)}. Requests are refused from now on. The drive is saved once all are disconnected, "
                 f"in {GRACE_S} s, or at the next Ctrl-C")  # fmt: skip
         elif self._asked == 2:
             say("the drive is saved; the next Ctrl-C kills nbdkit, and leaves what was flushed in the journal")

@@ -13,6 +13,7 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
+from inspect import cleandoc
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast, get_type_hints
 
@@ -184,6 +185,17 @@ def fit_hints(name: str, findings: Mapping[str, Any], start: FitStart) -> list[S
 def question(name: str) -> str:
     """Question that a suite answers, as a sentence."""
     return load(name).__doc__.splitlines()[0]
+
+
+def findings_text(name: str) -> str:
+    """Description of a suite's findings for people: its docstring, or that of the analysis of writes if it names it."""
+    from pslc.recording.writes import of_writes
+
+    text = cleandoc(load(name).findings.__doc__ or "")
+    if "`pslc.recording.writes.of_writes` describes" not in text:
+        return text
+    listed = cleandoc((of_writes.__doc__ or "").partition("\n")[2])
+    return f"Findings of the write, in base units.\n\n{listed}"
 
 
 def expected(name: str, region: Region) -> list[str]:

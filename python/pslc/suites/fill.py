@@ -22,7 +22,7 @@ def steps(region: Region) -> Steps:
 
 
 def findings(recording: Recording) -> Writes:
-    """Findings of the write, as `pslc.recording.writes.of_writes` has them."""
+    """Findings of the write; `pslc.recording.writes.of_writes` describes them."""
     return of_writes(recording)
 
 

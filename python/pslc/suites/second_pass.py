@@ -40,10 +40,10 @@ class Findings(Writes):
 
 
 def findings(recording: Recording) -> Findings:
-    """Both passes.
+    """Findings of both passes.
 
-    - those of `pslc.recording.writes.of_writes`, of the second pass
-    - `first_pass`: the same of the first
+    - the findings of `fill`, for the second pass
+    - `first_pass`: the same for the first pass
     - `cache_share`: the cache of the second pass over that of the first; null where one has no end
     - `first_as_far_bytes_per_s`: the mean of the first pass over as many bytes as the second wrote
     """

@@ -154,7 +154,7 @@ class Findings(TypedDict):
 
 
 def findings(recording: Recording) -> Findings:
-    """Over the steady-state window, which is the last five rounds:
+    """Findings over the steady-state window, which is the last five rounds:
 
     - `iops`: `read_percent`, `request_bytes`, `iops`; `throughput`: `kind`, `request_bytes`, `bytes_per_s`
     - `latency`: `read_percent`, `request_bytes`, `mean_s`, `max_s`

@@ -37,9 +37,9 @@ class Findings(Writes):
 
 
 def findings(recording: Recording) -> Findings:
-    """The cache, and what is left.
+    """Size of the cache, and the speed that is sustained.
 
-    - those of `pslc.recording.writes.of_writes`; each phase has `from_s` and `to_s` as well
+    - the findings of `fill`; each phase has `from_s` and `to_s` as well
     - `steady_bytes_per_s`: over the last sixth of the time; `steady_spread`: its fastest tenth
       minus its slowest, divided by their mean; null when nothing was recorded
     """

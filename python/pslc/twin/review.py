@@ -194,7 +194,7 @@ def complete(figures: Figures, drive: Drive) -> list[str]:
         last = 3
     if last == 1:
         return [
-            "one speed is told: it is taken for the whole fill; a drive with a cache has more, such as cache= and mean="
+            "only one speed is stated, so it counts for the whole fill; a drive with a cache needs more, such as cache="
         ]
     if 1 not in speeds:
         speeds[1] = done.first_speed()

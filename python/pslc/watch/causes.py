@@ -27,8 +27,8 @@ CAUSES: Final = {
     "heat": "the drive throttled for heat",
     "flush": "writes were flushed more often",
     "cache": "the SLC cache was full",
-    "room": "the drive made room while it took writes in, by folding or collection",
-    "unknown": "why is not to be seen from outside",
+    "room": "the drive was folding or collecting garbage beside the writes",
+    "unknown": "the cause cannot be determined without the drive's counters",
 }
 """Causes of a slowdown, in the order in which they are tested."""
 

@@ -259,9 +259,9 @@ class WatchWarning(WarningCode):
     """Warnings about the observation of a drive at work."""
 
     VIRTUAL = "the machine is virtual, so the drive may be shared, cached or emulated: watch on the machine itself"
-    NO_PAUSE = "it was never left alone for 10 s, so what was written before counts too: watch longer"
-    INTERVALS = "intervals are of {span}, so pauses and falls within one are not seen: take intervals of 1 s"
-    GAPS = "for {span} nobody looked (the machine slept, or was busy): what was then is missed"
+    NO_PAUSE = "the drive was never idle for 10 s, so earlier writes may still fill its cache: watch longer"
+    INTERVALS = "each interval is {span} long, so shorter pauses and slowdowns are invisible: take intervals of 1 s"
+    GAPS = "no sample was taken for {span} (the machine slept, or was busy): the report misses what happened then"
 
 
 def _doubts(recording: Recording, load: Load) -> list[MeasurementWarning]:
@@ -284,9 +284,9 @@ def sentences(findings: Findings) -> list[str]:
     lines = [_fall(row, findings) for row in findings["falls"][:MOST_SAID]]
     left = len(findings["falls"]) - len(lines)
     if left > 0:
-        lines.append(f"It happened {left} more times; the table has them all.")
+        lines.append(f"{left} more slowdowns are in the table.")
     if not lines and (findings["read_bytes"] or findings["written_bytes"]):
-        lines.append("Neither reads nor writes became slow for reasons of the drive's.")
+        lines.append("The drive caused no slowdown.")
     if any(row["cause"] in ("cache", "room") for row in findings["falls"]) and not findings["discards"]:
         full = findings["full"]
         if full is not None and full >= FULL:
@@ -362,7 +362,7 @@ def _of_wear(findings: Findings) -> list[str]:
     warnings = wear["critical_warning"][1]
     failed = isinstance(warnings, int) and bool(warnings & FAILED)
     if failed:
-        lines.append("The drive says that it FAILED: copy what is on it now.")
+        lines.append("The drive reports that it FAILED: copy its data now.")
     elif isinstance(used, int) and used >= WORN:
         lines.append(f"It is worn: {used} % of its life are used, by its own count.")
     if isinstance(spare, int) and isinstance(limit, int) and spare < limit:
@@ -374,7 +374,7 @@ def _of_wear(findings: Findings) -> list[str]:
         lines += [f"By its own count {' and '.join(own)}."] if own else []
     first, last = wear["media_errors"]
     if isinstance(first, int) and isinstance(last, int) and last > first:
-        lines.append(f"Its media errors rose from {first} to {last}: copy what is on it.")
+        lines.append(f"Its media errors rose from {first} to {last}: copy its data.")
     if findings["life_years"] is not None:
         lines.append(f"At this load it lasts {findings['life_years']:.1f} more years, by its own count of wear.")
     return lines

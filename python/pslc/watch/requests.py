@@ -144,7 +144,7 @@ def make_requests(load: Load, span_bytes: int, order: Order | None = None) -> Re
     amounts = dict(_amounts(load))
     count = int(sum(counts.sum() for _, counts in amounts.values()) + np.nansum(load.flushes))
     if not count:
-        raise RecordingError("nothing was read or written while it was watched", "watch while the drive works")
+        raise RecordingError("nothing was read or written while it was watched", "watch the drive while it works")
     if count > MAX_REQUESTS:
         raise RecordingError(
             f"{words.count(count)} requests are too many to replay (at most {words.count(MAX_REQUESTS)})",

@@ -36,11 +36,11 @@ class Traced:
         disks = [path for path in probe.stack(number) if not (path / "partition").exists()]
         if not disks or disks[0].name.startswith(("dm-", "md")):
             below = f": pslc watch /dev/{disks[-1].name} --trace" if disks else ""
-            raise TargetError("requests are seen at drives, not at what is made of them", f"trace the drive{below}")
+            raise TargetError("only physical drives can be traced, not devices made of them", f"trace the drive{below}")
         place = next((path for path in PLACES if (path / "instances").is_dir()), None)
         if place is None:
             raise TargetError(
-                "--trace needs the kernel's tracefs, which is not mounted, or closed to who is not root",
+                "--trace needs the kernel's tracefs, which is not mounted, or not readable without root",
                 "mount -t tracefs none /sys/kernel/tracing, as root; or use blktrace: pslc replay takes its files",
             )
         major, _, minor = (disks[0] / "dev").read_text().strip().partition(":")
