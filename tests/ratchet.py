@@ -158,13 +158,48 @@ def _in_sources(count: Callable[[str, str], int]) -> Counter[str]:
 
 
 def complex_functions() -> Counter[str]:
-    """How many Python functions of each file are over MAX_COMPLEXITY (McCabe's, as ruff counts it)."""
+    """How many Python functions of each file are over MAX_COMPLEXITY (McCabe's, as ruff counts it: no operators)."""
     options = ["--select=C901", f"--config=lint.mccabe.max-complexity={MAX_COMPLEXITY}", "--ignore-noqa"]
     ruff = [sys.executable, "-m", "ruff", "check", "python", "tests", "benches", "docs", *options]
     done = subprocess.run(
         [*ruff, "--output-format=json", "--exit-zero"], cwd=ROOT, capture_output=True, text=True, check=True
     )
     return Counter(item["filename"].removeprefix(f"{ROOT}/") for item in json.loads(done.stdout))
+
+
+def decisions(function: ast.AST) -> int:
+    """Complexity of a function as radon counts it: with comprehensions, Boolean operators and conditional values."""
+    total = 1
+    for node in _own_nodes(function):
+        match node:
+            case ast.If() | ast.IfExp() | ast.Assert():
+                total += 1
+            case ast.For(orelse=orelse) | ast.While(orelse=orelse) | ast.AsyncFor(orelse=orelse):
+                total += 1 + bool(orelse)
+            case ast.Try(handlers=handlers, orelse=orelse):
+                total += len(handlers) + bool(orelse)
+            case ast.BoolOp(values=values):
+                total += len(values) - 1
+            case ast.comprehension(ifs=ifs):
+                total += 1 + len(ifs)
+            case ast.Match(cases=cases):
+                total += sum(not (isinstance(case.pattern, ast.MatchAs) and not case.pattern.pattern) for case in cases)
+    return total
+
+
+def _own_nodes(node: ast.AST) -> Iterator[ast.AST]:
+    """Nodes below a function, without those of functions and classes within it."""
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield child
+            yield from _own_nodes(child)
+
+
+def intricate_functions(name: str, text: str) -> int:
+    """How many Python functions of a file have a complexity over MAX_COMPLEXITY, as radon counts it."""
+    nodes = ast.walk(ast.parse(text if name.endswith(".py") else ""))
+    functions = (node for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+    return sum(decisions(function) > MAX_COMPLEXITY for function in functions)
 
 
 def lint_exceptions() -> Counter[str]:
@@ -181,6 +216,7 @@ COUNTS: dict[str, Callable[[], Counter[str]]] = {
     "functions of over 60 lines": lambda: _in_sources(long_functions),
     "helps with a full stop or 'without it'": lambda: _in_sources(help_texts),
     "functions of a complexity over 15": complex_functions,
+    "functions of a complexity over 15 by radon": lambda: _in_sources(intricate_functions),
     "exceptions to lints": lint_exceptions,
 }
 

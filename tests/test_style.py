@@ -51,6 +51,29 @@ def test_a_function_is_as_long_as_its_body():
     assert list(ratchet.rust_bodies(rust)) == [2]
 
 
+def test_a_complexity_counts_what_radon_counts():
+    text = """
+def f(a, b):
+    if a and b or a:  # 1 if, 2 operators
+        return [c for c in a if c]  # 1 loop, 1 condition
+    def g():
+        return 1 if a else 2
+    try:
+        return b if a else a  # 1
+    except ValueError:  # 1
+        assert a  # 1
+    for _ in a:  # 1 and its else
+        pass
+    else:
+        match a:
+            case 1:  # 1
+                pass
+            case _:
+                pass
+"""
+    assert ratchet.decisions(ratchet.ast.parse(text).body[0]) == 1 + 3 + 2 + 1 + 1 + 1 + 2 + 1
+
+
 def test_a_help_text_names_its_default_in_brackets():
     text = 'Option(help="Size."), Option(help="Size; all without it"), Option(help="Size (default: all)")'
     assert ratchet.help_texts("python/pslc/cli/run.py", text) == 2

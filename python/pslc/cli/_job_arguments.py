@@ -125,13 +125,7 @@ def parse(context: typer.Context, subject: str | None, on: str | None, sections:
     from pslc import suites
     from pslc.base.errors import user_error
 
-    arguments = context.args
-    if subject is not None and subject.startswith("--"):
-        # The parser takes the first of fio's options for the subject.
-        arguments = [subject, *arguments]
-        subject = next((word for word in arguments if not word.startswith("-")), None)
-        if subject is not None:
-            arguments.remove(subject)
+    subject, arguments = _subject_and_rest(subject, context.args)
     files = [word for word in arguments if not word.startswith("--")]
     if short := next((word for word in files if word.startswith("-") and word != "-"), None):
         hint = "--save DIR keeps the recording, --output FILE what is printed"
@@ -146,6 +140,17 @@ def parse(context: typer.Context, subject: str | None, on: str | None, sections:
     if subject is None and any(name == "name" for name, _ in options):
         subject = COMMAND_LINE
     return JobArguments(subject, files, options, sections or [])
+
+
+def _subject_and_rest(subject: str | None, arguments: list[str]) -> tuple[str | None, list[str]]:
+    """The subject and the other arguments: the parser takes the first of fio's options for the subject."""
+    if subject is None or not subject.startswith("--"):
+        return subject, arguments
+    arguments = [subject, *arguments]
+    subject = next((word for word in arguments if not word.startswith("-")), None)
+    if subject is not None:
+        arguments.remove(subject)
+    return subject, arguments
 
 
 def _check_words(words: Sequence[str], on: str) -> None:

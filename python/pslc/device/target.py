@@ -189,30 +189,11 @@ def open_simulated(spec: str) -> SimDrive:
 
 def _simulated(spec: str, host: Sequence[tuple[str, str]] = ()) -> Target:
     name, *pairs = spec.removeprefix("sim:").split(",")
-    overrides = []
-    for pair in pairs:
-        key, equals, value = pair.partition("=")
-        if not equals or not key.strip():
-            raise TargetError(
-                f'"{pair}" in {spec} is not key=value', "a key of the profile, such as cache.mode=pure-xlc"
-            )
-        overrides.append((key.strip(), value.strip()))
+    overrides = _overrides(pairs, spec)
     bare = ("host", hosts.NONE) in overrides
     by = next((scaling.factor(value, spec) for key, value in reversed(overrides) if key == scaling.KEY), Fraction(1))
     overrides = [pair for pair in overrides if pair != ("host", hosts.NONE) and pair[0] != scaling.KEY]
-    texts = library()
-    if "/" in name or name.endswith(".toml"):
-        source, text, slug = name, read(name), Path(name).stem
-    elif name in texts:
-        source, text, slug = f"{name}.toml", texts[name], name
-    else:
-        if not name:
-            raise TargetError(
-                f"{spec} names no drive", f"for example sim:{next(iter(texts))}; pslc drives lists them all"
-            )
-        meant = _meant(name, texts)
-        more = "pslc drives lists them all"
-        raise TargetError(f"unknown drive {name}", f"did you mean {meant}? {more}" if meant else more)
+    source, text, slug = _source(name, spec)
     stated = [key for key, _ in overrides]
     below = foundation(source, text, overrides)
     if by != 1:
@@ -234,6 +215,32 @@ def _simulated(spec: str, host: Sequence[tuple[str, str]] = ()) -> Target:
         target.facts["scale"], target.facts["scale_unlike"] = str(by), scaling.unlike(profile)
         target.facts["notes"].append(scaling.note(by))
     return target
+
+
+def _overrides(pairs: Sequence[str], spec: str) -> list[tuple[str, str]]:
+    overrides = []
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not equals or not key.strip():
+            raise TargetError(
+                f'"{pair}" in {spec} is not key=value', "a key of the profile, such as cache.mode=pure-xlc"
+            )
+        overrides.append((key.strip(), value.strip()))
+    return overrides
+
+
+def _source(name: str, spec: str) -> tuple[str, str, str]:
+    """Name, text and slug of the profile that a target names."""
+    texts = library()
+    if "/" in name or name.endswith(".toml"):
+        return name, read(name), Path(name).stem
+    if name in texts:
+        return f"{name}.toml", texts[name], name
+    more = "pslc drives lists them all"
+    if not name:
+        raise TargetError(f"{spec} names no drive", f"for example sim:{next(iter(texts))}; {more}")
+    meant = _meant(name, texts)
+    raise TargetError(f"unknown drive {name}", f"did you mean {meant}? {more}" if meant else more)
 
 
 def _of(drive: SimDrive, spec: str, slug: str) -> Target:

@@ -118,9 +118,18 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
         bad += skipped
     directions = {int(op) for block in blocks for piece in block.pieces for op in np.unique(piece[2])}
     direction = 1 if 1 in directions or 0 not in directions else 0
+    data = _imported(paths, blocks, direction, hints)
+    data.bad_lines = bad
+    if data.curve is not None and {0, 1} <= directions:
+        data.read_as += ", its reads left out"
+    return data
+
+
+def _imported(paths: Sequence[Path], blocks: list[_Block], direction: int, hints: ImportOptions) -> ImportedData:
+    """The rows of one direction, 0 for reads and 1 for writes, as data."""
     kind = KIND_OF[direction]
     name = paths[0].name if len(paths) == 1 else f"{paths[0].name} and {len(paths) - 1} more"
-    data = ImportedData(name, None, bad_lines=bad, kind=kind)
+    data = ImportedData(name, None, kind=kind)
     wanted = [(block, rows) for block in blocks if len((rows := block.rows(direction)).ms)]
     back_s = max((block.back_ms for block, _ in wanted), default=0) / 1000
     data.clock_back_s = back_s if back_s > LATE_S else 0.0
@@ -130,19 +139,16 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
     count = Counter(block.path for block in blocks)
     threads = [_thread(block, count[block.path], jobs) for block, _ in wanted]
     taken = [_taken(block, rows, thread, kind) for (block, rows), thread in zip(wanted, threads, strict=True)]
-    epoch = int(wanted[0][1].ms[0]) >= EPOCH_MS
-    if epoch:
+    interval = min(item.interval_ms for item in taken)
+    groups: list[int] = []
+    if int(wanted[0][1].ms[0]) >= EPOCH_MS:
         first = min(float(item.covered.start_s[0]) for item in taken)
-        placed, groups = [item.covered.shifted(-first) for item in taken], []
-        placed = fio_rows.ended_together(placed, min(item.interval_ms for item in taken) / 1000)
+        placed = fio_rows.ended_together([item.covered.shifted(-first) for item in taken], interval / 1000)
     else:
         groups = _groups([block for block, _ in wanted], threads, hints)
         placed = _placed(groups, taken, threads)
-    interval = min(item.interval_ms for item in taken)
     data.curve, data.idle_s = fio_rows.curve_of(placed, interval / 1000)
     data.read_as = f"fio log of {kind}s: {taken[0].how}{_order(groups, len(taken))}"
-    if {0, 1} <= directions:
-        data.read_as += ", its reads left out"
     data.cautions += [*_twins(wanted), *_unsure(taken)]
     data.notes += _notes(wanted, taken, data.idle_s)
     is_whole = _is_whole(data, taken, threads)

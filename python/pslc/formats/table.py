@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -519,8 +519,16 @@ def _read_as(table: Grid, along: Column, second: Column, *, is_speed: bool, kind
     return f"column {along.called} is the {axis}{unit}, {second.called} {meaning}{left}"
 
 
-def _tests(table: Grid) -> ImportedData:
-    """A row each: the words and parameters of a row are its name."""
+class _TestColumns(NamedTuple):
+    """Columns of a table with a row for each test: its name's, speeds, request rates and mean latencies."""
+
+    names: list[Column]
+    speeds: list[Column]
+    rates: list[Column]
+    means: list[Column]
+
+
+def _test_columns(table: Grid) -> _TestColumns:
     speeds = [col for col in table.columns if col.kind == "speed"]
     rates = [col for col in table.columns if col.kind == "iops"]
     means = [col for col in table.columns if col.kind == "latency" and MEANS.search(col.name.lower())]
@@ -531,25 +539,40 @@ def _tests(table: Grid) -> ImportedData:
         if col.place not in taken
         and (PARAMETERS.search(col.name.lower()) or not table.holds(col, _numeric(table), 0.9))
     ]
+    return _TestColumns(names, speeds, rates, means)
+
+
+def _tests(table: Grid) -> ImportedData:
+    """A row each: the words and parameters of a row are its name."""
+    columns = _test_columns(table)
     data = ImportedData(table.path.name, None)
-    for number_of, row in enumerate((row for part in _parts(table) for row in part.rows), 1):
-        parts = [_part(col, row[col.place].strip()) for col in names if col.place < len(row) and row[col.place].strip()]
-        test = ", ".join(parts) or f"row {number_of}"
-        mode = next((MODES[cell.strip().lower()] for cell in row if cell.strip().lower() in MODES), "")
-        latency = _value(table, row, means[0]) if means else None
-        kinds = dict.fromkeys(col.direction or mode or "mixed" for col in [*speeds, *rates])
-        for kind in kinds:
-            own = [_value(table, row, col) for col in speeds if (col.direction or mode or "mixed") == kind]
-            iops = [_value(table, row, col) for col in rates if (col.direction or mode or "mixed") == kind]
-            for speed in own or [None]:
-                rate = iops[0] if iops else None
-                if speed or rate:
-                    data.rows.append(Measured(test, kind, speed or None, rate or None, latency))
+    for place, row in enumerate((row for part in _parts(table) for row in part.rows), 1):
+        data.rows += _results_of_row(table, columns, row, place)
     if not data.rows:
         raise RecordingError(f"{table.path} holds a table of tests without speeds", f"the columns are {_listed(table)}")
-    units = [f"{col.called} in {shown_unit(col.unit)}" for col in [*speeds, *rates, *means[:1]]]
+    shown = [*columns.speeds, *columns.rates, *columns.means[:1]]
+    units = [f"{col.called} in {shown_unit(col.unit)}" for col in shown]
     data.read_as = f"a table of tests, a row each, not a curve: {gate.listed(units)}"
     return data
+
+
+def _results_of_row(table: Grid, columns: _TestColumns, row: list[str], place: int) -> list[Measured]:
+    cells = [(col, row[col.place].strip()) for col in columns.names if col.place < len(row)]
+    parts = [_part(col, cell) for col, cell in cells if cell]
+    test = ", ".join(parts) or f"row {place}"
+    mode = next((MODES[cell.strip().lower()] for cell in row if cell.strip().lower() in MODES), "")
+    latency = _value(table, row, columns.means[0]) if columns.means else None
+    values: dict[str, tuple[list[float | None], list[float | None]]] = {}
+    for at, cols in enumerate((columns.speeds, columns.rates)):
+        for col in cols:
+            values.setdefault(col.direction or mode or "mixed", ([], []))[at].append(_value(table, row, col))
+    results = []
+    for kind, (speeds, rates) in values.items():
+        rate = rates[0] if rates else None
+        for speed in speeds or [None]:
+            if speed or rate:
+                results.append(Measured(test, kind, speed or None, rate or None, latency))
+    return results
 
 
 def _part(col: Column, cell: str) -> str:

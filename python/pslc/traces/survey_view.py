@@ -28,15 +28,18 @@ def _total(survey: Survey, what: Literal["count", "bytes", "sequential"], kind: 
 
 def sentences(survey: Survey) -> list[str]:
     """Volume and mix, sequence, working set, rewriting, pauses and bursts."""
+    return [*_of_volume(survey), *_of_working_set(survey), *_of_pauses(survey)]
+
+
+def _of_volume(survey: Survey) -> list[str]:
     seconds = survey["duration_ns"] / 1e9
     moved = {kind: _total(survey, "bytes", kind) for kind in ("read", "write", "trim")}
-    lines = []
     parts = [f"{words.size(moved[kind])} {verb}" for kind, verb in
              (("write", "written"), ("read", "read"), ("trim", "trimmed")) if moved[kind]]  # fmt: skip
     flushes = _total(survey, "count", "flush")
     parts += [f"{words.count(flushes)} flush{'es' if flushes > 1 else ''}"] if flushes else []
     rate = f", {words.speed((moved['write'] + moved['read']) / seconds)} on average" if seconds else ""
-    lines.append(f"{_joined(parts) or 'Nothing moved'}{rate}.")
+    lines = [f"{_joined(parts) or 'Nothing moved'}{rate}."]
     for kind in ("write", "read"):
         count = _total(survey, "count", kind)
         if count:
@@ -44,17 +47,26 @@ def sentences(survey: Survey) -> list[str]:
             sequential = f"{words.share(part)} of them" if part else "none of them"
             mean = words.size(moved[kind] / count)
             lines.append(f"{words.count(count)} {kind}s of {mean} on average, {sequential} sequential.")
+    return lines
+
+
+def _of_working_set(survey: Survey) -> list[str]:
+    lines = []
+    written = _total(survey, "bytes", "write")
     if survey["touched_bytes"]:
         lines.append(
-            f"It uses {words.size(survey['touched_bytes'])} and writes {words.size(survey['written_bytes'])} of it."
+            f"Working set: {words.size(survey['touched_bytes'])}, written: {words.size(survey['written_bytes'])}."
         )
-    if moved["write"]:
-        again = min(survey["rewritten_bytes"] / moved["write"], 1.0)
-        lines.append(
-            f"{words.share(again)} of what is written was written before." if again else "Nothing is rewritten."
-        )
-    if survey["timed"] and seconds:
+    if written:
+        again = min(survey["rewritten_bytes"] / written, 1.0)
+        lines.append(f"{words.share(again)} of the writes are rewrites." if again else "Nothing is rewritten.")
+    if survey["timed"] and survey["duration_ns"]:
         lines.append(f"The queue depth was {words.count(survey['took_ns'] / survey['duration_ns'])} on average.")
+    return lines
+
+
+def _of_pauses(survey: Survey) -> list[str]:
+    lines = []
     pauses = [row for row in survey["bursts"] if row["pauses"]]
     if pauses:
         longest = words.span(survey["longest_pause_ns"] / 1e9)

@@ -54,8 +54,10 @@ def why(fall: Slowdown, slowdowns: Sequence[Slowdown], changes: Sequence[Change]
         return Because("link", "sure")
     if fall.after.celsius >= HOT and throttled is not False:
         return Because("heat", "very likely" if throttled else "likely")
-    if fall.kind == "read":
-        return Because("unknown", "")
+    return _cause_of_writes(fall, slowdowns) if fall.kind == "write" else Because("unknown", "")
+
+
+def _cause_of_writes(fall: Slowdown, slowdowns: Sequence[Slowdown]) -> Because:
     rise = fall.after.flushes / fall.before.flushes if fall.before.flushes > 0 else math.inf
     if fall.after.flushes > 0.1 and rise >= FLUSHED:
         return Because("flush", "likely")
@@ -63,18 +65,16 @@ def why(fall: Slowdown, slowdowns: Sequence[Slowdown], changes: Sequence[Change]
         return Because("room", "likely")
     if fall.since_pause_bytes < LEAST_CACHE:
         return Because("unknown", "")
-    same = [
-        event
-        for event in slowdowns
-        if event is not fall
-        and event.kind == "write"
-        and event.pause_observed
-        and not event.is_further
-        and abs(event.since_pause_bytes - fall.since_pause_bytes) <= SAME * fall.since_pause_bytes
-    ]
+    again = any(_fell_alike(fall, event) for event in slowdowns if event is not fall)
     # A drive that was slow after a short pause, and fast after a longer one, folds in pauses.
-    surely = fall.recovery.idle_s >= MIN_PAUSE_S and (same or fall.recovery.insufficient_idle_s)
+    surely = fall.recovery.idle_s >= MIN_PAUSE_S and (again or fall.recovery.insufficient_idle_s)
     return Because("cache", "very likely" if surely else "likely")
+
+
+def _fell_alike(fall: Slowdown, event: Slowdown) -> bool:
+    """Whether writes fell once more after as many bytes since a pause."""
+    is_first_fall = event.kind == "write" and event.pause_observed and not event.is_further
+    return is_first_fall and abs(event.since_pause_bytes - fall.since_pause_bytes) <= SAME * fall.since_pause_bytes
 
 
 def lower(change: Change) -> bool:

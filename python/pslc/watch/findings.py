@@ -287,13 +287,33 @@ def sentences(findings: Findings) -> list[str]:
         lines.append(f"{left} more slowdowns are in the table.")
     if not lines and (findings["read_bytes"] or findings["written_bytes"]):
         lines.append("The drive caused no slowdown.")
-    if any(row["cause"] in ("cache", "room") for row in findings["falls"]) and not findings["discards"]:
-        full = findings["full"]
-        if full is not None and full >= FULL:
-            lines.append(
-                f"Nothing was discarded, and the file system on it is {words.share(full)} full: a full drive has "
-                "little room for a cache. fstrim tells it what is free."
-            )
+    lines += [*_of_free_space(findings), *_of_events(findings), *_of_wear(findings)]
+    if not findings["watched_s"]:
+        return lines
+    kinds = [f"{words.size(row['bytes'])} {verb}" for row, verb in _verbs(findings)]
+    moved = " and ".join(kinds) or "Nothing moved"
+    lines.append(
+        f"{moved} in {words.span(findings['watched_s'])}. The drive was busy for {words.share(findings['busy'])} of "
+        f"that time, and at most {words.size(findings['most_since_pause_bytes'])} were written without a pause of "
+        f"{MIN_PAUSE_S:.0f} s."
+    )
+    return lines
+
+
+def _of_free_space(findings: Findings) -> list[str]:
+    is_slow = any(row["cause"] in ("cache", "room") for row in findings["falls"])
+    full = findings["full"]
+    if not is_slow or findings["discards"] or full is None or full < FULL:
+        return []
+    return [
+        f"Nothing was discarded, and the file system on the drive is {words.share(full)} full: a full drive has little "
+        "room for a cache. Run fstrim to discard free space."
+    ]
+
+
+def _of_events(findings: Findings) -> list[str]:
+    """Stalls, changes of the link, and heat."""
+    lines = []
     for row in findings["stood_still"][:MOST_SAID]:
         lines.append(f"Nothing was completed for {words.span(row['seconds'])} from {clock(row['at_s'], findings)} on.")
     for change in findings["changes"]:
@@ -303,16 +323,7 @@ def sentences(findings: Findings) -> list[str]:
     hottest, at_s = findings["hottest_c"], findings["hottest_at_s"]
     if hottest is not None and at_s is not None and (findings["hot_s"] or findings["throttled"]):
         more = ", and it throttled by its own count" if findings["throttled"] else ""
-        lines.append(f"It was at {hottest:.0f} C at {clock(at_s, findings)}{more}.")
-    lines += _of_wear(findings)
-    if not findings["watched_s"]:
-        return lines
-    kinds = [f"{words.size(row['bytes'])} {verb}" for row, verb in _verbs(findings)]
-    moved = " and ".join(kinds) or "Nothing moved"
-    lines.append(
-        f"{moved} in {words.span(findings['watched_s'])}; it was busy for {words.share(findings['busy'])} of it, and "
-        f"at most {words.size(findings['most_since_pause_bytes'])} were written without a pause of {MIN_PAUSE_S:.0f} s."
-    )
+        lines.append(f"The drive reached {hottest:.0f} C at {clock(at_s, findings)}{more}.")
     return lines
 
 

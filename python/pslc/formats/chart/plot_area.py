@@ -43,7 +43,7 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Ruled:
-    """What is drawn in a frame besides curves, shape of the picture within it.
+    """Masks of the frame and the grid, in the shape of the plot area.
 
     Attributes:
         rows_and_columns: all of those on which a line of the grid is.
