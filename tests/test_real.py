@@ -371,4 +371,4 @@ def test_what_others_write_meanwhile_is_seen_in_the_counters_of_the_device(tmp_p
     if moved < 1.5 * recording.written_bytes:
         pytest.skip("the other writer got too little of this drive")
     assert "other" in {phase["cause"] for phase in recording.findings["phases"]}
-    assert any("was for others" in doubt for doubt in recording.findings.doubts)
+    assert any("was for other programs" in doubt for doubt in recording.findings.doubts)

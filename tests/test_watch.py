@@ -488,10 +488,10 @@ def test_the_member_that_is_busy_while_the_others_wait_holds_them_back():
 @pytest.mark.parametrize(
     ("busy", "seconds", "said"),
     [
-        ((0.95, 0.9), 60, "No single member"),
-        ((0.6, 0.1), 60, "No member holds"),
-        ((0.95, 0.1), 5, "No member is said"),
-        ((0.1, 0.05), 60, "No member is said"),
+        ((0.95, 0.9), 60, "No single drive"),
+        ((0.6, 0.1), 60, "No drive of the pool slows down"),
+        ((0.95, 0.1), 5, "No drive of the pool can be named"),
+        ((0.1, 0.05), 60, "No drive of the pool can be named"),
     ],
 )
 def test_where_no_member_stands_out_none_is_blamed(busy, seconds, said):

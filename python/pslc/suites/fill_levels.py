@@ -166,18 +166,21 @@ def sentences(findings: Findings) -> list[str]:
     full, gone_at = findings["half_full"], findings["half_gone"]
     if held and held[-1] != sizes[-1]:
         gone = next(level for level, _ in sizes if level > held[-1][0])
-        lines.append(f"At {100 * gone:.0f} % full, nothing is left of it.")
+        lines.append(f"At {100 * gone:.0f} % full, no cache is left.")
         if gone == gone_at:
-            advice = f"Keep it at most {100 * full:.0f} % full" if full else "Keep it as empty as you can"
+            advice = f"Keep the drive at most {100 * full:.0f} % full" if full else "Keep the drive as empty as you can"
             return [*lines, f"{advice}."]
     if gone_at is not None and full:
-        lines.append(f"Keep it at most {100 * full:.0f} % full: at {100 * gone_at:.0f} % less than half of it is left.")
+        keep = f"Keep the drive at most {100 * full:.0f} % full"
+        lines.append(f"{keep}: at {100 * gone_at:.0f} % less than half of its cache is left.")
     elif gone_at is not None:
-        lines.append(f"Keep it as empty as you can: at {100 * gone_at:.0f} % full less than half of it is left.")
+        lines.append(
+            f"Keep the drive as empty as you can: at {100 * gone_at:.0f} % full, less than half of its cache is left."
+        )
     elif full:
         keeps = write_sentences.alike(min(cache for _, cache in sizes), sizes[0][1])
-        left = "it does not shrink" if keeps else "at least half of it is left"
-        lines.append(f"Run it as full as you like: up to {100 * full:.0f} % {left}.")
+        left = "its cache does not shrink" if keeps else "at least half of its cache is left"
+        lines.append(f"Fill the drive as you like: up to {100 * full:.0f} % {left}.")
     return lines
 
 

@@ -120,7 +120,7 @@ def _of_the_full(findings: Findings) -> str:
     """What the second pass says of the cache, where its end was not seen."""
     low = findings["cache_bytes_low"]
     if write_sentences.began_full(findings["phases"]):
-        return "on the full one nothing is left of it"
+        return "on the full one, no cache is left"
     return f"on the full one {words.size(low)} or more" if low else "on the full one there is no cliff"
 
 
