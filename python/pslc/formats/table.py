@@ -325,15 +325,20 @@ def _along(table: Grid, hints: ImportOptions, speed: Column | None) -> Column:
         return times[0]
     if len(places) == 1 or (places and places[0].direction == (speed.direction if speed else "")):
         return places[0]
+    raise _without_axis(table, places)
+
+
+def _without_axis(table: Grid, places: Sequence[Column]) -> RecordingError:
+    """The error for a table without a column of time or position, or with several of position."""
     if places:
-        raise RecordingError(
+        return RecordingError(
             f"{table.path} has {len(places)} columns of sizes: {gate.listed([col.called for col in places])}",
             f"name the position: --x '{places[0].called}={places[0].unit}'",
         )
     units = ", ".join(sorted(SIZES | TIMES))
     bare = next((col for col in table.columns if col.kind == "date"), None)
     example = f"--x '{bare.called}=s', or another unit" if bare else "--x COLUMN=UNIT"
-    raise RecordingError(
+    return RecordingError(
         f"{table.path}: no column tells a unit for --x, the time or position",
         f"{example} of {units}; the columns are {_listed(table)}",
     )
@@ -374,12 +379,7 @@ def _curve(table: Grid, hints: ImportOptions, along: Column, speed: Column | Non
             "name another column with --x; rows of several drives or runs belong into files of their own",
         )
     if speed is None:
-        moved = values[1] - values[1][0]
-        if moved.size > 1 and 0 < values[1][0] <= FAR_STEPS * _step(moved):
-            at, moved = np.concatenate([[0.0], at]), np.concatenate([[0.0], values[1]])
-        else:
-            data.notes.append(f"{second.called} counts from its first row on")
-        data.curve = _of_positions(at, moved)
+        data.curve = _of_counts(at, values[1], second, data)
     else:
         data.curve = _of_speeds(at, values[1], by_size=along.kind in ("size", "percent"))
     data.read_as = _read_as(table, along, second, is_speed=speed is not None, kind=data.kind)
@@ -391,6 +391,15 @@ def _curve(table: Grid, hints: ImportOptions, along: Column, speed: Column | Non
         moved = at if along.kind in ("size", "percent") else np.cumsum(values[1] * steps)
         data.celsius = (np.maximum.accumulate(moved), values[2])
     return data
+
+
+def _of_counts(at: Floats, counts: Floats, column: Column, data: ImportedData) -> Curve | None:
+    """The curve of a column that counts bytes; a note where it does not count from 0."""
+    moved = counts - counts[0]
+    if moved.size > 1 and 0 < counts[0] <= FAR_STEPS * _step(moved):
+        return _of_positions(np.concatenate([[0.0], at]), np.concatenate([[0.0], counts]))
+    data.notes.append(f"{column.called} counts from its first row on")
+    return _of_positions(at, moved)
 
 
 def _values(table: Grid, hints: ImportOptions, wanted: Sequence[Column]) -> tuple[Floats, int]:

@@ -141,12 +141,19 @@ def named(sides: Sequence[Side], labels: Sequence[str] = ()) -> list[Side]:
         [str(number) for number in range(1, len(sides) + 1)],
     ]
     for feature in features:
-        for name in {name for name in names if names.count(name) > 1}:
-            same_name = [index for index, other in enumerate(names) if other == name]
-            if len({feature[index] for index in same_name}) > 1:
-                for index in same_name:
-                    names[index] = f"{name}, {feature[index]}" if feature[index] else name
+        names = _distinguished(names, feature)
     return [replace(side, name=name) for side, name in zip(sides, names, strict=True)]
+
+
+def _distinguished(names: Sequence[str], feature: Sequence[str]) -> list[str]:
+    """Names, of which those that are equal get their features if these differ."""
+    features: dict[str, set[str]] = {}
+    for name, text in zip(names, feature, strict=True):
+        features.setdefault(name, set()).add(text)
+    return [
+        f"{name}, {text}" if text and len(features[name]) > 1 else name
+        for name, text in zip(names, feature, strict=True)
+    ]
 
 
 def keys(recording: Recording) -> list[str]:

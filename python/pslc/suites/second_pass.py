@@ -93,20 +93,7 @@ def fit_hints(findings: Findings, start: FitStart) -> list[StartValues]:
 def sentences(findings: Findings) -> list[str]:
     """The second pass beside the first."""
     empty = findings["first_pass"]
-    lines = []
-    first, second = empty["cache_bytes"], findings["cache_bytes"]
-    held = any(doubt.code == AnalysisWarning.HELD.code for doubt in findings["doubts"])
-    if first and second and held:
-        free = f"After a rest of {words.span(REST_S)} the cache has {words.size(second)} free on the full drive"
-        lines.append(f"{free}; it holds {words.size(first)} on the empty one.")
-    elif first and second and write_sentences.alike(first, second):
-        lines.append(f"The cache holds {words.size(first)} on the empty drive, and as much on the full one.")
-    elif first and second:
-        lines.append(f"The cache holds {words.size(second)} on the full drive, {words.size(first)} on the empty one.")
-    elif first is None and second is None:
-        lines.append("No end of a cache, neither on the empty drive nor on the full one.")
-    elif first is not None:
-        lines.append(f"The cache holds {words.size(first)} on the empty drive; {_of_the_full(findings)}.")
+    lines = _of_caches(findings)
     mean, before = findings["fill_mean_bytes_per_s"], findings["first_as_far_bytes_per_s"]
     if mean and before:
         written = findings["phases"][-1]["to_bytes"] if findings["phases"] else 0
@@ -114,6 +101,23 @@ def sentences(findings: Findings) -> list[str]:
         average = f"Average of the first {words.size(written)}" if part else "Average"
         lines.append(f"{average}: {words.speed(mean)} in the second pass, {words.speed(before)} in the first.")
     return lines
+
+
+def _of_caches(findings: Findings) -> list[str]:
+    first, second = findings["first_pass"]["cache_bytes"], findings["cache_bytes"]
+    held = any(doubt.code == AnalysisWarning.HELD.code for doubt in findings["doubts"])
+    if first and second and held:
+        free = f"After a rest of {words.span(REST_S)} the cache has {words.size(second)} free on the full drive"
+        return [f"{free}; it holds {words.size(first)} on the empty one."]
+    if first and second and write_sentences.alike(first, second):
+        return [f"The cache holds {words.size(first)} on the empty drive, and as much on the full one."]
+    if first and second:
+        return [f"The cache holds {words.size(second)} on the full drive, {words.size(first)} on the empty one."]
+    if first is None and second is None:
+        return ["No end of a cache, neither on the empty drive nor on the full one."]
+    if first is None:
+        return []
+    return [f"The cache holds {words.size(first)} on the empty drive; {_of_the_full(findings)}."]
 
 
 def _of_the_full(findings: Findings) -> str:
