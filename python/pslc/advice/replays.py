@@ -11,11 +11,10 @@ from typing import Final
 import numpy as np
 
 from pslc.base.errors import PslcError
-from pslc.base.processes import cores, worker_pool
+from pslc.base.processes import cores, while_wanted, worker_pool
 from pslc.recording.store import Recording
 from pslc.recording.suite_helpers import latency
 from pslc.runner import job_file
-from pslc.runner.callbacks import while_wanted
 from pslc.runner.run import run
 from pslc.suites import trace as trace_suite
 from pslc.traces import Replay

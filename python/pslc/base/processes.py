@@ -134,6 +134,11 @@ def is_wanted() -> bool:
     return _stop is None or not _stop.is_set()
 
 
+def while_wanted(_: object) -> bool:
+    """Progress callback of a run in a worker: False, which ends the run, once nobody waits for its result."""
+    return is_wanted()
+
+
 def end_with_parent() -> None:
     """Let this worker end when the process that it works for ends, even if that is killed. Without it a worker would
     wait for ever for a task that nobody hands over. Called before anything else."""

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 
-from pslc.base.processes import is_wanted
 from pslc.recording.store import Recording
 from pslc.runner.plan import Plan
 from pslc.schema.results import StepProgress
@@ -19,11 +18,6 @@ OnCheckpoint = Callable[[Recording], None]
 
 Log = Callable[[str], None]
 """Callback that takes a line for each step of several."""
-
-
-def while_wanted(_: StepProgress) -> bool:
-    """Progress callback of a run in a worker: False, which ends it, once nobody waits for its result."""
-    return is_wanted()
 
 
 class DeclinedError(Exception):

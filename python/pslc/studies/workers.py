@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from pslc.base import limits, units
 from pslc.base.errors import PslcError
-from pslc.base.processes import worker_pool
-from pslc.runner.callbacks import while_wanted
+from pslc.base.processes import while_wanted, worker_pool
 from pslc.runner.precondition_cache import PreconditionedDrives
 from pslc.studies.points import PROFILE, Point
 from pslc.studies.rows import REFUSED, Row, flat, number, of_drive, of_jobs
