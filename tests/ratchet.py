@@ -4,6 +4,7 @@
 """
 
 import ast
+import itertools
 import json
 import re
 import subprocess
@@ -16,6 +17,11 @@ ROOT = Path(__file__).parent.parent
 TABLE = Path(__file__).with_suffix(".json")
 
 EVERYDAY_WORDS = {"found", "known", "least", "made", "most", "one", "others", "said", "seen", "told"}
+SUBJECTLESS_WORDS = {
+    *("What", "Why", "Where", "How", "When", "Which", "Who"),
+    *("Of", "Those", "That", "It", "Its", "And", "So", "See", "As", "In", "On", "At", "By", "From", "For", "-"),
+}
+"""First words of a docstring whose reader has to know the code around it."""
 MAX_BODY_LINES = 60
 MAX_COMPLEXITY = 15
 
@@ -26,6 +32,9 @@ RUST_NAME = re.compile(
     r"|(?<!:)\b(\w+)\s*:(?!:)"  # a field, a parameter
     r"|[(,|]\s*&?(\w+)\s*(?=\|)"  # the last parameter of a closure
 )
+SAME_WITHOUT_NOUN = re.compile(r"same(?:[,:;.]| (?:after|as|at|for|if|in|of|where|which|with|without)\b)")
+SECTION = re.compile(r"^(?:Args|Attributes):\n(?:    .*\n?|\n)+", re.MULTILINE)
+SECTION_NAMES = re.compile(r"^    (\*{0,2}\w+(?:, \w+)*): ", re.MULTILINE)
 RUST_FUNCTION = re.compile(
     r"^( *)(?:pub(?:\([a-z]+\))? )?(?:const |unsafe |extern \"C\" )*fn (?:(?!;$).)*?\{$(.*?)^\1\}$",
     re.MULTILINE | re.DOTALL,
@@ -88,6 +97,60 @@ def help_texts(name: str, text: str) -> int:
     return sum(str(help_text).endswith(".") or "without it" in str(help_text) for help_text in texts)
 
 
+def public_docstrings(text: str) -> Iterator[tuple[str, str]]:
+    """Name and docstring of a module, and of what is public in it: classes, functions, constants and fields."""
+    module = ast.parse(text)
+    if doc := ast.get_docstring(module):
+        yield "module", doc
+    yield from _docstrings_within(module, "")
+
+
+def _docstrings_within(node: ast.Module | ast.ClassDef, prefix: str) -> Iterator[tuple[str, str]]:
+    for before, item in itertools.pairwise([None, *node.body]):
+        match item:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                if name.startswith("_"):
+                    continue
+                if doc := ast.get_docstring(item):
+                    yield prefix + name, doc
+                if isinstance(item, ast.ClassDef):
+                    yield from _docstrings_within(item, f"{prefix}{name}.")
+            case ast.Expr(value=ast.Constant(value=str(doc))) if isinstance(before, ast.Assign | ast.AnnAssign):
+                target = ast.unparse(before.targets[0] if isinstance(before, ast.Assign) else before.target)
+                if not target.startswith("_"):
+                    yield prefix + target, doc
+
+
+def lacks_subject(name: str, doc: str) -> bool:
+    """Whether a docstring begins with a word of SUBJECTLESS_WORDS. A suite's module begins with its question."""
+    first, _, rest = doc.partition(" ")
+    if "/suites/" in name and "?" in doc.partition("\n")[0]:
+        return False
+    return first in SUBJECTLESS_WORDS or bool(first == "The" and SAME_WITHOUT_NOUN.match(rest))
+
+
+def unknown_names(text: str) -> Iterator[str]:
+    """Names below "Args:" and "Attributes:" of docstrings that are no parameter and no field."""
+    for node in ast.walk(ast.parse(text)):
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            continue
+        section = SECTION.search(ast.get_docstring(node) or "")
+        names = [name for entry in SECTION_NAMES.findall(section[0] if section else "") for name in entry.split(", ")]
+        yield from (f"{node.name}: {name}" for name in names if name.lstrip("*") not in _fields_or_parameters(node))
+
+
+def _fields_or_parameters(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> set[str]:
+    functions = [node] if not isinstance(node, ast.ClassDef) else [
+        item for item in node.body if isinstance(item, ast.FunctionDef) and item.name == "__init__"
+    ]  # fmt: skip
+    names = {argument.arg for of in functions for argument in ast.walk(of.args) if isinstance(argument, ast.arg)}
+    if isinstance(node, ast.ClassDef):
+        names |= {item.name for item in node.body if isinstance(item, ast.FunctionDef)}
+        names |= {ast.unparse(item.target) for item in node.body if isinstance(item, ast.AnnAssign)}
+        names |= {item.attr for item in ast.walk(node) if isinstance(item, ast.Attribute)}
+    return names
+
+
 def _in_sources(count: Callable[[str, str], int]) -> Counter[str]:
     paths = [*(ROOT / "python" / "pslc").rglob("*.py"), *(ROOT / "crates").glob("*/src/**/*.rs")]
     names = {path.relative_to(ROOT).as_posix(): path for path in paths}
@@ -95,13 +158,48 @@ def _in_sources(count: Callable[[str, str], int]) -> Counter[str]:
 
 
 def complex_functions() -> Counter[str]:
-    """How many Python functions of each file are over MAX_COMPLEXITY (McCabe's, as ruff counts it)."""
+    """How many Python functions of each file are over MAX_COMPLEXITY (McCabe's, as ruff counts it: no operators)."""
     options = ["--select=C901", f"--config=lint.mccabe.max-complexity={MAX_COMPLEXITY}", "--ignore-noqa"]
     ruff = [sys.executable, "-m", "ruff", "check", "python", "tests", "benches", "docs", *options]
     done = subprocess.run(
         [*ruff, "--output-format=json", "--exit-zero"], cwd=ROOT, capture_output=True, text=True, check=True
     )
     return Counter(item["filename"].removeprefix(f"{ROOT}/") for item in json.loads(done.stdout))
+
+
+def decisions(function: ast.AST) -> int:
+    """Complexity of a function as radon counts it: with comprehensions, Boolean operators and conditional values."""
+    total = 1
+    for node in _own_nodes(function):
+        match node:
+            case ast.If() | ast.IfExp() | ast.Assert():
+                total += 1
+            case ast.For(orelse=orelse) | ast.While(orelse=orelse) | ast.AsyncFor(orelse=orelse):
+                total += 1 + bool(orelse)
+            case ast.Try(handlers=handlers, orelse=orelse):
+                total += len(handlers) + bool(orelse)
+            case ast.BoolOp(values=values):
+                total += len(values) - 1
+            case ast.comprehension(ifs=ifs):
+                total += 1 + len(ifs)
+            case ast.Match(cases=cases):
+                total += sum(not (isinstance(case.pattern, ast.MatchAs) and not case.pattern.pattern) for case in cases)
+    return total
+
+
+def _own_nodes(node: ast.AST) -> Iterator[ast.AST]:
+    """Nodes below a function, without those of functions and classes within it."""
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield child
+            yield from _own_nodes(child)
+
+
+def intricate_functions(name: str, text: str) -> int:
+    """How many Python functions of a file have a complexity over MAX_COMPLEXITY, as radon counts it."""
+    nodes = ast.walk(ast.parse(text if name.endswith(".py") else ""))
+    functions = (node for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+    return sum(decisions(function) > MAX_COMPLEXITY for function in functions)
 
 
 def lint_exceptions() -> Counter[str]:
@@ -118,6 +216,7 @@ COUNTS: dict[str, Callable[[], Counter[str]]] = {
     "functions of over 60 lines": lambda: _in_sources(long_functions),
     "helps with a full stop or 'without it'": lambda: _in_sources(help_texts),
     "functions of a complexity over 15": complex_functions,
+    "functions of a complexity over 15 by radon": lambda: _in_sources(intricate_functions),
     "exceptions to lints": lint_exceptions,
 }
 

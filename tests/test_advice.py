@@ -88,8 +88,8 @@ def test_a_cache_that_was_too_small_is_named_and_the_drive_that_holds_the_burst(
     assert subject.of.losses[0].cause == "cache"
     text = " ".join(advice.sentences)
     assert "the SLC cache was full" in text
-    assert f"Would do: {LARGE.removeprefix('sim:')} (" in text
-    assert "pm871b-128gb would not do: it takes " in text
+    assert f"Sufficient: {LARGE.removeprefix('sim:')} (" in text
+    assert "pm871b-128gb does not suffice: it takes " in text
     codes = {doubt.code for doubt in advice.doubts}
     assert {"addresses", "sizes", "demand", "empty", "short"} <= codes
 

@@ -76,7 +76,7 @@ def test_a_job_that_is_refused_leaves_no_new_file(entry, tmp_path):
         (["--inflate-log=x.fz"], "never compressed"),
         (["--name=a", "--size=1m", "--output-format=xml"], '"xml"'),
         (["--name=a", "--size=1m", "--numjobs=3", "--max-jobs=2"], "there are 3 jobs"),
-        (["--rw=read"], "no job is told"),
+        (["--rw=read"], "no job is given"),
         (["--name=a", "--rw=read"], "is not there"),
         (["--name=a", "--size=1m", "-x"], "-x is no option"),
     ],

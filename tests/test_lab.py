@@ -679,7 +679,7 @@ def test_recordings_are_kept_sorted_filtered_compared_and_deleted_after_a_questi
     page.once("dialog", lambda dialog: (asked.append(dialog.message), dialog.dismiss()))
     page.get_by_role("button", name=re.compile("^Delete ")).first.click()
     page.wait_for_timeout(1500)
-    assert "It cannot be had back" in asked[0]
+    assert "This cannot be undone" in asked[0]
     assert rows.count() == 2
     page.once("dialog", lambda dialog: dialog.accept())
     page.get_by_role("button", name=re.compile("^Delete ")).first.click()

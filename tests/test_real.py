@@ -304,7 +304,7 @@ HEALTHY = {
         (("device", "link_width"), 2, "runs at 16.0 GT/s x2 but can 16.0 GT/s x4"),
         (("device", "write_cache"), "write through", "write cache is off"),
         (("device", "requests_in_flight"), 3, "3 requests of others"),
-        (("device",), None, "which drive is behind /x is unknown"),
+        (("device",), None, "the drive behind /x is unknown"),
         (("power", "nvme_ps_max_latency_us"), 100_000, "power states of up to 100000 us"),
     ],
 )
@@ -371,4 +371,4 @@ def test_what_others_write_meanwhile_is_seen_in_the_counters_of_the_device(tmp_p
     if moved < 1.5 * recording.written_bytes:
         pytest.skip("the other writer got too little of this drive")
     assert "other" in {phase["cause"] for phase in recording.findings["phases"]}
-    assert any("was for others" in doubt for doubt in recording.findings.doubts)
+    assert any("was for other programs" in doubt for doubt in recording.findings.doubts)

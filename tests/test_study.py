@@ -458,7 +458,7 @@ def test_figures_of_scaled_drives_are_said_to_be_of_those(small):
     ]
     told = analysis.answers(study, rows)
     assert told.scale == "1/2"
-    assert page.scaling_notes(told)[0].startswith("The drives are scaled to 1/2: sizes, lives")
+    assert page.scaling_notes(told)[0].startswith("The drives are scaled to 1/2: sizes, lifetimes")
     assert told.best == {}, "a size is no result"
     for table in page.tables(told):
         assert all(cell for row in table.rows for cell in row)

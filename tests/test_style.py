@@ -4,6 +4,12 @@ import pytest
 
 from tests import ratchet
 
+PACKAGE = {
+    path.relative_to(ratchet.ROOT).as_posix(): path
+    for path in sorted((ratchet.ROOT / "python" / "pslc").rglob("*.py*"))
+    if path.suffix in (".py", ".pyi")
+}
+
 
 @pytest.mark.parametrize("rule", ratchet.COUNTS)
 def test_no_file_breaks_a_rule_more_often_than_the_table_allows(rule):
@@ -45,6 +51,29 @@ def test_a_function_is_as_long_as_its_body():
     assert list(ratchet.rust_bodies(rust)) == [2]
 
 
+def test_a_complexity_counts_what_radon_counts():
+    text = """
+def f(a, b):
+    if a and b or a:  # 1 if, 2 operators
+        return [c for c in a if c]  # 1 loop, 1 condition
+    def g():
+        return 1 if a else 2
+    try:
+        return b if a else a  # 1
+    except ValueError:  # 1
+        assert a  # 1
+    for _ in a:  # 1 and its else
+        pass
+    else:
+        match a:
+            case 1:  # 1
+                pass
+            case _:
+                pass
+"""
+    assert ratchet.decisions(ratchet.ast.parse(text).body[0]) == 1 + 3 + 2 + 1 + 1 + 1 + 2 + 1
+
+
 def test_a_help_text_names_its_default_in_brackets():
     text = 'Option(help="Size."), Option(help="Size; all without it"), Option(help="Size (default: all)")'
     assert ratchet.help_texts("python/pslc/cli/run.py", text) == 2
@@ -63,3 +92,42 @@ def test_the_table_is_never_raised():
     assert ratchet.lowered({"c.py": 4, "b.py": 1}, {"a.py": 5, "b.py": 3}) == {"b.py": 1, "c.py": 4}
     with pytest.raises(ValueError, match=r"a\.py"):
         ratchet.lowered({"a.py": 6}, {"a.py": 5, "b.py": 3})
+
+
+def test_a_public_docstring_begins_with_its_subject():
+    docs = {name: ratchet.public_docstrings(path.read_text(encoding="utf-8")) for name, path in PACKAGE.items()}
+    assert not [
+        f"{name}: {where}: {doc[:60]}"
+        for name, docs_of in docs.items()
+        for where, doc in docs_of
+        if ratchet.lacks_subject(name, doc)
+    ]
+
+
+@pytest.mark.parametrize(
+    "doc",
+    ["What a run says.", "Where the cache ended.", "Of a drive.", "See `findings`.", "- `a`: of it", "Those of it."],
+)
+def test_a_docstring_without_a_subject_is_noticed(doc):
+    text = f'class A:\n    """Drive."""\n\n    b = 1\n    """{doc}"""\n\n    def _c(self):\n        """What."""\n'
+    assert [where for where, text_of in ratchet.public_docstrings(text) if ratchet.lacks_subject("a.py", text_of)] == [
+        "A.b"
+    ]
+
+
+def test_only_a_suite_may_begin_with_its_question():
+    doc = "Where is the cliff? Write the whole drive once."
+    assert ratchet.lacks_subject("python/pslc/analysis/cache.py", doc)
+    assert not ratchet.lacks_subject("python/pslc/suites/fill.py", doc)
+    assert ratchet.lacks_subject("python/pslc/suites/fill.py", "Where the cliff is. Write the whole drive once.")
+
+
+def test_a_docstring_names_only_parameters_and_attributes_that_exist():
+    slips = {name: list(ratchet.unknown_names(path.read_text(encoding="utf-8"))) for name, path in PACKAGE.items()}
+    assert not {name: unknown for name, unknown in slips.items() if unknown}
+
+
+def test_a_parameter_that_a_docstring_made_up_is_noticed():
+    doc = "Add.\n\n    Args:\n        a, c: numbers: two of them.\n        b: another\n    "
+    text = f'def f(a, *, b=1):\n    """{doc}"""\n'
+    assert list(ratchet.unknown_names(text)) == ["f: c"]

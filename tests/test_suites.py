@@ -110,13 +110,13 @@ def test_a_cache_of_which_nothing_ever_comes_back_is_told_as_such_by_every_suite
     never = {"cache__mode": "static-slc", "cache__static": "500MB", "cache__when_full": "direct-then-fold",
              "cache__dead": "until-idle", "cache__idle": "never", "cache__reuse": "after-idle"}  # fmt: skip
     said = recovery.sentences(found := small("recovery", QUICK, **never))
-    assert said == ["Does not free its cache within 30 min idle."]
+    assert said == ["The drive does not free its cache within 30 min of idle time."]
     assert "tries 8 h" in found["doubts"][0]
     second = small("second-pass", QUICK, **never)
-    assert suites.load("second-pass").sentences(second)[0].endswith("; on the full one nothing is left of it.")
+    assert suites.load("second-pass").sentences(second)[0].endswith("; on the full one, no cache is left.")
     assert [phase["cause"] for phase in second["phases"]][:2] == ["dram", "direct"]
     levels = suites.load("fill-levels").sentences(small("fill-levels", QUICK, **never))
-    assert levels[1:] == ["At 50 % full, nothing is left of it.", "Keep it as empty as you can."]
+    assert levels[1:] == ["At 50 % full, no cache is left.", "Keep the drive as empty as you can."]
 
 
 def test_a_cache_full_of_data_that_died_is_not_called_empty():
@@ -215,7 +215,7 @@ def test_a_cache_used_again_as_its_data_die_accelerates_in_part(small):
 
 def test_a_second_pass_on_a_full_cache_says_so_and_waits_for_no_cliff(small):
     found = small("second-pass", QUICK, cache__when_full="fold", cache__reuse="as-freed", cache__idle="never")
-    assert "on the full one nothing is left of it" in suites.load("second-pass").sentences(found)[0]
+    assert "on the full one, no cache is left" in suites.load("second-pass").sentences(found)[0]
     assert not [doubt for doubt in found["doubts"] if "first phase" in doubt]
 
 
@@ -255,7 +255,7 @@ def test_plateaus_that_hardly_differ_are_told_as_one():
 def test_pauses_that_were_not_tried_are_told_apart_from_what_was_seen(small):
     found = small("recovery", QUICK, cache__idle="never", cache__when_full="fold", cache__reuse="as-freed")
     (said,) = recovery.sentences(found)
-    assert said == "Does not free its cache within 5 min idle."
+    assert said == "The drive does not free its cache within 5 min of idle time."
     assert found["doubts"] == ["pauses of more than 5 min were not tried: leave out --quick"]
 
 
@@ -272,7 +272,7 @@ def test_fill_levels_finds_how_the_cache_shrinks(small):
         assert by[level] == pytest.approx(800e6 - 700e6 * level, rel=0.03)
     # Half of 800 MB is left at 57 % full, so at the level of 50 and no longer at that of 60.
     assert (found["half_full"], found["half_gone"]) == (0.5, 0.6)
-    advice = "Keep it at most 50 % full: at 60 % less than half of it is left."
+    advice = "Keep the drive at most 50 % full: at 60 % less than half of its cache is left."
     assert suites.load("fill-levels").sentences(found)[-1] == advice
 
 
@@ -285,7 +285,7 @@ def test_fill_levels_of_a_static_cache_are_equal(small):
     assert not found["doubts"]
     *_, held, advice = suites.load("fill-levels").sentences(found)
     assert " on the empty drive, and " in held
-    assert advice == "Run it as full as you like: up to 90 % it does not shrink."
+    assert advice == "Fill the drive as you like: up to 90 % its cache does not shrink."
 
 
 def test_range_sweep_finds_what_the_controller_holds_of_its_map(small):
@@ -302,8 +302,8 @@ def test_fill_levels_says_that_none_is_left_where_the_cache_is_never_emptied(sma
     assert by[0.5] == by[0.9] == 0
     assert any("rest does not move" in doubt for doubt in found["doubts"])
     said = suites.load("fill-levels").sentences(found)
-    assert said[-2] == "At 50 % full, nothing is left of it."
-    assert said[-1] == "Keep it as empty as you can."
+    assert said[-2] == "At 50 % full, no cache is left."
+    assert said[-1] == "Keep the drive as empty as you can."
 
 
 def test_range_sweep_tells_slower_cells_apart_from_the_map():
@@ -344,13 +344,13 @@ def test_recovery_says_that_some_never_comes_back_only_where_its_interval_does()
         "residue_bytes": 75e6, "residue_bytes_low": 23e6, "residue_bytes_high": 128e6,
     }  # fmt: skip
     assert recovery.sentences(found)[1:] == [
-        "All of it is back after 22.8 s.",
+        "The whole cache is free after 22.8 s.",
         "Idle time frees the whole cache, 3.09 GB on the half-full drive.",
     ]
     found |= {"residue_bytes": 200e6, "residue_bytes_low": 150e6}
     assert recovery.sentences(found)[1:] == [
-        "All that comes back is back after 21.9 s.",
-        "200 MB of 3.09 GB never comes back.",
+        "The part that can be freed is free after 21.9 s.",
+        "200 MB of 3.09 GB is never freed.",
     ]
 
 
@@ -704,8 +704,9 @@ def test_a_pause_that_was_not_tried_is_told_as_such():
         "residue_bytes": None, "residue_bytes_low": None, "residue_bytes_high": None,
     }  # fmt: skip
     assert recovery.sentences(found) == [
-        "Frees its cache after at most 3.89 s idle, perhaps at once, at 735 MB/s (729 MB/s to 742 MB/s).",
-        "All of it would be back after 14 min 5 s.",
+        "The drive frees its cache after at most 3.89 s of idle time, perhaps at once, at 735 MB/s "
+        "(729 MB/s to 742 MB/s).",
+        "The whole cache would be free after 14 min 5 s.",
     ]
 
 

@@ -187,7 +187,9 @@ def test_long_intervals_are_doubted(command, tmp_path):
     (tmp_path / "sar.txt").write_text(SAR)
     done = command("analyze", "sar.txt")
     assert done.returncode == 0, done.stderr
-    assert "intervals are of 7 min 30 s, so pauses and falls within one are not seen" in " ".join(done.stdout.split())
+    assert "each interval is 7 min 30 s long, so shorter pauses and slowdowns are invisible" in " ".join(
+        done.stdout.split()
+    )
 
 
 def test_of_several_devices_one_is_asked_for(tmp_path):

@@ -478,7 +478,7 @@ def test_the_member_that_is_busy_while_the_others_wait_holds_them_back():
     slow, fast = of_member(60, 0.97, 12e-3), of_member(60, 0.3, 0.8e-3)
     said = members.held_back({"sdb": fast, "sda": slow, "sdc": fast})
     assert said == (
-        "sda holds the others back: it was busy for 97.0 % of the time in which they worked, sdb for 30.0 %; "
+        "sda slows down the pool: it was busy for 97.0 % of the time in which they worked, sdb for 30.0 %; "
         "a write took 12.0 ms there and 800 us on the other."
     )
     uneven = members.held_back({"sdb": of_member(60, 0.3, 1e-3, 10 * MB), "sda": slow})
@@ -488,10 +488,10 @@ def test_the_member_that_is_busy_while_the_others_wait_holds_them_back():
 @pytest.mark.parametrize(
     ("busy", "seconds", "said"),
     [
-        ((0.95, 0.9), 60, "No single member"),
-        ((0.6, 0.1), 60, "No member holds"),
-        ((0.95, 0.1), 5, "No member is said"),
-        ((0.1, 0.05), 60, "No member is said"),
+        ((0.95, 0.9), 60, "No single drive"),
+        ((0.6, 0.1), 60, "No drive of the pool slows down"),
+        ((0.95, 0.1), 5, "No drive of the pool can be named"),
+        ((0.1, 0.05), 60, "No drive of the pool can be named"),
     ],
 )
 def test_where_no_member_stands_out_none_is_blamed(busy, seconds, said):
@@ -556,7 +556,7 @@ def test_several_drives_are_watched_at_once(tmp_path, command):
         pytest.skip("the machine has not two block devices")
     done = command("watch", *devices[:2], "--for", "2s", "--metrics", "localhost:0", "--save", tmp_path / "run")
     assert done.returncode == 0, done.stderr
-    assert re.search(r"No (single )?member (is said to hold|holds) the others back|holds the others back", done.stdout)
+    assert re.search(r"No (single )?drive (of the pool )?(can be named|slows down)|slows down the pool", done.stdout)
     for device in devices[:2]:
         recording = Recording.load(tmp_path / "run" / Path(device).name)
         assert recording.suite == "watch"

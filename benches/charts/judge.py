@@ -9,7 +9,7 @@ from PIL import Image
 
 from benches.charts.draw import Chart, Series
 from pslc.base.errors import PslcError
-from pslc.formats.chart import axes, colors, reading
+from pslc.formats.chart import axes, colors, plot_area, reading
 
 MAX_CLIFF_ERROR, MAX_SPEED_ERROR = 0.015, 0.02
 """Of the width and of the height of the plot: what a chart that was read right is off by at most."""
@@ -36,7 +36,7 @@ def judge(chart: Chart) -> Verdict:
     """Read a chart and hold it against its curves."""
     pixels = np.array(Image.open(io.BytesIO(chart.data)).convert("RGB"))
     try:
-        wanted = reading.Wanted(axes.parse(chart.x, "--x"), axes.parse(chart.y, "--y"))
+        wanted = plot_area.Wanted(axes.parse(chart.x, "--x"), axes.parse(chart.y, "--y"))
         found = reading.read(pixels, wanted)
     except PslcError as error:
         return Verdict("refused", 0.0, 0.0, str(error).partition("\n")[0])

@@ -1,6 +1,5 @@
 """The page of the suites, docs/suites.md, from the docstrings of their modules: `make suites`."""
 
-import inspect
 from pathlib import Path
 
 from pslc import suites
@@ -106,16 +105,7 @@ def _section(name: str, target: Target) -> str:
     suite = suites.load(name)
     quick = _cost(name, target, quick=True)
     sample = f"`--quick` takes {_takes(quick)}: {suite.QUICK}."
-    findings = inspect.cleandoc(suite.findings.__doc__ or "")
-    if findings.startswith("See"):
-        findings = inspect.cleandoc((_of_writes() or "").partition("\n")[2])
-    return f"## {name}\n\n{suite.__doc__.strip()}\n\n{sample} Findings:\n\n{findings}"
-
-
-def _of_writes() -> str | None:
-    from pslc.recording.writes import of_writes
-
-    return of_writes.__doc__
+    return f"## {name}\n\n{suite.__doc__.strip()}\n\n{sample}\n\n{suites.findings_text(name)}"
 
 
 if __name__ == "__main__":

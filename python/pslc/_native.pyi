@@ -47,14 +47,15 @@ class NewFile:
     def discard(self) -> None: ...
 
 def served_recording(path: str) -> Recorded:
-    """What the plugin of nbdkit recorded while it served a drive.
+    """Read the recording that nbdkit's plugin wrote while it served a drive.
 
     Raises:
         RecordingError: there is no such file, or it is of another version.
     """
 
 def last_panic() -> str | None:
-    """What the first panic of the native part said, and where; such a bug raises `PanicException`, no `Exception`."""
+    """The message and the place of the native part's first panic; None before one. Such a bug raises `PanicException`,
+    which is no `Exception`."""
 
 def profile_values(
     source: str, text: str, library: dict[str, str], overrides: list[tuple[str, str]]
@@ -92,7 +93,7 @@ def plan_jobs(
     bytes_per_s: float = ...,
     iops: float = ...,
 ) -> Planned:
-    """What an fio job file does to a drive of `capacity` bytes."""
+    """Plan an fio job file on a drive of `capacity` bytes: bytes, time and memory, without running it."""
 
 def inspect_device(path: str) -> InspectedDevice:
     """A block device, for which nothing is written."""
@@ -111,7 +112,7 @@ def engine_ceiling() -> float:
     """Requests a second that the load engine makes on this machine on a drive that takes no time (takes 50 ms)."""
 
 def traits(options: list[tuple[str, str]]) -> Traits:
-    """Of options in their order, aliases and all; unknown ones say nothing."""
+    """Traits of a job's options, given in their order, aliases and all. Unknown options have no effect."""
 
 def trace_formats() -> list[tuple[str, str]]:
     """The formats of traces that are read, and whose they are."""
@@ -120,8 +121,9 @@ def trace_format(path: str) -> str | None:
     """The format of a trace, told by its beginning; None where it is of none."""
 
 def trace_columns(names: list[str], traits: list[tuple[str, str]]) -> list[tuple[str, str, int]]:
-    """What columns of a table are (`time`, `op`, `offset`, `size`, `device`, `took`), with their names and nanoseconds
-    or bytes of their units; `said` are pairs of what and name, perhaps with a unit (`ts:us`)."""
+    """Assign the columns of a table of requests: the role of each (`time`, `op`, `offset`, `size`, `device` or `took`),
+    its name, and its unit in nanoseconds or bytes. `traits` are pairs of a role and a column's name, perhaps with a
+    unit (`ts:us`)."""
 
 class TraceBatches:
     """Batches of a trace's requests."""
@@ -152,17 +154,17 @@ class TraceFile:
         (u8), offsets (u64), lengths and numbers of devices (u32), as `bytes`, and the names of the devices."""
 
     def survey(self) -> Survey:
-        """What is in it."""
+        """Survey the whole trace: requests, bytes, sizes, bursts and pauses."""
 
     def write_iolog(self, to: str, name: str) -> int:
         """Write it as fio's iolog of a file `name`; returns the number of requests."""
 
     def read(self, count: int) -> TraceBatches:
-        """Its requests, so many at a time."""
+        """Read the trace's requests in batches of `count`."""
 
 def fio_words() -> tuple[list[tuple[list[str], str, str]], list[tuple[list[str], str, str]]]:
-    """What becomes of fio's options, and of its engines: names, `obeyed`, `on real drives`, `ignored` or `refused`, and
-    why."""
+    """Treatment of fio's options and of its engines, as two lists of names, treatment (`obeyed`, `on real drives`,
+    `ignored` or `refused`) and reason."""
 
 class RealDrive:
     """A file or a block device, open for writing. Its clock begins when it is opened."""
@@ -191,7 +193,8 @@ class RealDrive:
         """A whole block device, which nothing else may use, and whose serial number must be `serial`."""
 
     def lay_out(self, jobs: str, source: str, overrides: list[tuple[str, str]]) -> int:
-        """As `SimDrive.lay_out`, through the page cache. Nothing where it is not known what is written."""
+        """Lay out files as `SimDrive.lay_out` does, through the page cache. Nothing is written if the jobs do not state
+        what they write."""
 
     def watch(self, stat: str) -> bool:
         """Record what the device moves for everyone, from `/sys/block/NAME/stat`; False where that cannot be read."""
@@ -205,7 +208,7 @@ class RealDrive:
         progress: Callable[[Progress], bool] | None = None,
         keep: Callable[[Result], None] | None = None,
     ) -> Result:
-        """As `SimDrive.run`."""
+        """Run jobs as `SimDrive.run` does."""
 
     def replay(
         self,
@@ -215,7 +218,8 @@ class RealDrive:
         progress: Callable[[Progress], bool] | None = None,
         keep: Callable[[ReplaySoFar], None] | None = None,
     ) -> ReplayResult:
-        """As `SimDrive.replay`; data follow from `seed`. A request is late from 1 ms on, and whole blocks are moved."""
+        """Replay a trace as `SimDrive.replay` does; data follow from `seed`. A request is late from 1 ms on, and whole
+        blocks are moved."""
 
 class SimDrive:
     """One simulated drive, fresh, with a virtual clock that starts at 0."""
@@ -255,10 +259,11 @@ class SimDrive:
         buffer held at these, and nothing protected)."""
 
     def facts(self) -> Facts:
-        """What follows from the profile."""
+        """Facts that follow from the profile, such as the number of dies, raw speeds and the cache's size."""
 
     def provenance(self) -> list[tuple[str, str]]:
-        """Where values of the profile come from: key and source; calibrated ones say on what."""
+        """Source of each value of the profile, as pairs of key and source; a calibrated value names what it was
+        calibrated on."""
 
     def profile(self) -> str:
         """The resolved profile as TOML: what a run folder keeps so that the run can be redone."""
@@ -311,7 +316,7 @@ class SimDrive:
         progress: Callable[[Progress], bool] | None = None,
         keep: Callable[[ReplaySoFar], None] | None = None,
     ) -> ReplayResult:
-        """Replay a trace."""
+        """Replay a trace on the drive, and return its recording."""
 
     columns: list[str]
     """Counters end in `_total`; the others are gauges:

@@ -38,7 +38,7 @@ VALUED: Final = (
 )  # fmt: skip
 """Options of fio's command line that take a value, as this word or the next."""
 UNHEARD: Final = ("eta", "eta-interval", "eta-newline", "status-interval", "alloc-size", "warnings-fatal", "aux-path")
-"""Of those the ones that change nothing of what is run, nor of what is printed at the end."""
+"""Options of fio's command line that change neither the run nor the final output."""
 REFUSED: Final = {
     **dict.fromkeys(("server", "client", "remote-config", "daemonize"), "pslc runs in one process"),
     **dict.fromkeys(("trigger", "trigger-file", "trigger-timeout", "trigger-remote"), "pslc runs no programs"),
@@ -57,7 +57,7 @@ class Command:
 
     Attributes:
         options: of jobs, in their order; each `name` begins a job, those before the first are for all.
-        said: options of the command itself, with their values.
+        settings: options of the command itself, with their values.
     """
 
     options: list[tuple[str, str]] = field(default_factory=list)
@@ -67,7 +67,7 @@ class Command:
 
     @property
     def formats(self) -> list[str]:
-        """What is printed.
+        """Output formats of `--output-format`, in the order in which they are printed.
 
         Raises:
             PslcError: fio has no such format.
@@ -81,10 +81,10 @@ class Command:
 
 
 def parsed(words: Sequence[str]) -> Command:
-    """What a command line says.
+    """Parse fio's command line.
 
     Raises:
-        PslcError: it has an option of fio's that is not done here.
+        PslcError: it has an option of fio's that pslc does not support.
     """
     command, rest = Command(), list(words)
     while rest:
@@ -119,7 +119,7 @@ def text_of(command: Command) -> str:
     has_jobs = any(name == "name" for name, _ in command.options)
     if has_jobs or not command.files:
         if not has_jobs:
-            raise JobError("no job is told", "a job file, or --name=x --rw=read --bs=4k --size=1g")
+            raise JobError("no job is given", "a job file, or --name=x --rw=read --bs=4k --size=1g")
         return job_file.of_command_line(command.options, command.files, command.sections)
     text = job_file.read(command.files, command.sections)
     if not command.options:
@@ -134,7 +134,7 @@ def text_of(command: Command) -> str:
 
 @dataclass
 class Place:
-    """Where jobs run, and how.
+    """Drive or file that jobs run on, with the options it needs.
 
     Attributes:
         path: the file; None on a simulated drive.

@@ -70,7 +70,7 @@ class Edge:
     Attributes:
         at: the threshold.
         answer: of the quantity that is compared with it.
-        below, above: the answers at 90 % and at 110 % of it, or at `low` and `high`.
+        below, above: the answers at 95 % and at 105 % of it, or at `low` and `high`.
     """
 
     at: float
@@ -83,8 +83,8 @@ class Edge:
     @property
     def sides(self) -> tuple[float, float]:
         """The quantity below and above the threshold."""
-        low = 0.9 * self.at if self.low is None else self.low
-        return low, 1.1 * self.at if self.high is None else self.high
+        low = 0.95 * self.at if self.low is None else self.low
+        return low, 1.05 * self.at if self.high is None else self.high
 
     def holds(self) -> bool:
         """Whether both answers are as they should be."""
@@ -567,8 +567,8 @@ CURVES: dict[str, Edge] = {
         12, lambda x: boundaries(*[(100, 1000 * (3 if i % 2 else 1)) for i in range(round(x))]), 10, 11, low=11, high=14
     ),
     "MIN_LOG_STEP": Edge(math.log(1.12), lambda x: boundaries((200, 1000), (200, 1000 * math.exp(x))), 0, 1),
-    "MAX_CELLS": Edge(2048, lambda x: _cell_count(curve_of([1000.0] * round(x))), 1843, 2048),
-    "MIN_PHASE_SHARE": Edge(0.005, lambda x: boundaries((1000, 9000), (round(2000 * x), 3000), (1000, 1000)), 1, 2),
+    "MAX_CELLS": Edge(2048, lambda x: _cell_count(curve_of([1000.0] * round(x))), 1946, 2048),
+    "MIN_PHASE_SHARE": Edge(0.005, lambda x: boundaries((1000, 9000), (math.ceil(2000 * x), 3000), (1000, 1000)), 1, 2),
     "MIN_PHASE_CELLS": Edge(4, lambda x: boundaries((200, 9000), (round(x), 3000), (200, 1000)), 1, 2, low=3, high=4),
     "MAX_EXCURSION_SHARE": Edge(0.015, lambda x: boundaries((1000, 3000), (round(2000 * x), 1000), (1000, 3000)), 0, 2),
     "BOUNDARY_SEARCH_SHARE": Edge(0.02, lambda x: located(4000, 4000 * x), True, False),
@@ -589,7 +589,7 @@ CURVES: dict[str, Edge] = {
 
 PAUSES: dict[str, Edge] = {
     "MIN_PAUSE_S": Edge(
-        10.0, lambda x: slowdowns((30, 1000, 1, 1e5), (round(x), 0, 0, 1), (30, 100, 1, 1e5)), 1, 0, low=9, high=11
+        10.0, lambda x: slowdowns((30, 1000, 1, 1e5), (round(x), 0, 0, 1), (30, 100, 1, 1e5)), 1, 0, low=9, high=10
     ),
     "MAX_RESTING_BUSY_SHARE": Edge(0.05, lambda x: len(work((30, 1000, x, 1e5)).pauses()), 1, 0),
     "MIN_SLOWDOWN_RATIO": Edge(1.5, lambda x: slowdowns((60, 1000, 1, 1e5), (60, 1000 / x, 1, 1e5)), 0, 1),
@@ -861,7 +861,7 @@ DETAILS: dict[str, Edge] = {
             np.repeat([0.0, 1.0], [round(1000 * x), 1000 - round(1000 * x)]), [round(1000 * x)], 2.0
         ),
         [],
-        [33],
+        [32],
     ),
     "FIRST_SAMPLE_OUTLIER_RATIO": Edge(10.0, _first_sample, (0, 0), (0, 1)),
     "MIN_HEAD_LOG_STEP": Edge(math.log(1.5), lambda x: _short_head(np.repeat([x, 0.0], [5, 7])), 0, 4),
@@ -872,7 +872,7 @@ DETAILS: dict[str, Edge] = {
     "MAX_NOISE_POWER": Edge(
         0.5,
         lambda x: round(_noise_power(*[np.tile([0.0, math.sqrt(2 * x) / 1.4826], 50)] * 2), 3),
-        0.45,
+        0.475,
         0.5,
     ),
     "MAX_RIPPLE_LOG_STEP": Edge(math.log(2.5), lambda x: _is_ripple(x, 40), True, False),
@@ -890,7 +890,7 @@ DETAILS: dict[str, Edge] = {
     ),
     "MIN_RELATIVE_SCATTER": Edge(0.005, lambda x: _side(np.zeros(10), 0).scatter > x, True, False),
     "MAX_SCATTER_PARTS": Edge(8, lambda x: _scatter(np.linspace(0, 1, 800)) > 1 / (4 * x), False, True),
-    "MAX_LOG_DRIFT": Edge(20.0, _drift, 18, 20),
+    "MAX_LOG_DRIFT": Edge(20.0, _drift, 19, 20),
     "MIN_RECOVERED_SHARE": Edge(
         0.08, lambda x: pauses((0, 0), (100, 0), (200, 1e10), (300, 1e10)).noise_bytes > 1e10 * x, True, False
     ),

@@ -1,6 +1,6 @@
 """Mutants of the analysis' thresholds: which survive their edge. `python -m tests.analysis.mutants` prints a table.
 
-A mutant is one threshold at 0.8 or 1.25 times its value; a whole number moves by one at least. It is set in each module
+A mutant is one threshold at 0.9 or 1.1 times its value; a whole number moves by one at least. It is set in each module
 that has imported it, and the edge of its name (`edges.py`) is asked again: it dies where an answer changes or an error
 is raised.
 """
@@ -14,7 +14,7 @@ from typing import Any
 from pslc.analysis import thresholds
 from tests.analysis.edges import EDGES, UNTESTED, Edge
 
-FACTORS = (0.8, 1.25)
+FACTORS = (0.9, 1.1)
 
 
 def thresholds_by_name() -> dict[str, Any]:

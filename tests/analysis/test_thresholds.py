@@ -17,5 +17,5 @@ def test_every_threshold_has_an_edge_or_a_reason() -> None:
     assert sorted(mutants.thresholds_by_name()) == sorted([*EDGES, *UNTESTED])
 
 
-def test_a_threshold_a_quarter_higher_or_a_fifth_lower_changes_an_answer() -> None:
+def test_a_threshold_a_tenth_higher_or_lower_changes_an_answer() -> None:
     assert mutants.survivors() == []

@@ -91,7 +91,7 @@ def test_a_drive_that_says_failed_is_never_called_worn(tmp_path, command):
     assert "It is worn: 98 % of its life" in command("analyze", "file.txt").stdout
     log(tmp_path, worn.replace("PASSED", "FAILED!"))
     shown = command("analyze", "file.txt").stdout
-    assert "The drive says that it FAILED" in shown
+    assert "The drive reports that it FAILED" in shown
     assert "worn" not in shown
 
 

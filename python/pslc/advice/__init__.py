@@ -1,1 +1,1 @@
-"""What should I change or buy? What was watched, or a trace of it, replayed on other drives."""
+"""Purchase and settings advice: a watched load, or its trace, is replayed on other drives."""

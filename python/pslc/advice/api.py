@@ -1,4 +1,4 @@
-"""From what was watched to advice: the requests, the drives, the replays, the answer."""
+"""Python API of advice: from a watched load to requests, drives, replays and an answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which built-in drives are tried for a load, where none are named."""
+"""Choice of the built-in drives that a load is replayed on when the user names none."""
 
 from __future__ import annotations
 

@@ -11,12 +11,11 @@ from typing import Final
 import numpy as np
 
 from pslc.base.errors import PslcError
-from pslc.base.processes import cores, deaf_children, is_wanted, worker_pool
+from pslc.base.processes import cores, while_wanted, worker_pool
 from pslc.recording.store import Recording
 from pslc.recording.suite_helpers import latency
 from pslc.runner import job_file
 from pslc.runner.run import run
-from pslc.schema.results import StepProgress
 from pslc.suites import trace as trace_suite
 from pslc.traces import Replay
 from pslc.watch.requests import Order, Stretch
@@ -48,7 +47,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a task; of one that was `refused` there is the reason alone.
+    """Result of one replay task. If the replay was refused, only `refused` is set, with the reason.
 
     Attributes:
         work_s: time of the stretches in which the watched drive was the limit.
@@ -71,8 +70,7 @@ class Outcome:
 def outcomes(tasks: Sequence[Task], workers: int | None = None) -> Iterator[Outcome]:
     """Replay every task and give each outcome as it ends. Closing the iterator ends the processes."""
     with worker_pool(min(workers or cores(), len(tasks))) as pool:
-        with deaf_children():
-            futures = [pool.submit(replay, task) for task in tasks]
+        futures = [pool.submit(replay, task) for task in tasks]
         for future in as_completed(futures):
             yield future.result()
 
@@ -80,7 +78,7 @@ def outcomes(tasks: Sequence[Task], workers: int | None = None) -> Iterator[Outc
 def replay(task: Task) -> Outcome:
     """Replay a task in this process."""
     try:
-        recording = run(task.path, on=task.on, replay=task.replay, progress=_go_on)
+        recording = run(task.path, on=task.on, replay=task.replay, progress=while_wanted)
         sync_s = _sync_s(task.on) if task.with_sync else None
     except PslcError as error:
         return Outcome(task, refused=error.message.lstrip(": "))
@@ -100,7 +98,7 @@ def replay(task: Task) -> Outcome:
 
 def _sync_s(on: str) -> float:
     """Mean seconds of a write of 4 KiB with its flush."""
-    recording = run(job_file.COMMAND_LINE, on=on, options=SYNC_JOB, progress=_go_on)
+    recording = run(job_file.COMMAND_LINE, on=on, options=SYNC_JOB, progress=while_wanted)
     (job,) = recording.jobs
     return latency(job, "write") + job["sync"]["lat_ns"]["mean"] / 1e9
 
@@ -124,7 +122,3 @@ def _reached_s(recording: Recording, moved_bytes: int) -> float:
         if at:
             latest = max(latest, float(ends_s[at - 1]))
     return 0.0 if moved_bytes <= 0 else (latest + max(earliest, latest)) / 2
-
-
-def _go_on(_: StepProgress) -> bool:
-    return is_wanted()

@@ -1,4 +1,5 @@
-"""What the replays say: which drives would do, what to change first, and what is not known."""
+"""The advice that follows from replays: drives that would suffice, the first thing to change, and what remains
+unknown."""
 
 from __future__ import annotations
 
@@ -17,13 +18,13 @@ from pslc.schema.warnings import MeasurementWarning, WarningCode, documented
 from pslc.watch.causes import CAUSES
 
 MAX_WORK_RATIO: Final = 1.1
-"""A drive would do if it takes at most so many times as long as the watched one would have at the speed it began with.
+"""A drive suffices if it takes at most so many times as long as the watched one would have at the speed it began with.
 Two runs of one drive differ by up to this, and so do `pslc replay` and the drives it was fitted to (ACCURACY.md)."""
 MAX_LATE_SHARE: Final = 0.01
-"""Of a trace: a drive would do if fewer requests than this found no room in a queue."""
+"""A drive suffices for a trace if fewer than this share of its requests found no room in a queue."""
 MAX_P99_S: Final = 1.0
-"""Of a trace: a drive would do if 99 % of its requests take less. Who waits longer than 1 s for a computer loses the
-thread (Nielsen, Usability Engineering, 1993)."""
+"""A drive suffices for a trace if 99 % of its requests take less than this. Who waits longer than 1 s for a computer
+loses the thread (Nielsen, Usability Engineering, 1993)."""
 MIN_LIFE_YEARS: Final = 5.0
 """The life that drives are sold with: five years of warranty."""
 MIN_LIMITED_SHARE: Final = 0.01
@@ -39,43 +40,43 @@ WORK: Final = "busy work"
 """Column: time for what was done where the watched drive was the limit."""
 
 CHANGES: Final = {
-    "link": "Before you buy: seat the drive, the cable or the slot anew, as the link trained lower.",
-    "heat": "Before you buy: cool the drive, as it throttled; another one would get as hot.",
+    "link": "Before you buy: reseat the drive and its cable, or try another slot, because the link trained lower.",
+    "heat": "Before you buy: cool the drive, because it throttled; another drive would get as hot.",
     "flush": "Flushes became more frequent: sync in larger groups, or take a drive with power-loss protection.",
     "cache": "Write less in one go or leave longer pauses, or take a drive whose cache holds all of it, or that is "
     "fast without one.",
     "room": "The drive had no time to make room: leave pauses, run fstrim, keep more of it free, or take a drive that "
-    "would do.",
-    "unknown": "Why it fell is not to be seen from outside: pslc watch --trace keeps the requests, which tell more.",
+    "suffices.",
+    "unknown": "The cause cannot be determined from counters of each second: pslc watch --trace records every request.",
 }
-"""What to change, by the cause that cost most (`pslc.watch.causes.CAUSES`)."""
+"""Advice by the cause that cost most time (a key of `pslc.watch.causes.CAUSES`)."""
 
 
 class AdviceWarning(WarningCode):
-    """What a replay on other drives cannot know."""
+    """Limits of an advice: facts about other drives that a replay cannot determine."""
 
-    ADDRESSES = "counters of {interval} tell no addresses: writes are replayed {order}, and once more {other}; {result}"
+    ADDRESSES = "counters of {interval} hold no addresses: writes are replayed {order}, and once more {other}; {result}"
     SIZES = (
         "sizes and order within {interval} are not known: all requests have their mean size, spread evenly; "
         "pslc watch --trace keeps each"
     )
     DEMAND = (
-        "where the drive was busy, whoever wrote is taken to have waited for it with {depth} requests under way: a "
+        "where the drive was busy, the program that wrote is assumed to wait for it with {depth} requests in flight: a "
         "program, a network or another disk that sets the pace gains nothing from a faster drive"
     )
-    QUEUES = "the queue was between {low} and {high}, and {depth} are taken throughout"
-    EMPTY = "the drives begin empty and cold: one that is nearly full has a smaller cache, more write amplification"
-    SHORT = "the life in the table is that of {span} repeated all day: watch for days, with the quiet times in it"
-    CAPACITY = "the capacity of the watched drive is not known, and {size} are taken: --capacity says what is needed"
+    QUEUES = "the queue depth varied between {low} and {high}; the replay takes {depth} throughout"
+    EMPTY = "the drives start empty and cold: a nearly full drive has a smaller cache and more write amplification"
+    SHORT = "the life in the table assumes {span} of this load, repeated all day: watch for days, quiet times included"
+    CAPACITY = "the capacity of the watched drive is unknown; assuming {size}: give --capacity"
     SURVIVES = "on drives without power-loss protection, data that were not flushed are lost when the power fails"
 
 
 @dataclass(frozen=True)
 class Row:
-    """A drive and how it would do.
+    """Drive that the load was replayed on, with its figures.
 
     Attributes:
-        reasons: why it would not do; empty: it would.
+        reasons: why it does not suffice; empty: it suffices.
         faster: the watched drive's time in which it was the limit, over this drive's; None of a trace.
         other: outcome with the addresses in the other order; None of a trace.
     """
@@ -97,7 +98,7 @@ class Advice:
     doubts: list[MeasurementWarning]
 
     def document(self) -> dict[str, Any]:
-        """For JSON."""
+        """The advice as `--json` prints it."""
         of = self.subject.of
         watched: dict[str, Any] = {"name": self.subject.name, "seconds": self.subject.seconds,
                                    "written_bytes": self.subject.written_bytes}  # fmt: skip
@@ -120,7 +121,7 @@ def advise(subject: Subject, outcomes: Sequence[Outcome]) -> Advice:
 
 
 def table(advice: Advice) -> Table:
-    """The drives, those that would do first, below the watched one. What a load has not is left out."""
+    """Table of the drives, those that suffice first, below the watched one. Columns without a value are left out."""
     of = advice.subject.of
     watched = isinstance(of, Watched)
     syncs = bool(_flushes_per_write(of) >= MIN_SYNC_RATIO)
@@ -144,9 +145,9 @@ def table(advice: Advice) -> Table:
         columns.remove("to pSLC" if syncs else "synced 4k")
     else:
         columns.remove("read p99")
-    names = ("do", "drive", *columns)
+    names = ("suffices", "drive", *columns)
     rows = [[row.get(name, "") for name in names] for row in cells]
-    return Table("On other drives", names, rows, words=("do",))
+    return Table("On other drives", names, rows, words=("suffices",))
 
 
 def _row(subject: Subject, outcome: Outcome, other: Outcome | None) -> Row:
@@ -159,7 +160,7 @@ def _row(subject: Subject, outcome: Outcome, other: Outcome | None) -> Row:
 
 
 def _reasons(subject: Subject, outcome: Outcome, years: float | None) -> list[str]:
-    """Why a drive would not do."""
+    """Reasons why a drive does not suffice."""
     reasons = []
     of = subject.of
     if isinstance(of, Watched):
@@ -208,8 +209,8 @@ def _sentences(subject: Subject, rows: Sequence[Row]) -> list[str]:
     buys = isinstance(of, Traced) or of.limited_s >= MIN_LIMITED_SHARE * subject.seconds
     names = [_named(row, subject.seconds >= DAY_S) for row in rows if not row.reasons]
     if buys:
-        lines.append(f"Would do: {', '.join(names)}." if names else "None of these drives would do.")
-    lines += [f"{_short(row)} would not do: it {_because(row)}." for row in rows if row.reasons and buys]
+        lines.append(f"Sufficient: {', '.join(names)}." if names else "None of these drives suffices.")
+    lines += [f"{_short(row)} does not suffice: it {_because(row)}." for row in rows if row.reasons and buys]
     lines += _of_sync(of, rows)
     return lines
 
@@ -221,7 +222,10 @@ def _of_watched(of: Watched, seconds: float) -> list[str]:
         return [f"Nothing to buy: the drive was the limit for {part} of {words.span(seconds)}."]
     lines = [f"The drive was the limit for {words.span(of.limited_s)} ({part} of the time)."]
     if not of.losses:
-        return [*lines, "It did not become slower: a drive that would do is as fast, a faster one would end sooner."]
+        return [
+            *lines,
+            "It did not become slower: a drive suffices if it is as fast; a faster one would finish sooner.",
+        ]
     worst = of.losses[0]
     sure = f" ({worst.sureness})" if worst.sureness not in ("", "sure") else ""
     lines.append(
@@ -336,8 +340,8 @@ def _other(subject: Subject, rows: Sequence[Row]) -> str:
         years = life_years(row.other.findings["life_bytes"], subject.written_bytes, subject.seconds)
         reasons = _reasons(subject, row.other, years)
         if bool(reasons) != bool(row.reasons):
-            verdict = f"not do ({'; '.join(reasons)})" if reasons else "do"
-            changed.append(f"{_short(row)} would {verdict} then")
+            verdict = f"does not suffice ({'; '.join(reasons)})" if reasons else "suffices"
+            changed.append(f"{_short(row)} {verdict} then")
     return ", ".join(changed) if changed else "no verdict changes"
 
 

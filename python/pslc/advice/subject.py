@@ -1,4 +1,4 @@
-"""What the advice is about: a recording of `pslc watch`, what another program counted, or a trace."""
+"""The load that advice is about: a recording of `pslc watch`, another program's counters, or a trace."""
 
 from __future__ import annotations
 
@@ -50,12 +50,12 @@ class Watched:
 
     @property
     def limited_s(self) -> float:
-        """For how long the drive was the limit."""
+        """Seconds for which the drive was the limit."""
         return sum(stretch.to_s - stretch.from_s for stretch in self.stretches)
 
     @property
     def kept_speed_s(self) -> float:
-        """For how long it would have been, had it stayed as fast as it was before it fell."""
+        """Seconds for which the drive would have been the limit if it had kept its speed from before each slowdown."""
         return self.limited_s - sum(loss.seconds for loss in self.losses)
 
 
@@ -70,13 +70,15 @@ class Traced:
 
 @dataclass(frozen=True)
 class Subject:
-    """What was watched.
+    """The load that advice is about.
 
     Attributes:
-        needed_bytes: capacity that a drive for it has to have.
-        is_capacity_known: else it is a guess.
-        seconds: how long was watched.
-        written_bytes: in that time.
+        name: of the watched drive or of the trace.
+        of: the counters of each interval, or the requests.
+        needed_bytes: capacity that a drive needs to hold this load's data.
+        is_capacity_known: False if `needed_bytes` is a guess.
+        seconds: length of the recording.
+        written_bytes: bytes written in that time.
     """
 
     name: str
@@ -111,7 +113,7 @@ def read(path: Path, part: Part, capacity_bytes: int | None = None) -> Subject:
 
 
 def of_recording(recording: Recording, capacity_bytes: int | None = None) -> Subject:
-    """What was watched, as counters of each interval.
+    """Build the subject of an advice from a recording whose intervals were counted.
 
     Raises:
         RecordingError: nothing was moved, or too much.

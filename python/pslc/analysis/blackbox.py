@@ -1,4 +1,4 @@
-"""Why each phase of a write has its speed, from outside of the drive: the curve and what a tester knows besides.
+"""Causes of the speed of each phase, from the write curve and a tester's other facts, without the drive's counters.
 
 What surrounds the NAND is known from its own side: the link, the processor, the page cache, heat, a drive that slept,
 other programs, and the drive's DRAM, which takes in the first of a burst. The rest is the NAND's (`nand_state`).
@@ -330,7 +330,7 @@ LIMITS: Final[tuple[Callable[[PlateauCase], CauseEstimate | None], ...]] = (
     _single_requests,
     _hot,
 )
-"""What may limit around the NAND, in the order in which it is asked for."""
+"""Limits outside of the NAND, in the order in which they are tested; the first that applies is the cause."""
 
 
 def _throttled_phase(phases: Sequence[Phase], throttled_s: float) -> tuple[int | None, float]:

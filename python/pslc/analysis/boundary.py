@@ -37,7 +37,7 @@ from pslc.analysis.thresholds import (
 
 @dataclass(frozen=True)
 class PhaseBoundary:
-    """Where one phase ends and the next begins: cumulative bytes, with the 90 % interval."""
+    """Boundary between two phases, in bytes written since the start, with its 90 % interval."""
 
     bytes: float
     low: float

@@ -15,7 +15,7 @@ from pslc.analysis.thresholds import MIN_CLIFF_FALL, WHOLE_DRIVE_SHARE
 REPLICATES: Final = 400
 """Traces the bootstrap of the interval makes."""
 PAST_CACHE_STATES: Final = ("direct", "fold", "native", "gc")
-"""What the NAND does when host data no longer go to the cache alone."""
+"""NAND states in which not all host data go to the cache."""
 BEFORE_NAND: Final = ("page-cache", "dram", "power")
 """Causes of a phase whose end is not one of the NAND's."""
 
@@ -44,7 +44,7 @@ def cache_end(
     seed: int = 0,
     capacity_bytes: float | None = None,
 ) -> CacheEnd | None:
-    """Where the cache ended; None when the curve does not show an end.
+    """Estimate the end of the cache, in bytes written; None if the curve does not show one.
 
     It ends where the speed falls by 20 % or more because host data no longer go to the cache alone. A fall that comes
     from around the NAND (memory, heat, the host, the link, other programs) is not its end, and a first phase that did

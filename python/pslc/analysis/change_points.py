@@ -1,4 +1,4 @@
-"""Where the mean of a signal changes: the boundaries that make squared error plus a penalty a boundary least.
+"""Change points of a signal's mean: the boundaries with the least squared error plus a penalty for each boundary.
 
 Optimal partitioning (Jackson et al. 2005), which PELT (Killick et al. 2012) prunes: exact, and in vectors over all
 possible last boundaries fast enough, 16 ms for the 2048 cells of a curve.

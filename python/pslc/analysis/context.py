@@ -1,4 +1,4 @@
-"""What a tester knows of a write besides its curve."""
+"""Facts about a write besides its curve: the drive, the host, and how the host wrote."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,12 +10,12 @@ from pslc.analysis.series import Floats
 from pslc.analysis.thresholds import HOT_TOLERANCE_K, MAX_HEAT_ONSET_SHARE, MIN_THROTTLE_CELSIUS
 
 WRITE_ALL: Final = "write the whole drive"
-"""What to do where a part of a drive was written."""
+"""Next step that a warning proposes when only part of the drive was written."""
 
 
 @dataclass(frozen=True)
 class AccessPattern:
-    """How the host wrote from some point on.
+    """Access pattern of the host's writes from one point of the write on.
 
     Attributes:
         from_bytes: bytes written when the pattern began.
@@ -34,7 +34,7 @@ class AccessPattern:
 
 @dataclass(frozen=True)
 class MeasurementContext:
-    """What is known besides the curve; None: not known.
+    """Facts about a measurement besides its curve. None means unknown.
 
     Attributes:
         capacity_bytes: size of the drive.
@@ -83,11 +83,12 @@ class MeasurementContext:
 
     @property
     def room_bytes(self) -> float | None:
-        """What an empty drive has room for; None where it was not empty, or its capacity is not known."""
+        """Free space of the drive before the write, in bytes: its capacity if it was empty. None if it was not, or if
+        the capacity is unknown."""
         return None if self.prefilled else self.capacity_bytes
 
     def pattern_at(self, at_bytes: float) -> AccessPattern | None:
-        """How the host wrote when it had written `at_bytes`; None where that is not known."""
+        """Access pattern at the point where the host had written `at_bytes`; None if it is unknown."""
         return next((pattern for pattern in reversed(self.access_patterns) if pattern.from_bytes <= at_bytes), None)
 
     def flushed_bytes(self, at_bytes: float) -> float | None:
@@ -142,15 +143,15 @@ class MeasurementContext:
 
 @dataclass(frozen=True, kw_only=True)
 class AnalysisOptions:
-    """How a write curve is analysed.
+    """Options of the analysis of a write curve.
 
     Attributes:
-        capacity_bytes: of the drive; None when it is not known.
-        seed: of the intervals.
-        interrupted: the run was ended before its time.
-        context: what else is known of a curve that is somebody else's, so that what is not can be doubted; None: it is
-            our own.
-        next_step: what to do for the rest of the drive, where a part was written.
+        capacity_bytes: capacity of the drive; None if it is unknown.
+        seed: seed of the bootstrap that gives the intervals.
+        interrupted: whether the run was stopped before its end.
+        context: facts about another program's measurement, so that missing ones become warnings; None for pslc's own
+            recordings.
+        next_step: what a warning proposes for the rest of the drive, if only part of it was written.
     """
 
     capacity_bytes: float | None = None

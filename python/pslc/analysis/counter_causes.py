@@ -1,4 +1,4 @@
-"""Why a phase has the speed it has, from what the counters of a simulated drive changed by within it.
+"""Causes of the speed of each phase, from the counters of a simulated drive.
 
     host -> page cache -> link -> map -> DRAM -> [ pSLC  --fold-->  native ]        who waits for whom?
     others ----------------^                       ^ gc ^           ^ gc ^
@@ -50,7 +50,7 @@ CAUSES: Final = (
 """Every cause there is."""
 
 NAND_STATES: Final = ("pslc", "direct", "fold", "native", "gc")
-"""Those that lie in the cells."""
+"""Causes that lie in the NAND cells; the others lie around them."""
 
 REQUIRED_COUNTERS: Final = (
     "host_write_bytes_total",
@@ -66,27 +66,27 @@ REQUIRED_COUNTERS: Final = (
 
 
 class PhaseFacts(Facts, total=False):
-    """What is known of a drive, and of a phase besides what the counters changed by: cores of a simulated host, and
-    what the link carries at its step of throttling."""
+    """Facts about a drive and its host during one phase: besides the drive's own, `host_cores`, the cores of a
+    simulated host, and `throttled_bytes_per_s`, the speed of the link while the drive throttles."""
 
     host_cores: int
     throttled_bytes_per_s: float | None
 
 
 Speed = Literal["link_bytes_per_s", "slc_write_bytes_per_s", "native_write_bytes_per_s", "native_limit_bytes_per_s"]
-"""Those that a sentence quotes."""
+"""Facts about a drive that are speeds and that a sentence quotes."""
 
 
 @dataclass(frozen=True)
 class CauseEstimate:
-    """Why a phase has its speed.
+    """Cause of a phase's speed, with a confidence and a reason.
 
     Attributes:
         cause: one of `CAUSES`.
-        confidence: from 0 to 1, how often such a conclusion is right.
-        because: the numbers, a sentence.
-        cells: what the cells did meanwhile, one of `CELLS`; empty where that is not known. It is the cause, where that
-            is theirs.
+        confidence: from 0 to 1: the share of such conclusions that is right.
+        because: the numbers behind the conclusion, as a sentence.
+        nand_state: what the NAND did meanwhile, one of `NAND_STATES`; empty if unknown. Equal to `cause` where the NAND
+            is the cause.
     """
 
     cause: str
@@ -169,7 +169,7 @@ class _Shares:
 def phase_cause(
     deltas: Mapping[str, float], *, seconds: float, facts: PhaseFacts, written: float | None = None
 ) -> CauseEstimate:
-    """Why a phase ran at its speed.
+    """Estimate the cause of a phase's speed from the drive's counters.
 
     Args:
         deltas: what each counter changed by within the phase, and the mean of each gauge, by the names of
@@ -183,9 +183,9 @@ def phase_cause(
     """
     missing = [name for name in REQUIRED_COUNTERS if name not in deltas]
     if len(missing) == len(REQUIRED_COUNTERS) or "dies" not in facts:
-        return _unknown("the drive does not tell what it does inside")
+        return _unknown("the drive does not report its internal work")
     if missing:
-        return _unknown(f"the drive does not tell {', '.join(missing)}")
+        return _unknown(f"the drive does not report {', '.join(missing)}")
     received = deltas["host_write_bytes_total"]
     if written is not None and written > MIN_MEMORY_RATIO * received >= 0.0:
         amounts = f"memory took in {format_bytes(written)} while the drive got {format_bytes(received)}"
@@ -394,7 +394,7 @@ LIMIT_RULES: Final[tuple[Rule, ...]] = (
     _map_waits,
     _host,
 )
-"""What may limit around the NAND, in the order in which it is asked for."""
+"""Rules for limits outside of the NAND, in the order in which they are tested; the first that applies is the cause."""
 
 
 def _map_reads(shares: _Shares) -> CauseEstimate | None:
@@ -425,7 +425,8 @@ def _folding(shares: _Shares) -> CauseEstimate | None:
 
 
 NAND_RULES: Final[tuple[Rule, ...]] = (_map_reads, _garbage_collection, _folding)
-"""What the NAND may do besides the host's work, in the order in which it is asked for."""
+"""Rules for NAND work besides host writes, in the order in which they are tested; the first that applies is the
+cause."""
 
 
 def _host_data(shares: _Shares) -> CauseEstimate:

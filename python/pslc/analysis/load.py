@@ -1,5 +1,5 @@
-"""What a drive was asked and did, interval by interval, as the block layer of a machine counts it: while it does its
-work, not in a test of its own. When it rested, and how much was written since."""
+"""Load of a drive at work, interval by interval, as the block layer counts it; its pauses, and the bytes written
+since."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Load:
         return cls(**(unknown | columns))
 
     def largest(self) -> tuple[str, float]:
-        """What adds up to most, in bytes, requests or ns, and to how much."""
+        """Name and sum of the column that adds up to most, in bytes, requests or ns."""
         times = {field.name for field in fields(self) if field.name == "seconds" or field.name.endswith("_s")}
         counted = [field.name for field in fields(self) if field.name != "celsius"]
         sums = {name: float(np.nansum(getattr(self, name))) * (1e9 if name in times else 1) for name in counted}
@@ -57,7 +57,7 @@ class Load:
 
     @property
     def ends_s(self) -> Floats:
-        """When each interval ended, since the beginning."""
+        """End of each interval, in seconds since the start of the recording, shape (n,)."""
         return np.cumsum(self.seconds)
 
     @property
@@ -66,14 +66,15 @@ class Load:
         return self.busy_s < MAX_RESTING_BUSY_SHARE * self.seconds
 
     def pauses(self) -> list[tuple[int, int]]:
-        """Where the drive rested for `PAUSE_S` or more: first interval, and the one after the last."""
+        """Pauses of at least `MIN_PAUSE_S` in which the drive was idle: index of the first interval, and of the one
+        after the last."""
         edges = np.diff(np.concatenate([[0], self.resting.astype(np.int8), [0]]))
         began, ended = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1)
         since = np.concatenate([[0.0], self.ends_s])
         return [(int(a), int(b)) for a, b in zip(began, ended, strict=True) if since[b] - since[a] >= MIN_PAUSE_S]
 
     def sessions(self) -> list[tuple[int, int]]:
-        """What lies between the pauses."""
+        """Stretches of work between the pauses: index of the first interval, and of the one after the last."""
         spans, start = [], 0
         for began, ended in self.pauses():
             if began > start:

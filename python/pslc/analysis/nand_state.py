@@ -1,4 +1,4 @@
-"""What the cells did in each phase of a write, seen from outside.
+"""State of the NAND in each phase of a write, inferred from the write curve.
 
              v1  into pSLC
     --------+
@@ -132,7 +132,9 @@ def _rise(case: PlateauCase) -> CauseEstimate:
     phase, previous, last = case.phase, case.previous, case.causes[-1]
     rise = f"{case.rate} after {format_speed(previous.bytes_per_s)}"
     if last.cause == "other":
-        return CauseEstimate("unknown", 0.0, f"others left the drive, which tells nothing of its cells: {rise}")
+        return CauseEstimate(
+            "unknown", 0.0, f"others stopped using the drive, which says nothing about its cells: {rise}"
+        )
     if phase.bytes_per_s < (1 + SAME_SPEED_TOLERANCE) * previous.bytes_per_s and last.cause in NAND_STATES:
         return CauseEstimate(last.cause, last.confidence, f"as fast as before: {rise}")
     if case.all_caused_by(*NATIVE_ONLY):

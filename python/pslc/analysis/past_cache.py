@@ -1,4 +1,4 @@
-"""What the NAND does behind the cliff: host writes go to native cells while there is room, or the cache is folded.
+"""State of the NAND after the cliff: host writes go to native cells while there is room, or the cache is folded.
 
     speed of the cache
     ---------+
@@ -220,7 +220,7 @@ RULES: Final[tuple[Rule, ...]] = (
     _drifts,
     _uneven_waits,
 )
-"""In the order in which they are asked: the surest first."""
+"""Rules in the order in which they are tested, the surest first."""
 
 
 def _step_behind(past: _PastCache) -> Phase | None:

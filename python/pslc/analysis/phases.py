@@ -22,7 +22,7 @@ from pslc.analysis.thresholds import (
 
 @dataclass(frozen=True)
 class Phase:
-    """One stretch of a write.
+    """Phase of a write: a stretch of about one speed.
 
     Attributes:
         from_bytes, to_bytes: cumulative bytes at its borders.

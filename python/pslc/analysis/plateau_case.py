@@ -1,4 +1,4 @@
-"""One plateau of a write, with what is known when its cause is sought: all plateaus, and the causes of those before it.
+"""Case for the search of a plateau's cause: the plateau, all plateaus of the write, and the causes of those before it.
 
 Also what the rules of `nand_state`, `past_cache` and `random_writes` share: how sure they are, and groups of causes.
 """
@@ -15,7 +15,7 @@ from pslc.analysis.thresholds import PHASE_START_SHARE, SAME_SPEED_TOLERANCE
 GUESSED, UNSURE, LIKELY, SURE = 0.8, 0.89, 0.95, 0.98
 """About how often such conclusions are right, on the logs, drives and jobs of `make bench-analysis`."""
 PAST_CACHE: Final = ("direct", "fold")
-"""What the NAND does once the cache is full."""
+"""NAND states that are possible once the cache is full."""
 HOST_LIMITED: Final = ("link", "host", "cpu")
 """Causes outside of the drive that a faster cache would not change."""
 BEFORE_NAND: Final = ("page-cache", "dram", "power")
@@ -42,7 +42,7 @@ class PlateauCase:
 
     @property
     def phase(self) -> Phase:
-        """The plateau itself."""
+        """Phase of the plateau itself."""
         return self.phases[self.index]
 
     @property
@@ -62,16 +62,16 @@ class PlateauCase:
 
     @property
     def rate(self) -> str:
-        """Its speed, as text."""
+        """Speed of the plateau, as text."""
         return format_speed(self.phase.bytes_per_s)
 
     @property
     def guess_confidence(self) -> float:
-        """How often a guess is right: our own recordings have no noise in their phases."""
+        """Confidence of a guess, from 0 to 1. It is higher for pslc's own recordings, whose phases have no noise."""
         return UNSURE if self.context.access_patterns else GUESSED
 
     def pattern(self, phase: Phase | None = None) -> AccessPattern | None:
-        """How the host wrote the plateau, or another `phase`; None where that is not known.
+        """Access pattern of the host in this plateau, or in another `phase`; None if it is unknown.
 
         A boundary may lie a little before the point from which the host wrote elsewhere.
         """
@@ -83,7 +83,7 @@ class PlateauCase:
         return all(estimate.cause in causes for estimate in self.causes)
 
     def without_earlier(self) -> "PlateauCase":
-        """The same plateau as if the write began with it."""
+        """This plateau as if the write began with it."""
         return replace(self, phases=self.phases[self.index :], index=0, causes=())
 
 
@@ -93,5 +93,5 @@ def same_speed(phase: Phase, other: Phase, tolerance: float = SAME_SPEED_TOLERAN
 
 
 def format_speed(bytes_per_s: float) -> str:
-    """`450 MB/s`."""
+    """Format a speed for a reason: `450 MB/s`."""
     return f"{bytes_per_s / 1e6:.0f} MB/s"

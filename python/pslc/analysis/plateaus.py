@@ -1,4 +1,5 @@
-"""Which phases of a curve are one stretch of the NAND's work, a plateau, though something changed the speed of parts.
+"""Plateaus of a write curve: neighbouring phases that are one stretch of NAND work, though something else changed the
+speed.
 
     -+         +-- dip: back at the speed from before, sooner than a cache could have been emptied
      |_| |_| |_|
@@ -58,7 +59,7 @@ PhaseKind = Literal["cells", "start", "dip", "memory", "tier", "heat"]
 
 @dataclass(frozen=True)
 class Plateau:
-    """One stretch of the NAND's work.
+    """One stretch of NAND work at about one speed.
 
     Attributes:
         phase: all of it, as one phase, at the speed that its cells have when nothing is in their way.
@@ -266,8 +267,8 @@ def fits_free_part(levels: Sequence[Phase], capacity: float) -> bool:
 
 
 def returning_levels(phases: Sequence[Phase]) -> int:
-    """How many speeds come back in any order until late in a write, as no cache does: it has one, and what follows it
-    one or two. 0 where there are fewer than `MIN_RETURNING_LEVELS`."""
+    """Number of speed levels that return in any order until late in a write; 0 if fewer than `MIN_RETURNING_LEVELS`.
+    Levels do not return because of a cache, which has one level, followed by one or two."""
     levels: list[list[Phase]] = []
     for phase in sorted(phases, key=lambda phase: -phase.bytes_per_s):
         if levels and phase.bytes_per_s > (1 - SAME_SPEED_TOLERANCE) * levels[-1][0].bytes_per_s:

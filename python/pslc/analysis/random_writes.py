@@ -1,4 +1,4 @@
-"""What the NAND did under random writes: a full drive, a map that is not at hand, the cache, or too little to tell."""
+"""State of the NAND under random writes: garbage collection, map misses, cache, or unknown."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""What idle time gives back of a cache: from pauses of different length to threshold and rate, with intervals.
+"""Cache recovery in idle time: threshold and rate, with intervals, from pauses of different length.
 
     given back |            ________________   all that comes back
                |           /
@@ -71,17 +71,18 @@ class Interval:
 
 @dataclass(frozen=True)
 class RecoveryEstimate:
-    """What pauses give back of a cache.
+    """Recovery of a cache in idle time, estimated from pauses.
 
     Attributes:
-        base_bytes: fast after no pause at all.
-        most_bytes: most that came back.
-        little_bytes: what is as good as nothing.
-        step_bytes: in steps of this it comes back, as far as the scatter tells.
-        lost_s, gained_s: longest pause that gave nothing back, shortest that gave something; None if none did.
-        threshold_s: of idle time; None if nothing came back.
-        rate_bytes_per_s: beyond the threshold; None if it is too fast to be seen between two pauses.
-        rate_least: bytes a second that the rate is at least; None where the rate is known.
+        base_bytes: bytes that are fast without any pause.
+        max_recovered_bytes: largest recovery seen, in bytes.
+        noise_bytes: recovery below this counts as none.
+        step_bytes: size of the steps of recovery, as far as the scatter shows it.
+        longest_without_s: longest pause without recovery.
+        shortest_with_s: shortest pause with recovery; None if no pause recovered anything.
+        threshold_s: idle time before recovery starts; None if nothing recovered.
+        rate_bytes_per_s: recovery rate beyond the threshold; None if it is too fast to be resolved between two pauses.
+        min_rate_bytes_per_s: lower bound of the rate; None where the rate is known.
     """
 
     base_bytes: float
@@ -230,7 +231,7 @@ def _line(
 
 
 def next_pause(pauses: Sequence[Pause]) -> float | None:
-    """Where the next pause tells most: within the largest step of what came back; None where no pause is left between.
+    """Length in seconds of the next pause to measure, inside the largest step of recovery; None if no step is left.
 
     The first ones halve the range on a scale of ratios until one is on the slope, later ones spread along it.
     """

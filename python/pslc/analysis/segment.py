@@ -1,4 +1,4 @@
-"""Where the speed of a curve changes for good: a first answer, to a few cells.
+"""Rough phase boundaries: points where the speed of a curve changes for good, to within a few cells.
 
     raw log speed -> equal-byte cells -> bursts out -> penalised change points -> prune what is not a phase
 

@@ -31,7 +31,7 @@ CAUSE = {
     "power": "waking up",
     "other": "beside other load",
 }
-"""What each cause is called beside a speed."""
+"""Label of each cause, as shown beside a speed."""
 
 PAST = ("direct", "fold")
 """Causes of a first phase that began with a full cache."""
@@ -61,34 +61,43 @@ def _probably(phase: PhaseRow) -> str:
 
 
 def describe(findings: Writes) -> list[str]:
-    """What was found, the most important first."""
+    """Describe the findings of a curve in sentences, the most important first."""
     if findings.get("kind") == "read":
         return _describe_reads(findings)
     phases = findings["phases"]
-    lines = _end_of_cache(findings)
-    if 0 < len(phases) <= MAX_LISTED_PHASES:
-        steps = "; then ".join(_step(list(some)) for _, some in groupby(phases, key=lambda phase: phase["cause"]))
-        lines.append(f"{steps[0].upper()}{steps[1:]}.")
-    elif phases:
-        cells = [phase for phase in phases if phase["cause"] not in MEMORY] or phases
-        slowest, fastest = (pick(cells, key=lambda phase: phase["bytes_per_s"]) for pick in (min, max))
-        lines.append(f"Fastest: {words.speed(fastest['bytes_per_s'])}{_why(fastest)}.")
-        if slowest is not fastest:
-            times = fastest["bytes_per_s"] / slowest["bytes_per_s"]
-            lines.append(f"Slowest: {words.speed(slowest['bytes_per_s'])}{_why(slowest)}, {times:.1f} times slower.")
-    throttled = findings.get("throttled_s")
-    if throttled is not None:
-        free = phases and not any(phase["cause"] == "thermal" for phase in phases)
-        at_no_cost = ", though no phase was slower for it" if free else ""
-        lines.append(
-            f"Thermal throttling: {words.span(throttled)}{at_no_cost}." if throttled else "No thermal throttling."
-        )
+    lines = [*_end_of_cache(findings), *_of_phases(phases), *_of_heat(findings)]
     if findings["fill_mean_bytes_per_s"]:
         lines.append(f"Average: {words.speed(findings['fill_mean_bytes_per_s'])}.")
     waf, lasts = findings.get("waf"), findings.get("life_years")
     if waf is not None and lasts is not None:
         lines.append(f"Write amplification is {waf:.2f}; at this load, day and night, it lasts {words.years(lasts)}.")
     return lines
+
+
+def _of_phases(phases: Sequence[PhaseRow]) -> list[str]:
+    """Each phase, or the fastest and the slowest of many."""
+    if 0 < len(phases) <= MAX_LISTED_PHASES:
+        steps = "; then ".join(_step(list(some)) for _, some in groupby(phases, key=lambda phase: phase["cause"]))
+        return [f"{steps[0].upper()}{steps[1:]}."]
+    if not phases:
+        return []
+    cells = [phase for phase in phases if phase["cause"] not in MEMORY] or phases
+    slowest, fastest = (pick(cells, key=lambda phase: phase["bytes_per_s"]) for pick in (min, max))
+    lines = [f"Fastest: {words.speed(fastest['bytes_per_s'])}{_why(fastest)}."]
+    if slowest is not fastest:
+        times = fastest["bytes_per_s"] / slowest["bytes_per_s"]
+        lines.append(f"Slowest: {words.speed(slowest['bytes_per_s'])}{_why(slowest)}, {times:.1f} times slower.")
+    return lines
+
+
+def _of_heat(findings: Writes) -> list[str]:
+    throttled, phases = findings.get("throttled_s"), findings["phases"]
+    if throttled is None:
+        return []
+    if not throttled:
+        return ["No thermal throttling."]
+    is_free = phases and not any(phase["cause"] == "thermal" for phase in phases)
+    return [f"Thermal throttling: {words.span(throttled)}{', though no phase was slower for it' if is_free else ''}."]
 
 
 def _end_of_cache(findings: Writes) -> list[str]:
@@ -135,7 +144,7 @@ def _describe_reads(findings: Writes) -> list[str]:
 
 
 def verified(jobs: Sequence[Job]) -> list[str]:
-    """What jobs with `verify` found right, and what they could say nothing of."""
+    """Describe the results of jobs with `verify`: what was correct, and what could not be checked."""
     return [f"{job['name']}: {_verified(job['verified'])}." for job in jobs if "verified" in job]
 
 

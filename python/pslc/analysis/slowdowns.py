@@ -1,4 +1,4 @@
-"""When a drive became slow at its work, and when it was fast again.
+"""Slowdowns of a drive at work: their start, and the time until the drive is fast again.
 
 A load is not a test: it asks for much and for little, in requests of all sizes. A drive that was asked for less is not
 slow. So speed is taken over the time in which the drive was busy, and a fall counts only where latencies rose with it
@@ -67,12 +67,12 @@ class SteadyInterval:
 
 @dataclass(frozen=True)
 class SpeedRecovery:
-    """How a slowdown ended.
+    """End of a slowdown.
 
     Attributes:
-        at_s: when it was fast again, since the beginning; None: never while watched.
-        idle_s: the longest pause before that; 0 where there was none.
-        not_enough_s: the longest pause after which it was still slow; 0 where there was none.
+        at_s: time at which the drive was fast again, in seconds since the start; None if it never was.
+        idle_s: longest pause before that; 0 without one.
+        insufficient_idle_s: longest pause after which the drive was still slow; 0 without one.
     """
 
     at_s: float | None
@@ -88,8 +88,8 @@ class Slowdown:
         at_s: since the beginning; exact to an interval.
         before, after: the stretches on both sides.
         since_pause_bytes: written since the last pause, until the fall.
-        watched_pause: whether that pause was seen; else they are at least so many.
-        deeper: it had fallen before, without having been fast again.
+        pause_observed: whether that pause was seen; if not, `since_pause_bytes` is a lower bound.
+        is_further: whether the speed had fallen before and not recovered since.
     """
 
     kind: Direction

@@ -29,7 +29,7 @@ HEAD_INNER_SHARE: Final = 0.75
 MIN_PHASE_SHARE: Final = 0.005
 """A stretch shorter than this share of the curve is a burst, not a phase, unless it is the first."""
 MIN_PHASE_CELLS: Final = 4
-"""So is one of fewer cells: a straddled boundary alone could make it."""
+"""Shortest phase, in cells of the curve; a boundary inside a cell could make a shorter one."""
 MAX_SHORT_FIRST_CELLS: Final = 12
 """A first phase of up to this many cells is short, whatever share of the curve it is."""
 MAX_SHORT_CACHE_SHARE: Final = 0.025
@@ -40,7 +40,7 @@ MIN_CACHE_SHARE: Final = 0.002
 MAX_SLOW_START_SHARE: Final = 0.03
 """A first phase shorter than this share and slower than the next is the drive waking up."""
 FIRST_SAMPLE_OUTLIER_RATIO: Final = 10.0
-"""How far the first sample must exceed the scatter of the following ones to count as a phase."""
+"""The first sample counts as a phase of its own if it exceeds the scatter of the following ones this many times."""
 MIN_HEAD_LOG_STEP: Final = math.log(1.5)
 """The first part of a short first phase is a phase of its own from this difference of log speed on."""
 MIN_START_RATIO: Final = 3
@@ -50,7 +50,7 @@ MAX_EXCURSION_SHARE: Final = 0.015
 MIN_PHASE_SHARE_IN_RIPPLE: Final = 0.04
 """A phase shorter than this share must exceed the ripple of its neighbours too, unless it is the first."""
 RIPPLE_STEP_RATIO: Final = 0.625
-"""How much of the 5 to 95 % range of log speed such a phase must exceed."""
+"""Share of the range between the 5th and 95th percentile of log speed that such a phase must exceed."""
 RIPPLE_SCALES_CELLS: Final = (1, 2, 4, 8, 16)
 """Block lengths over which ripple is measured, in cells."""
 MAX_NOISE_POWER: Final = 0.5
@@ -60,16 +60,16 @@ MAX_RIPPLE_LOG_STEP: Final = math.log(2.5)
 MAX_RIPPLE_SHARE: Final = 0.06
 """The longest half-period of ripple, as a share of the curve."""
 MIN_GAP_SHARE: Final = 0.7
-"""Of stretches after a slow start, one stands out as well as the best from this share of its step on."""
+"""Smallest share of the best stretch's step, after a slow start, at which another stretch stands out as well."""
 MIN_SEGMENT_SAMPLES: Final = 2
 """Samples in a segment between two change points."""
 
 # --- boundary: where one phase ends, and how far off that may be -----------------------------------------------------
 
 BOUNDARY_SEARCH_SHARE: Final = 0.02
-"""How far from the rough answer a boundary is searched, as a share of the bins."""
+"""Half-width of the search for a boundary around its rough position, as a share of the bins."""
 MAX_BOUNDARY_SEARCH_BINS: Final = 400
-"""At most this many bins on each side, or four cells of the rough answer."""
+"""Largest half-width of the search for a boundary, in bins, beside four cells of the rough answer."""
 BOUNDARY_LEVEL_SHARE: Final = 0.05
 """Bins from which a side's level is taken, as a share of the bins of the curve."""
 BOUNDARY_GUARD_SHARE: Final = 0.005
@@ -161,7 +161,7 @@ MIN_RETURNING_SHARE: Final = 0.5
 MAX_BEHIND_MEMORY_RATIO: Final = 0.65
 """Behind a page cache a drive has this share of its speed, or less, where the link is not known."""
 LINK_CLASSES_BYTES_PER_S: Final = (0.56e9, 3.6e9, 7.4e9, 15e9)
-"""What SATA and PCIe 3 to 5 with four lanes carry of the host's data."""
+"""Host data rates of SATA and of PCIe 3, 4 and 5 with four lanes, in bytes/s."""
 
 # --- nand_state: what the NAND did, from the curve alone -------------------------------------------------------------
 
@@ -176,12 +176,13 @@ MIN_PROBABLE_NATIVE_RATIO: Final = 0.28
 MAX_FOLD_FROM_NATIVE_RATIO: Final = 0.67
 """Native speed falls to this share at the most when folding joins in: 1 / (1 + k / (n - 1)), n = 3, k >= 1."""
 MAX_FOLD_FROM_CACHE_RATIO: Final = 0.45
-"""What folding leaves of the cache's speed at most: each byte is programmed at one bit and in native cells, which
-are 0.8 times as fast at most: 1 / (1 + 1 / 0.8)."""
+"""Largest ratio of folding speed to cache speed: each byte is programmed at one bit and again in native cells, which
+are at most 0.8 times as fast: 1 / (1 + 1 / 0.8)."""
 MIN_CACHE_AGAIN_RATIO: Final = 0.62
 """A rise to this share of the fastest speed is the cache again."""
 MIN_CACHE_AGAIN_RATIO_HOST_LIMITED: Final = 0.9
-"""The same where the fastest speed was that of the link or the host: the cache may be faster."""
+"""A rise to this share of the fastest speed is the cache again, if the link or the host set the fastest speed: the
+cache may be faster."""
 MAX_REFILL_RATIO: Final = 1.5
 """Bytes over what the cache held at first: above, more was written at one go than became free of it."""
 MAX_BUFFER_SHARE: Final = 0.004
@@ -189,7 +190,7 @@ MAX_BUFFER_SHARE: Final = 0.004
 SAME_SPEED_TOLERANCE: Final = 0.12
 """Relative difference within which two phases run at one speed."""
 SAME_SPEED_TOLERANCE_OTHER_LOAD: Final = 0.2
-"""The same where the host changes its access pattern meanwhile."""
+"""Relative difference within which two phases run at one speed, if the host changes its access pattern between them."""
 MIN_FOLD_SPREAD: Final = 0.25
 """Spread of the speed above which folding comes and goes: native cells alone are steady."""
 MIN_FOLD_SCATTER: Final = 0.03
@@ -201,7 +202,7 @@ so it changes all the time."""
 MAX_NATIVE_SPREAD: Final = 0.1
 """Spread below which a phase of our own recording has one speed."""
 SPREAD_OF_DRIFT_RATIO: Final = 0.34
-"""Of a drift, in log speed, so much is spread: half of the middle 68 %."""
+"""Spread that a drift causes, as a share of it in log speed: half of the middle 68 %."""
 MIN_DECAY_DRIFT: Final = 0.1
 """Relative drift from which a phase has no step at its end that would tell why."""
 MIN_ROOM_SHARE: Final = 0.65
@@ -235,11 +236,12 @@ MIN_MEAN_OF_TYPICAL_RATIO: Final = 0.6
 MIN_COLLECTED_SHARE: Final = 0.03
 """A drive written at random may collect garbage from this share of its capacity on."""
 MAX_COLLECTED_RATIO: Final = 0.88
-"""And is then slower than this share of its fastest."""
+"""Largest ratio of the speed to the fastest one while a drive collects garbage."""
 THROTTLED_TIME_TOLERANCE: Final = 0.05
 """Relative difference within which a phase lasted as long as the drive throttled."""
 THROTTLED_TO_END_TOLERANCE: Final = 0.005
-"""The same for all phases from one on: of these only one boundary is uncertain, and more of them fit by chance."""
+"""Relative difference within which all phases from one on lasted as long as the drive throttled: only one boundary is
+uncertain, and more phases fit by chance."""
 MAX_UNWAITED_RATIO: Final = 1.5
 """The longest request over the mean one, below which none waited: a program takes far longer than a buffered write."""
 MAX_UNWAITED_REQUEST_S: Final = 40e-6
@@ -254,7 +256,7 @@ MAX_DRAM_BYTES: Final = 4e9
 MAX_DRAM_SHARE: Final = 0.01
 """A drive's buffer takes in no more, in bytes and as a share of the drive."""
 CERTAIN_DRAM_SHARE: Final = 0.002
-"""What is below this share of the drive is the buffer's and no cache's."""
+"""A first phase shorter than this share of the drive is the DRAM buffer, not the cache."""
 MAX_BEHIND_DRAM_RATIO: Final = 0.85
 """Behind the buffer a drive is this much slower, or it was no buffer."""
 MIN_THROTTLE_CELSIUS: Final = 65.0
@@ -283,17 +285,18 @@ COUNTER_LINK_FULL_SHARE: Final = 0.97
 MAX_DIE_SHARE_BESIDE_LINK: Final = 0.75
 """Dies' time below which a full link limits, not the dies."""
 MAX_DIE_SHARE_THROTTLED: Final = 0.9
-"""The same where the drive is throttled nearly all the time."""
+"""Dies' time below which heat limits, not the dies, while the drive is throttled nearly all the time."""
 MAX_DIE_SHARE_UNHURRIED: Final = 0.95
-"""The same where nothing waited: the host set the pace."""
+"""Dies' time below which the host limits if nothing waited: the host set the pace."""
 MIN_BUFFER_WAIT_SHARE: Final = 0.05
 """Time that writes wait for room in the write buffer, above which the host waits for the drive."""
 NO_WAIT_SHARE: Final = 0.01
-"""The same, up to which it does not wait at all, however busy the buffer keeps the dies."""
+"""Time that writes wait for room in the write buffer, up to which the host does not wait at all, however busy the
+buffer keeps the dies."""
 EMPTY_CACHE_SHARE: Final = 0.05
 """A cache that holds less than this share of its limit is empty."""
 MIN_HELD_SHARE_OF_WRITE: Final = 0.001
-"""And so is one that holds less than this share of what the phase wrote."""
+"""A cache that holds less than this share of what the phase wrote counts as none."""
 FULL_CACHE_SHARE: Final = 0.8
 """A cache whose superblocks take this share of its limit is full, whatever of their data died."""
 MAX_IDLE_MOVED_SHARE: Final = 0.02
@@ -340,7 +343,7 @@ MIN_RISE_SHARE: Final = 0.1
 MIN_PAUSE_RATIO: Final = 1.002
 """Between two pauses of a smaller ratio no other is tried."""
 PAUSE_CLOCK_ERROR_S: Final = 0.002
-"""How well the beginning of a pause is known: the drive is still programming what is in its write buffer."""
+"""Error of a pause's start, in seconds: the drive still programs what its write buffer holds."""
 
 # --- load, slowdowns: a drive at its work ----------------------------------------------------------------------------
 
@@ -378,8 +381,8 @@ PIPES_BYTES_PER_S: Final = {
     "USB at 10 Gb/s": 1000e6,
     "Ethernet at 10 Gb/s": 1170e6,
 }
-"""What arrives over a pipe, bytes/s: TCP leaves 0.949 and 0.941 of the bits of Ethernet with frames of 1500 bytes; of
-SATA at 600 MB/s, and of USB at 500 and 1212 MB/s, what reviews report as the most."""
+"""Data rates of common links, in bytes/s. TCP leaves 0.949 and 0.941 of the bits of Ethernet with frames of 1500 bytes.
+SATA (600 MB/s) and USB (500 and 1212 MB/s) have the highest speeds that reviews report."""
 SAME_PIPE_TOLERANCE: Final = 0.03
 """Relative difference from it within which a phase may have filled a pipe."""
 MAX_PIPE_SPREAD: Final = 0.05

@@ -1,4 +1,4 @@
-"""What may be wrong with an analysis: a closed set of warnings, each with what to do next."""
+"""Warnings about an analysis: a closed set, each with what to do next."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -55,9 +55,9 @@ class AnalysisWarning(WarningCode):
     WIDE = "the end of the cache is only known to lie in {width}: {next}"
     HIDDEN = "the cache was full after {size}, but the speed does not show it: something else was slower than the cells"
     HELD = "the cache still held {size} when the write began, so not all of it is seen: let it rest first, --idle 10min"
-    RANDOM = "random writes do not tell of a cache, and none is stated: write sequentially to an empty drive"
-    NOBODY_SAYS = "nobody says how it was written, so an empty drive and sequential writes are assumed: {options}"
-    NO_SIZE = "nobody says how large the drive is, so memory or heat may be taken for its cache: give --capacity"
+    RANDOM = "random writes do not show a cache, so no size is stated: write sequentially to an empty drive"
+    NOBODY_SAYS = "the file does not say how it was written; assuming sequential writes to an empty drive: {options}"
+    NO_SIZE = "the capacity of the drive is unknown, so memory or heat may be mistaken for its cache: give --capacity"
     HALF_FULL = "the end of the cache is {first} if the drive held data, {second} if it was empty: write an empty drive"
     LEVELS = "{levels} speeds come back in any order, so no cache is stated: write equal data without other load"
     PIPE = "{speed} is about what {pipe} carries, so a faster cache is not seen: connect the drive directly"
@@ -75,7 +75,7 @@ def analysis_warnings(
     causes: Sequence[CauseEstimate] | None = None,
     options: AnalysisOptions = DEFAULT_OPTIONS,
 ) -> list[MeasurementWarning]:
-    """What may be wrong with an analysis, the gravest first; empty when nothing.
+    """Warnings about an analysis, the gravest first; empty if there are none.
 
     Args:
         phases: of this curve, from `find_phases`.
@@ -122,7 +122,7 @@ def _unstated(phases: Sequence[Phase], options: AnalysisOptions) -> list[Measure
         return [AnalysisWarning.RANDOM.of()]
     warnings = []
     if context.random is None and len(phases) > 1:
-        warnings.append(AnalysisWarning.NOBODY_SAYS.of(options="say --workload, and --prefilled if it was full"))
+        warnings.append(AnalysisWarning.NOBODY_SAYS.of(options="give --workload, and --prefilled if it was full"))
     falls = [after.bytes_per_s < MAX_FALL_RATIO * phase.bytes_per_s for phase, after in pairwise(phases)]
     if options.capacity_bytes is None and sum(falls) > 1:
         warnings.append(AnalysisWarning.NO_SIZE.of())

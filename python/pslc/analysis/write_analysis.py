@@ -93,7 +93,7 @@ class WriteAnalysis:
     doubts: tuple[MeasurementWarning, ...]
 
     def document(self) -> Writes:
-        """As run.json holds it; see `pslc.recording.writes.of_writes`."""
+        """The analysis as run.json holds it; see `pslc.recording.writes.of_writes`."""
         cache = self.cache
         context = cache is not None and cache.seen_end
         return {

@@ -1,1 +1,2 @@
-"""What comes in and what goes out: the gate for foreign files, and the writer of pslc's own."""
+"""Basics for every other package: errors, units, formatting, processes, the gate for foreign files and the writer of
+pslc's own."""

@@ -27,7 +27,7 @@ def escaped(text: str) -> str:
 
 
 def line(text: str) -> str:
-    """The same of a text that is one line, such as a name: its tabs and new lines become escapes too."""
+    """Escape a text that is one line, such as a name: its tabs and new lines become escapes too."""
     return _BREAKS.sub(_escape, escaped(text))
 
 
@@ -75,7 +75,8 @@ class Screen(io.TextIOWrapper):
 
     @property
     def rich_proxied_file(self) -> _AsIs:
-        """Where consoles of rich, such as typer's for help, write instead: their colours are ours."""
+        """File that consoles of rich write to, such as typer's for help. It bypasses the filter, because these colours
+        are pslc's own."""
         return _AsIs(self)
 
 

@@ -4,6 +4,6 @@ import signal
 from typing import Final
 
 NAMES: Final = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGBREAK")
-"""On any system: Windows has the first two and Ctrl-Break."""
+"""Names of the signals that end a process on any system: Windows has the first two and Ctrl-Break."""
 ENDS: Final = tuple(signal.Signals[name] for name in NAMES if name in signal.Signals.__members__)
-"""Those of this system."""
+"""Signals that end a process, as far as this system has them."""

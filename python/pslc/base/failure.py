@@ -1,5 +1,5 @@
-"""What a command says when it fails: an error of the user's or the world's in a sentence, a bug of ours with a report
-to send; never a traceback."""
+"""Error reporting of commands: a sentence for an error of the user or the system, a report to send for a bug in pslc,
+never a traceback."""
 
 import errno
 import os
@@ -26,7 +26,7 @@ def tell(error: BaseException) -> int:
 
 
 def in_words(error: BaseException) -> PslcError:
-    """What went wrong and what to do; the report of a bug is put into a file."""
+    """Convert an exception to an error with a message and a hint. The report of a bug is saved to a file."""
     if isinstance(error, PslcError):
         return error
     if isinstance(error, OSError):

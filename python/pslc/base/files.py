@@ -13,10 +13,10 @@ square of a key's parts, to 15 s in 200 kB."""
 
 
 def toml(text: str) -> dict[str, object]:
-    """What a TOML text says.
+    """Parse a TOML text.
 
     Raises:
-        TOMLDecodeError: it is none, or is nested beyond all use.
+        TOMLDecodeError: the text is not TOML, or is nested too deeply.
     """
     if max(run.count(".") for run in re.split(r"[^\w\-\"' .]", text)) > MOST_PARTS:
         raise tomllib.TOMLDecodeError(f"a key has more than {MOST_PARTS} parts")

@@ -1,4 +1,4 @@
-"""What the footer of a Parquet file says of it, read without any of the file's data.
+"""Reader of the footer of a Parquet file, without any of its data.
 
 The footer is a structure of Thrift's compact protocol at the end of the file (parquet-format, FileMetaData). Only what
 is needed to judge the file is taken of it.
@@ -27,13 +27,13 @@ class FooterError(ValueError):
 
 @dataclass(frozen=True)
 class Footer:
-    """What a Parquet file says of itself.
+    """Contents of a Parquet file's footer.
 
     Attributes:
         types: physical type of each column by name, `None` where it is nested or has several values a row.
-        rows: of the table.
-        unpacked_bytes: of all columns, as they are encoded.
-        metadata: what the writer added, texts by name.
+        rows: number of rows.
+        unpacked_bytes: size of all columns before compression, as they are encoded.
+        metadata: texts that the writer added, by name.
     """
 
     types: dict[str, str | None]

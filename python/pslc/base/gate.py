@@ -34,35 +34,37 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 MAX_TEXT_BYTES: Final = 16_000_000
-"""Of a file that a person writes: a job file, a profile, a study."""
+"""Size limit of a file that a person writes, in bytes: a job file, a profile, a study."""
 MAX_LOG_BYTES: Final = 64_000_000
-"""Of a file that is held in memory as a whole: another program's results, a recording's run.json."""
+"""Size limit of a file that is held in memory as a whole, in bytes: another program's results, a recording's
+run.json."""
 MAX_LINE_BYTES: Final = 1_000_000
-"""Of a line, where a file is read line by line and may be of any length."""
+"""Length limit of a line, in bytes, if a file is read line by line and may be of any length."""
 MAX_NUMBER: Final = 2.0**128
 """Size of a number in JSON. The longest counters of a drive (NVMe health log) have 128 bits."""
 MAX_DEPTH: Final = 100
 """Levels of nested lists and objects in JSON."""
 MAX_COLUMNS: Final = 2000
-"""Of a Parquet table."""
+"""Largest number of columns of a Parquet table."""
 MAX_TABLE_BYTES: Final = 256_000_000
-"""Of a Parquet table that is held in memory as a whole, unpacked."""
+"""Size limit of an unpacked Parquet table that is held in memory as a whole, in bytes."""
 FREE_BYTES: Final = 16_000_000
 """Unpacked size of a Parquet table that is never too much for its file."""
 MAX_RATIO: Final = 200
 """Bytes of a Parquet table for each byte of its file, beyond `FREE_BYTES`; traces and recordings have 2 to 30."""
 MIN_ROW_BYTES: Final = 32
-"""What a row counts at least: that is what a request of a trace takes."""
+"""Size that a row counts with at least, in bytes: a request of a trace takes as much memory."""
 CELL_BYTES: Final = 8
 BATCH_BYTES: Final = 16_000_000
-"""Of the numbers in a batch of rows that is read at once."""
+"""Size of the numbers in a batch of rows that is read at once, in bytes."""
 MAX_BATCH_ROWS: Final = 1 << 16
 MAX_UNPACKER_BYTES: Final = 400_000_000
 """Memory of the process that reads a Parquet file."""
 MAX_PICTURE_BYTES: Final = 32_000_000
-"""Of a picture's file."""
+"""Size limit of a picture's file, in bytes."""
 MAX_PICTURE_PIXELS: Final = 16_000_000
-"""Of a picture: a screen of 5,120 x 2,880 has 14.7 million. Decoded, they take seven bytes each in the unpacker."""
+"""Largest number of pixels of a picture: a screen of 5,120 x 2,880 has 14.7 million. Decoded, they take seven bytes
+each in the unpacker."""
 MAX_PICTURE_SECONDS: Final = 30
 UNPACKER: Final = Path(__file__).with_name("unpacker.py")
 MAX_FAULTS: Final = 8
@@ -75,7 +77,7 @@ KINDS: Final[tuple[tuple[Callable[[int], bool], str], ...]] = (
 
 @dataclass(frozen=True)
 class Expected:
-    """What a reader expects of a file.
+    """Expectations of a foreign file: its size limit, and how errors about it read.
 
     Attributes:
         hint: the next step where the file cannot be used: "a profile is a TOML file".
@@ -121,7 +123,7 @@ def opened(path: Path, expected: Expected) -> Iterator[BinaryIO]:
 
 
 def kind(mode: int) -> str:
-    """What a file of this mode is, with its article: `a pipe`."""
+    """Kind of file that a mode stands for, with its article: `a pipe`."""
     return next((words for test, words in KINDS if test(mode)), "a file of another kind")
 
 

@@ -9,7 +9,7 @@ from typing import Final
 
 NO_LINK: Final = getattr(os, "O_NOFOLLOW", 0)
 BYTES: Final = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOINHERIT", 0)
-"""As they are, and not for programs that this one starts."""
+"""Flags that open a lock file without translating its bytes, and not for child processes."""
 READ: Final = os.O_RDONLY | BYTES | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
 """Without waiting: to open a pipe takes as long as nobody writes to it."""
 CREATE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | BYTES | NO_LINK

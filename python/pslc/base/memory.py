@@ -1,4 +1,4 @@
-"""How much memory this process can still have."""
+"""Memory that is still free for this process."""
 
 import os
 import sys
@@ -6,7 +6,8 @@ from pathlib import Path
 
 
 def free_bytes() -> int | None:
-    """What the system has, within the limits of the control group and of `ulimit -v`; None where nobody says."""
+    """Memory that this process can still get, in bytes, within the limits of its control group and of `ulimit -v`; None
+    if the system states no limit."""
     limits = [free for free in (_system(), _windows(), _group(), _limit()) if free is not None]
     return max(min(limits), 0) if limits else None
 

@@ -1,4 +1,4 @@
-"""Where recordings and studies go that nobody gave a folder."""
+"""Default folders of recordings and studies."""
 
 import atexit
 from contextlib import suppress
@@ -15,13 +15,14 @@ LONGEST: Final = 200
 """Bytes of a name behind the second; a file system takes 255 in all."""
 
 
-def runs_folder() -> Path:
-    """Where recordings are: `folder` of the settings, else `RUNS` below the current folder.
+def runs_folder(stated: settings.Settings | None = None) -> Path:
+    """Folder of recordings: `folder` of the settings, else `RUNS` in the current folder. Without `stated` the settings
+    are read from their file.
 
     Raises:
         PslcError: the settings have faults.
     """
-    return settings.load().folder or RUNS
+    return (stated or settings.load()).folder or RUNS
 
 
 def new_folder(slug: str = "", within: Path | None = None) -> Path:

@@ -1,4 +1,4 @@
-"""Processes that work for this one."""
+"""Worker processes: started deaf to signals, asked to stop, and ended with their parent."""
 
 import multiprocessing
 import os
@@ -8,30 +8,26 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from multiprocessing import connection
 from threading import Thread
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from pslc.base.ends import ENDS
 
 if TYPE_CHECKING:
-    from concurrent.futures import ProcessPoolExecutor
+    from collections.abc import Callable
+    from concurrent.futures import Future, ProcessPoolExecutor
+
+R = TypeVar("R")
 
 _stop: Any = None
 """In a worker: set when nobody waits for what it does any more."""
 
 
 def cores() -> int:
-    """Those this process may use."""
+    """Number of processor cores that this process may use."""
     return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
-
-
-def work_until(stop: Any) -> None:
-    """In a worker that was started by `deaf_children`, before anything: end once the parent sets `stop`, an event of
-    `multiprocessing`, or is gone."""
-    global _stop
-    _stop = stop
-    end_with_parent()
 
 
 @contextmanager
@@ -58,21 +54,55 @@ def deaf_children() -> Iterator[None]:
             signal.raise_signal(received)
 
 
+@dataclass(frozen=True)
+class WorkerPool:
+    """Processes that run tasks for this one. They are asked to stop by `stop`, and look with `is_wanted`."""
+
+    executor: "ProcessPoolExecutor"
+    stop: Any
+
+    def submit(self, function: "Callable[..., R]", *arguments: Any) -> "Future[R]":
+        """Hand a task over. The first ones start a process each, which no signal of `ENDS` ends.
+
+        Raises:
+            BrokenProcessPool: a process was killed.
+        """
+        with deaf_children():
+            return self.executor.submit(function, *arguments)
+
+
 @contextmanager
-def worker_pool(count: int) -> "Iterator[ProcessPoolExecutor]":
-    """A pool of `count` processes that are asked to stop when it is left; they look with `is_wanted`. A process starts
-    when a task is submitted, so tasks are submitted within `deaf_children`."""
+def worker_pool(
+    count: int, prepare: "Callable[..., None] | None" = None, shared: tuple[Any, ...] = (), *, wait: bool = False
+) -> "Iterator[WorkerPool]":
+    """Start a pool of `count` processes, and ask them to stop when the `with` ends.
+
+    Args:
+        prepare: called in each process before its first task, with `shared`.
+        shared: queues and events that tasks cannot carry.
+        wait: until the processes have ended, so that their memory is free, and so that none of them still needs what
+            it shares with this one. Else they end by themselves.
+    """
     from concurrent.futures import ProcessPoolExecutor
 
     context = multiprocessing.get_context("spawn")
     with deaf_children():
         stop = context.Event()
-    pool = ProcessPoolExecutor(count, mp_context=context, initializer=work_until, initargs=(stop,))
+    pool = ProcessPoolExecutor(count, mp_context=context, initializer=_begin, initargs=(stop, prepare, shared))
     try:
-        yield pool
+        yield WorkerPool(pool, stop)
     finally:
         stop.set()
-        pool.shutdown(wait=False, cancel_futures=True)
+        pool.shutdown(wait=wait, cancel_futures=True)
+
+
+def _begin(stop: Any, prepare: "Callable[..., None] | None", shared: tuple[Any, ...]) -> None:
+    """Prepare a worker that `deaf_children` started: it ends once the parent sets `stop`, or is gone."""
+    global _stop
+    _stop = stop
+    end_with_parent()
+    if prepare is not None:
+        prepare(*shared)
 
 
 def _mask(signals: Sequence[signal.Signals]) -> set[signal.Signals] | None:
@@ -104,9 +134,14 @@ def is_wanted() -> bool:
     return _stop is None or not _stop.is_set()
 
 
+def while_wanted(_: object) -> bool:
+    """Progress callback of a run in a worker: False, which ends the run, once nobody waits for its result."""
+    return is_wanted()
+
+
 def end_with_parent() -> None:
-    """In a worker, before anything: end when the process that it works for ends, even where that is killed. Without it
-    a worker would wait for ever for a task that nobody hands over."""
+    """Let this worker end when the process that it works for ends, even if that is killed. Without it a worker would
+    wait for ever for a task that nobody hands over. Called before anything else."""
     Thread(target=_follow, daemon=True).start()
 
 

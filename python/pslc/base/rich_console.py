@@ -1,6 +1,7 @@
-"""What rich lays out for people, through the filter of console.py.
+"""Console, tables and progress bars of rich, whose output passes the filter of console.py.
 
-A module of its own, since rich takes 60 ms to import and most commands lay nothing out."""
+A module of its own, since rich takes 60 ms to import and most commands lay nothing out.
+"""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ THEMES: Final = ("white", "dark")
 
 @dataclass(frozen=True)
 class Settings:
-    """What is used where the command line says nothing.
+    """Defaults that the user sets in a file; the command line overrides them.
 
     Attributes:
         path: of the file; there may be none.
@@ -39,7 +39,7 @@ KEYS: Final = ("on", "theme", "folder")
 
 
 def settings_path() -> Path:
-    """Where the file is: below `XDG_CONFIG_HOME`, else `~/.config`; on Windows below `%APPDATA%`."""
+    """Path of the settings file: in `XDG_CONFIG_HOME`, else in `~/.config`; on Windows in `%APPDATA%`."""
     if sys.platform == "win32":
         return Path(os.environ.get("APPDATA") or Path.home() / "AppData" / "Roaming") / FILE_NAME
     base = os.environ.get("XDG_CONFIG_HOME", "")

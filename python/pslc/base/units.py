@@ -63,12 +63,14 @@ def seconds(text: str, option: str) -> float:
     Raises:
         PslcError: there is no unit, or no such number.
     """
-    match = re.fullmatch(r"([0-9]{1,30}(?:\.[0-9]{1,30})?)\s*([a-z]+)", text.strip())
-    if match is None or match[2] not in TIMES:
-        raise user_error(
-            f'{option} is "{text}", which is no time', f"a number with a unit, such as 30s or 5min ({', '.join(TIMES)})"
-        )
-    return float(match[1]) * TIMES[match[2]]
+    return _quantity(text, TIMES, f'{option} is "{text}", which is no time', "30s or 5min")
+
+
+def _quantity(text: str, units: dict[str, float], problem: str, example: str) -> float:
+    match = re.fullmatch(r"([0-9]{1,30}(?:\.[0-9]{1,30})?)\s*([A-Za-z]+)", text.strip())
+    if match is None or match[2] not in units:
+        raise user_error(problem, f"a number with a unit, such as {example} ({', '.join(units)})")
+    return float(match[1]) * units[match[2]]
 
 
 def percent(text: str, option: str) -> int:
@@ -105,9 +107,4 @@ def watts(text: str, option: str) -> float:
     Raises:
         PslcError: there is no unit, or no such number.
     """
-    match = re.fullmatch(r"([0-9]{1,99}(?:\.[0-9]{1,99})?)\s*([A-Za-z]+)", text.strip())
-    if match is None or match[2] not in POWERS:
-        raise user_error(
-            f'{option} is "{text}", which is no power', f"a number with a unit, such as 60mW ({', '.join(POWERS)})"
-        )
-    return float(match[1]) * POWERS[match[2]]
+    return _quantity(text, POWERS, f'{option} is "{text}", which is no power', "60mW")

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from arro3.core import RecordBatch, RecordBatchReader, Schema
 
 PLAIN: Final = ("Boolean", "Int", "UInt", "Float", "Utf8", "LargeUtf8", "Timestamp", "Dictionary(Int", "Null")
-"""How the types begin that a column may have, in Arrow's words."""
+"""Prefixes of the column types that are accepted, as Arrow names them."""
 PICTURES: Final = ("PNG", "JPEG", "WEBP", "GIF", "BMP")
 """Formats of pictures that are decoded, in Pillow's words; of a moving one the first picture."""
 MAX_BATCH_BYTES: Final = 64_000_000
-"""Of a batch of rows: texts that are stored once may come back a million times."""
+"""Size limit of a batch of rows, in bytes: texts that are stored once may come back a million times."""
 
 
 ADDRESS_SPACE_RATIO: Final = 4
@@ -32,7 +32,7 @@ ADDRESS_SPACE_RATIO: Final = 4
 
 
 def main(asked: dict[str, object]) -> None:
-    """Read, and write."""
+    """Read an untrusted file in this process, and write its numbers to stdout."""
     memory_bytes = int(str(asked["memory_bytes"]))
     limit = runpy.run_path(str(Path(__file__).with_name("limits.py")))["limit"]
     limit(ADDRESS_SPACE_RATIO * memory_bytes, int(str(asked["seconds"])), memory_bytes)

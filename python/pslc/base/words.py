@@ -28,14 +28,14 @@ def speed(bytes_per_s: float) -> str:
 
 
 def times(ratio: float) -> str:
-    """Of a figure to another: `1.24 times`, `1/93`."""
+    """Format the ratio of two figures: `1.24 times`, `1/93`."""
     if 0 < ratio < 0.1:
         return f"1/{count(1 / ratio)}"
     return f"{ratio:.3f} times" if ratio < 9.9995 else f"{count(ratio)} times"
 
 
 def joules(joules: float) -> str:
-    """`1.91 J`."""
+    """Format an energy: `1.91 J`."""
     return f"{_three(joules)} J"
 
 
@@ -71,14 +71,14 @@ def quantity(value: float, unit: str) -> str:
 
 
 def count(number: float) -> str:
-    """`819 303`, `17.3`."""
+    """Format a count: `819 303`, `17.3`."""
     if abs(number) >= 100:
         return f"{number:,.0f}".replace(",", " ")
     return f"{number:g}" if float(number).is_integer() else _three(number)
 
 
 def share(part: float) -> str:
-    """`12.5 %`."""
+    """Format a share: `12.5 %`."""
     return f"{_three(100 * part)} %"
 
 

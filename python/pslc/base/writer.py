@@ -20,7 +20,7 @@ from pslc.base.errors import TargetError
 
 
 class Replace(StrEnum):
-    """What may have the name that a file is to get: nothing; what pslc made and nobody changed since; or any regular
+    """Existing files that may be replaced: none; only files that pslc wrote and nobody changed since; or any regular
     file, because the command line names it."""
 
     NEVER = "never"
@@ -29,13 +29,14 @@ class Replace(StrEnum):
 
 
 PAGE: Final = "<!doctype html>\n<!-- A page of pslc, which it may replace. -->\n"
-"""How each page begins that pslc writes."""
+"""First lines of each HTML page that pslc writes."""
 DRIVE_FILE: Final = gate.Expected(
     "pslc drives create FILE --like NAME makes the file of a drive", TargetError, sys.maxsize
 )
 """A drive in a file, whose length the native part has judged before."""
 BEGINNINGS: Final = {".html": PAGE.encode(), ".json": b'{\n "schema": ', ".parquet": b"PAR1"}
-"""By the end of a name: how pslc's own begin. Copies are known by it, and what lies where nothing can be marked."""
+"""First bytes of pslc's own files, by the end of their name. Copies are recognized by them, and files where no mark is
+possible."""
 
 
 def write(
@@ -144,11 +145,11 @@ class Stream:
         return len(data)
 
     def tell(self) -> int:
-        """Bytes so far."""
+        """Bytes written so far."""
         return self._bytes
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        """Where it is written, which is at its end alone.
+        """Position in the stream, in bytes. The stream is written at its end only.
 
         Raises:
             OSError: anything else is asked for.
@@ -204,7 +205,7 @@ def temporary(prefix: str = "pslc-", within: Path | None = None) -> tempfile.Tem
 
 
 def lasting(prefix: str = "pslc-") -> Path:
-    """The same, which stays until somebody removes it.
+    """Make a folder with a name that nobody guesses. It stays until somebody removes it.
 
     Raises:
         OSError: it cannot be made.

@@ -1,4 +1,4 @@
-"""What a chart shows, as plain data; `pslc.charts.draw` draws it."""
+"""Contents of a chart as plain data; `pslc.charts.draw` draws it."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ Chart = CurveChart | BarChart
 
 
 class Mean(Enum):
-    """What a speed is averaged over."""
+    """Quantity over which a speed is averaged."""
 
     OVER_BYTES = auto()
     OVER_TIME = auto()

@@ -40,15 +40,16 @@ COLORS: Final = (
     "#1f6fb4", "#d1610f", "#2e8b57", "#a03c9c", "#b8860b", "#17a0b5", "#c2304b", "#6a5acd", "#7a8b1f", "#8c5a3c",
     "#5f6b7a", "#e377a8",
 )  # fmt: skip
-"""Of curves, in order; those of the first six differ for readers who do not tell red from green."""
+"""Colours of the curves, in order. The first six differ for readers who do not tell red from green."""
 DASHES: Final = ("solid", (0, (6, 2)), (0, (1.5, 1.5)))
-"""Of the first four curves, the next four, the last four, so that they differ by more than their colour."""
+"""Line styles of the first four curves, the next four and the last four, so that they differ by more than their
+colour."""
 DARK_LIGHTENING: Final = 0.28
 """Share of white in a curve's colour on a dark ground, where the colours for white have too little contrast."""
 HEADROOM: Final = 1.22
 """Height of the axis over the highest value: room for the labels above the curve."""
 MIN_FONT_POINTS: Final = 7.0
-"""Of a title or a line of conditions; a longer one is cut."""
+"""Smallest font size of a title or a line of conditions; a longer text is cut."""
 LABEL_GAP_POINTS: Final = 5.0
 """Between a label and its curve."""
 
@@ -126,7 +127,7 @@ def _check(chart: Chart, style: Style) -> None:
     if isinstance(chart, BarChart) and not chart.bars:
         raise user_error("there is no figure to draw", "pslc compare RUN... lists the figures that recordings have")
     if isinstance(chart, CurveChart) and len(chart.curves) > MAX_CURVES:
-        raise user_error(f"a chart of {len(chart.curves)} curves, at most {MAX_CURVES} can be told apart",
+        raise user_error(f"a chart of {len(chart.curves)} curves, at most {MAX_CURVES} can be distinguished",
                          "draw fewer, or bars: --bars mean")  # fmt: skip
     for color in style.colors:
         if not is_color_like(color):
@@ -421,7 +422,7 @@ def _page(chart: Chart, svg: str, style: Style) -> bytes:
 
 
 def described(chart: Chart) -> str:
-    """What a chart shows, for who cannot see it."""
+    """Describe a chart in words, for people who cannot see it."""
     if isinstance(chart, BarChart):
         return f"{chart.title}. {chart.label}: " + "; ".join(
             f"{' '.join(filter(None, (bar.name, bar.series)))} {bar.value:.4g} {chart.unit}" for bar in chart.bars

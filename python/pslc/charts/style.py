@@ -1,4 +1,4 @@
-"""What can be chosen of a chart, without anything that takes long to import."""
+"""Options of a chart's style. Nothing in here takes long to import."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -22,7 +22,7 @@ class Language(StrEnum):
 
 
 class Axis(StrEnum):
-    """What the curves are drawn against."""
+    """Quantity on the x axis of a curve chart."""
 
     BYTES = "bytes"
     PERCENT = "percent"
@@ -31,7 +31,7 @@ class Axis(StrEnum):
 
 @dataclass(frozen=True)
 class Style:
-    """How a chart looks.
+    """Style of a chart: colours, size, language, logo and watermark.
 
     Attributes:
         logo: a picture for the upper right corner; white where it is transparent.

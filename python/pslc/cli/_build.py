@@ -1,4 +1,4 @@
-"""What `pslc --version` says of the build."""
+"""Text of `pslc --version`."""
 
 import platform
 from datetime import UTC, datetime

@@ -47,7 +47,7 @@ Frame = Annotated[
 Overlay = Annotated[
     Path | None,
     typer.Option(
-        "--overlay", help="Write the picture with what was read drawn over it", metavar="PNG", rich_help_panel=PANEL
+        "--overlay", help="Write the picture with the detected curves over it", metavar="PNG", rich_help_panel=PANEL
     ),
 ]
 
@@ -59,7 +59,7 @@ def import_options(
     frame: str | None,
     capacity: str | None = None,
 ) -> "ImportOptions":
-    """What the command line says of a picture, or of a table."""
+    """Build the import options of a picture or of a table from the command line."""
     from pslc.base import units
     from pslc.formats import ChartOptions, ImportOptions
 

@@ -11,7 +11,7 @@ def subject(prefix: str) -> list[str]:
 
 
 def suite(prefix: str) -> list[str]:
-    """Names of suites."""
+    """Names of suites, for completion."""
     from pslc import suites
 
     return [name for name in [*suites.names(), *suites.OF_FILES] if name.startswith(prefix)]
@@ -25,5 +25,5 @@ def drive(prefix: str) -> list[str]:
 
 
 def output_format(prefix: str) -> list[str]:
-    """Values of `--output-format`."""
+    """Values of `--output-format`, for completion."""
     return [choice.value for choice in OutputFormat if choice.value.startswith(prefix)]

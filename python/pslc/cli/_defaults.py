@@ -30,13 +30,13 @@ def theme(option: str | None) -> str:
 
 
 def runs_folder() -> Path:
-    """Where recordings are looked for."""
+    """Folder that recordings are looked up in. Prints a line if the settings name it."""
     from pslc.base import output_dirs, settings
 
     stated = settings.load()
     if stated.folder is not None:
         _tell(f"recordings in {stated.folder}", stated.path)
-    return output_dirs.runs_folder()
+    return output_dirs.runs_folder(stated)
 
 
 def _tell(what: str, path: Path) -> None:

@@ -19,16 +19,16 @@ UNLIMITED_BYTES = 1 << 60
 FILE_UNIT_BYTES = 4096
 """Scratch files are whole pages."""
 COMMAND_LINE = "--name"
-"""In place of a suite or a job file: options alone describe the jobs (`job_file.COMMAND_LINE`)."""
+"""Subject that stands for jobs given by options alone, in place of a suite or a job file (`job_file.COMMAND_LINE`)."""
 ALL = "all"
-"""In place of a suite: the whole catalogue (`campaign.ALL`)."""
+"""Subject that stands for the whole catalogue of suites (`campaign.ALL`)."""
 SETTINGS = {"allow_extra_args": True, "ignore_unknown_options": True}
-"""For typer: fio's options come through as they are."""
+"""Settings of a typer command that lets fio's options through unchanged."""
 
 
 @dataclass
 class JobArguments:
-    """What is to be run.
+    """Subject of a run: a suite, job files, or jobs given as fio options.
 
     Attributes:
         subject: a suite, a job file, `ALL` or `COMMAND_LINE`; None: nothing was named.
@@ -125,13 +125,7 @@ def parse(context: typer.Context, subject: str | None, on: str | None, sections:
     from pslc import suites
     from pslc.base.errors import user_error
 
-    arguments = context.args
-    if subject is not None and subject.startswith("--"):
-        # The parser takes the first of fio's options for the subject.
-        arguments = [subject, *arguments]
-        subject = next((word for word in arguments if not word.startswith("-")), None)
-        if subject is not None:
-            arguments.remove(subject)
+    subject, arguments = _subject_and_rest(subject, context.args)
     files = [word for word in arguments if not word.startswith("--")]
     if short := next((word for word in files if word.startswith("-") and word != "-"), None):
         hint = "--save DIR keeps the recording, --output FILE what is printed"
@@ -146,6 +140,17 @@ def parse(context: typer.Context, subject: str | None, on: str | None, sections:
     if subject is None and any(name == "name" for name, _ in options):
         subject = COMMAND_LINE
     return JobArguments(subject, files, options, sections or [])
+
+
+def _subject_and_rest(subject: str | None, arguments: list[str]) -> tuple[str | None, list[str]]:
+    """The subject and the other arguments: the parser takes the first of fio's options for the subject."""
+    if subject is None or not subject.startswith("--"):
+        return subject, arguments
+    arguments = [subject, *arguments]
+    subject = next((word for word in arguments if not word.startswith("-")), None)
+    if subject is not None:
+        arguments.remove(subject)
+    return subject, arguments
 
 
 def _check_words(words: Sequence[str], on: str) -> None:
@@ -204,7 +209,7 @@ def missing(words: Sequence[str], on: str | None) -> "PslcError":
 
 
 def budget(text: str, subject: str | None) -> "Budget":
-    """What the suite twin may spend.
+    """Parse `--budget` of the suite twin: bytes to write, or seconds.
 
     Raises:
         PslcError: the text is neither a size nor a time, or another suite is run.

@@ -1,10 +1,10 @@
-"""What `--output-format` of `pslc run` and `pslc replay` takes."""
+"""Values of `--output-format` of `pslc run` and `pslc replay`."""
 
 from enum import StrEnum
 
 
 class OutputFormat(StrEnum):
-    """What goes to stdout in place of pslc's report; several are printed one behind the other."""
+    """Format of stdout in place of pslc's report. Several formats are printed one after the other."""
 
     NORMAL = "normal"
     JSON = "json"

@@ -39,7 +39,7 @@ class Bar:
             self._drawn.stop()
 
     def resume(self) -> None:
-        """Show it again."""
+        """Show the bar again after `pause`."""
         if self._drawn:
             self._drawn.start()
 

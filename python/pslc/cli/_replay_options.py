@@ -1,17 +1,17 @@
-"""How `pslc replay` replays a trace."""
+"""Options of `pslc replay`: pace, and addresses beyond the end of the drive."""
 
 from enum import StrEnum
 
 
 class Pace(StrEnum):
-    """When the requests of a trace are made."""
+    """Pace of a replayed trace: at the recorded times, or as fast as possible."""
 
     ORIGINAL = "original"
     ASAP = "asap"
 
 
 class Addresses(StrEnum):
-    """What is done with addresses past the end of the drive."""
+    """Mapping of addresses beyond the end of the drive."""
 
     EXACT = "exact"
     WRAP = "wrap"

@@ -36,7 +36,7 @@ Size = Annotated[
     str | None,
     typer.Option(
         metavar="SIZE",
-        help="Size of the scratch file; of every job on a simulated drive, such as 20GB",
+        help="Size of the scratch file, or of every job on a simulated drive, such as 20GB",
         rich_help_panel=REAL,
     ),
 ]
@@ -67,7 +67,7 @@ Policy = Annotated[
 VictimRule = Annotated[
     str | None,
     typer.Option(
-        metavar="FILE.py:CLASS", help="Decide which superblock is emptied (pslc.VictimRule)", rich_help_panel=PYTHON
+        metavar="FILE.py:CLASS", help="Choose the superblock to collect next (pslc.VictimRule)", rich_help_panel=PYTHON
     ),
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the plan and stop", rich_help_panel=REAL)]
@@ -80,16 +80,16 @@ Yes = Annotated[bool, typer.Option("--yes", help="Do not ask before data are los
 
 @dataclass(frozen=True, kw_only=True)
 class Outputs:
-    """Where a command puts what a run gives, and what it may do without asking.
+    """Outputs of a run, and the consent that was given for it.
 
     Attributes:
-        folder: of the recording; None: a new one in runs/, or none if `formats` are printed.
-        is_resumed: the folder holds the run that goes on.
+        folder: folder of the recording; None: a new one in runs/, or none if `formats` are printed.
+        is_resumed: whether the folder holds the run that is resumed.
         report: whether the page is written.
-        formats: what is printed, one after the other; none: the report as text.
-        file: where it is printed; None: stdout.
+        formats: formats that are printed, one after the other; empty: the report as text.
+        file: file for the printed formats; None: stdout.
         dry_run: print the plan only.
-        yes: do not ask.
+        yes: do not ask for confirmation.
     """
 
     folder: Path | None

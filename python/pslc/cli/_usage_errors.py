@@ -30,7 +30,7 @@ EXAMPLES: Final = {
     "trace convert": "pslc trace convert work.trace -o work.parquet, or -o work.iolog for fio",
     "watch": "pslc watch /dev/nvme0n1",
 }
-"""Of commands that need something, how they are called."""
+"""Example of each command that needs arguments."""
 DRIVE: Final = "sim:aldrin-pro-2tb"
 
 
@@ -40,7 +40,7 @@ def unknown_command(group: str, words: Sequence[str], commands: Sequence[str]) -
     Args:
         group: the group's name, empty for `pslc` itself.
         words: what follows it; the first is the unknown one.
-        known: commands of the group.
+        commands: commands of the group.
     """
     listed = f"the commands are {', '.join(commands)}; pslc {group} --help".replace("  ", " ") + " explains them"
     hint = HINTS.get(group, _nothing)(words) or listed
@@ -80,7 +80,7 @@ def _suite_to_show(words: Sequence[str]) -> str:
 
 
 HINTS: Final = {"": _suite_or_drive, "drives": _drive_to_show, "suites": _suite_to_show}
-"""By group, what a word that is no command of it probably is; empty where it is nothing that is known."""
+"""Hints for unknown words after a group of commands: what they probably mean. Empty if nothing is known."""
 
 
 def in_words(error: Any) -> PslcError:
@@ -112,7 +112,7 @@ LIMITS: Final = {
     "greater_than_equal": "{ge:g} or more",
     "less_than_equal": "{le:g} or less",
 }
-"""What a value has to be, by what pydantic, which typer asks, calls the slip."""
+"""Requirement on a value, by pydantic's code for the error; typer validates with pydantic."""
 
 
 def _value(error: Any, more: str) -> PslcError:

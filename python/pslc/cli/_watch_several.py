@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Options:
-    """As `pslc watch` takes them."""
+    """Options of `pslc watch`."""
 
     for_: str | None
     save: Path | None

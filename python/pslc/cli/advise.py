@@ -31,11 +31,11 @@ def command(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document")] = False,
 ) -> None:
-    """Say what to change or buy: replays what was watched on other drives.
+    """Recommend what to change or buy, by replaying the watched load on other drives.
 
-    Prints how each drive would do: time or latency, share of writes into its cache, synced writes, write amplification,
-    life at this load. A recording of pslc watch without --trace, and a log of iostat, hold counters of each second:
-    requests are made from them as docs/watch.md states, and the doubts say what that leaves open.
+    Prints for each drive: time or latency, share of writes into its cache, time of synced writes, write amplification,
+    lifetime at this load. A recording without --trace and a log of iostat hold counters of each second; pslc generates
+    requests from them (docs/watch.md), and warnings name what that leaves uncertain.
     """
     from pslc.advice.api import advise
     from pslc.advice.subject import read
@@ -62,4 +62,4 @@ def _show(advice: "Advice") -> None:
     for sentence in advice.sentences:
         out.print(Text(sentence))
     for doubt in advice.doubts:
-        out.print(Text(f"doubt: {doubt}", style="yellow"))
+        out.print(Text(f"warning: {doubt}", style="yellow"))

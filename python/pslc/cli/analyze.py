@@ -30,7 +30,7 @@ def command(
     frame: Frame = None,
     name: Annotated[
         list[str] | None,
-        typer.Option(metavar="TEXT", help="Drive of each of a chart's curves, in order", rich_help_panel=PANEL),
+        typer.Option(metavar="TEXT", help="Name of the drive of each curve, in order", rich_help_panel=PANEL),
     ] = None,
     overlay: Overlay = None,
     csv: Annotated[
@@ -77,9 +77,9 @@ def command(
 ) -> None:
     """Find phases, their causes, the end of the cache and problems in logs, results and recordings.
 
-    Reads logs, JSON and text of fio, CSV tables, and what a dozen other programs write. Give all logs of one fio run
-    together, with its job file or JSON. For iostat -x, sar -d and nvme smart-log it answers as pslc watch does. A
-    picture of a chart needs --x 0:2000GB --y 0:7000MB/s, what its axes span.
+    Reads logs, JSON and text of fio, CSV tables, and the output of a dozen other programs. Give all logs of one fio run
+    together, with its job file or JSON. Logs of iostat -x, sar -d and nvme smart-log get the report of pslc watch. For
+    a picture of a chart, give the ranges of its axes: --x 0:2000GB --y 0:7000MB/s.
     """
     from pslc import formats
     from pslc.analysis import MeasurementContext

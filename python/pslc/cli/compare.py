@@ -11,7 +11,7 @@ from pslc.cli._chart_options import Frame, Overlay, Series, X, Y, import_options
 
 
 class TableFormat(StrEnum):
-    """How a table is printed that goes into an article, a forum or a spreadsheet."""
+    """Format of a table for an article, a forum or a spreadsheet."""
 
     MARKDOWN = "markdown"
     BBCODE = "bbcode"
@@ -61,10 +61,10 @@ def command(
 ) -> None:
     """Compare recordings: numbers, ratios, and differences beyond the noise.
 
-    A picture of a chart (--x 0:2000GB --y 0:7000MB/s) is a recording for each of its curves.
+    Each curve in a picture of a chart (--x 0:2000GB --y 0:7000MB/s) counts as a recording.
 
     Repeats (pslc run --repeat, or --pool) share a column: the mean of each number, and its 90 % interval. A tolerance
-    file names numbers: "mean" = "5%", "cache" = "3%"; "*" stands for all others.
+    file limits differences by name: "mean" = "5%", "cache" = "3%"; "*" stands for all others.
     """
     from pslc.base.errors import user_error
     from pslc.recording import change_summary, comparison

@@ -42,7 +42,7 @@ def show(
     ],
     as_json: Json = False,
 ) -> None:
-    """Print a drive's profile, what follows from it, and where each value comes from."""
+    """Print a drive's profile, the values that follow from it, and the source of each."""
     from pslc.device.profiles import library
     from pslc.device.target import find_target
 
@@ -57,7 +57,7 @@ def show(
 
 @app.command("parts")
 def list_parts(
-    name: Annotated[str | None, typer.Argument(metavar="[PART]", help="NAND die or controller to print")] = None,
+    name: Annotated[str | None, typer.Argument(metavar="PART", help="NAND die or controller to print")] = None,
     as_json: Json = False,
 ) -> None:
     """List NAND dies and controllers, or print one with the source of each value."""
@@ -81,7 +81,7 @@ def list_parts(
 @app.command("new")
 def new(
     file: Annotated[
-        Path | None, typer.Argument(metavar="[FILE.toml]", help="Profile to write (default: mine.toml)")
+        Path | None, typer.Argument(metavar="FILE.toml", help="Profile to write (default: mine.toml)")
     ] = None,
     nand: Annotated[str | None, typer.Option(metavar="PART", help="NAND die; pslc drives parts lists them")] = None,
     controller: Annotated[str | None, typer.Option(metavar="PART", help="Controller")] = None,

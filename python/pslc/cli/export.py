@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Format(StrEnum):
-    """What other programs read."""
+    """Format of an exported recording."""
 
     CSV = "csv"
     PARQUET = "parquet"

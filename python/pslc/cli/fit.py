@@ -20,7 +20,7 @@ DATA = "The data"
 def command(
     data: Annotated[
         list[Path] | None,
-        typer.Argument(help="Run folders of one drive, a log of another program, or a picture of a chart"),
+        typer.Argument(metavar="DATA", help="Run folders of one drive, a log of another program, or a chart's picture"),
     ] = None,
     published: Annotated[
         str | None,
@@ -36,7 +36,7 @@ def command(
     capacity: Annotated[
         str | None, typer.Option(help="Capacity of the drive (default: as recorded)", rich_help_panel=DATA)
     ] = None,
-    link: Annotated[str | None, typer.Option(help="Link: sata600, pcie4x4 and the like", rich_help_panel=DATA)] = None,
+    link: Annotated[str | None, typer.Option(help="Link, such as sata600 or pcie4x4", rich_help_panel=DATA)] = None,
     nand: Annotated[
         str | None,
         typer.Option(

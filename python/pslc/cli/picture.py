@@ -26,7 +26,7 @@ def command(
     label: Annotated[
         list[str] | None, typer.Option(metavar="TEXT", help="Name of the drive of each run, in order")
     ] = None,
-    x: Annotated[Axis | None, typer.Option("--x", help="What the curves are drawn against (default: bytes)")] = None,
+    x: Annotated[Axis | None, typer.Option("--x", help="X axis of the curves (default: bytes)")] = None,
     bars: Annotated[
         str | None,
         typer.Option(metavar="FIGURE", help="Draw one figure of each run as bars, such as mean, cache, phase 2"),
@@ -55,8 +55,8 @@ def command(
 ) -> None:
     """Draw one chart of a recording, or of up to 12 side by side.
 
-    A write curve has its phases, their speeds and the end of the cache written on it; CrystalDiskMark and its like are
-    bars. No browser is needed: pip install 'pslc\\[pictures]'.
+    Write curves are labeled with their phases, speeds and the end of the cache. Results without a curve, such as
+    CrystalDiskMark's, become bars. Needs pip install 'pslc\\[pictures]', and no browser.
     """
     from pslc.base import units
     from pslc.charts import draw

@@ -16,7 +16,7 @@ TITLES = {
 }  # fmt: skip
 FLAGS = ("rotational", "host_memory_buffer", "virtual")
 NONE_AT_ZERO = ("optimal_io_bytes", "discard_bytes")
-"""Of which Linux tells 0 where there is none."""
+"""Properties for which Linux reports 0 if the drive has none."""
 
 
 def command(
@@ -28,7 +28,7 @@ def command(
 ) -> None:
     """Show facts about a drive and problems that could spoil a measurement (read-only).
 
-    For a simulated drive in a file: its health log and what it holds.
+    For a drive file: its health log, its data and the state of its cache.
     """
     from pslc.base.errors import user_error
     from pslc.device import probe

@@ -37,7 +37,7 @@ def command(
             help="Past the end of the drive: refuse (exact), start at 0 (wrap), pack (compact) or shrink all (scale)"
         ),
     ] = Addresses.EXACT,
-    prefill: Annotated[bool, typer.Option("--prefill", help="First write what the trace reads")] = False,
+    prefill: Annotated[bool, typer.Option("--prefill", help="First write the data that the trace reads")] = False,
     what_if: Annotated[
         bool, typer.Option("--what-if", help="Also replay without a cache, with all pSLC, and with just enough cache")
     ] = False,

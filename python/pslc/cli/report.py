@@ -59,10 +59,11 @@ def command(
     hints = import_options(x, y, series, frame, capacity)
     read = [] if suites else [side for run in runs for side in read_sides(run, hints)]
     sides = comparison.named(read, labels) if read else []
-    if (len(runs) > 1 or not runs[0].is_dir()) and output is None and png is None and svg is None:
+    is_run_folder = len(runs) == 1 and runs[0].is_dir()
+    path = output or (runs[0] / "report.html" if is_run_folder else None)
+    if path is None and png is None and svg is None:
         what = f"{len(runs)} recordings" if len(runs) > 1 else str(runs[0])
         raise user_error(f"a page for {what} needs a file name", "add -o page.html")
-    path = output or (None if len(runs) > 1 or not runs[0].is_dir() else runs[0] / "report.html")
     write_overlays((side.foreign for side in sides if side.foreign), overlay, output)
     called = labels[0] if labels else ""
     try:

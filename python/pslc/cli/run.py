@@ -38,7 +38,7 @@ Budget = Annotated[
     str | None,
     typer.Option(
         metavar="SIZE|TIME",
-        help="Limit what the suite twin writes or takes, such as 400GB or 2h",
+        help="Limit of bytes or time for the suite twin, such as 400GB or 2h",
         rich_help_panel=SUITE,
     ),
 ]
@@ -71,7 +71,7 @@ def command(
     section: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="Run only this section of the job file, repeatable")
     ] = None,
-    no_layout: Annotated[bool, typer.Option("--no-layout", help="Do not write first what the jobs read")] = False,
+    no_layout: Annotated[bool, typer.Option("--no-layout", help="Do not first write what the jobs read")] = False,
     logs_to: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Folder for logs of the jobs, such as write_bw_log")
     ] = None,

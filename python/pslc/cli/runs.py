@@ -15,7 +15,7 @@ def command(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document")] = False,
 ) -> None:
-    """List recordings, the newest first: what was run on which drive, and when."""
+    """List recordings with suite, drive and date, the newest first."""
     from pslc.recording.listing import recordings_in
     from pslc.report import terminal
 

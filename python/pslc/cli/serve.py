@@ -27,7 +27,7 @@ SETTINGS = {"allow_extra_args": True}
 
 
 class Data(StrEnum):
-    """Where written data go."""
+    """Storage of the data that are written to a served drive: a file, memory, or none."""
 
     KEEP = "keep"
     MEMORY = "memory"

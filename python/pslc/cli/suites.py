@@ -29,7 +29,7 @@ class Row(TypedDict):
     most_s: NotRequired[float]
 
 
-On = Annotated[str | None, typer.Option(metavar="TARGET", help="Drive to work out the cost or the jobs for")]
+On = Annotated[str | None, typer.Option(metavar="TARGET", help="Drive to plan the suite for")]
 Size = Annotated[str | None, typer.Option(metavar="SIZE", help="Size of the scratch file")]
 Quick = Annotated[bool, typer.Option("--quick", help="Plan the short form, as pslc run --quick runs it")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document")]
@@ -38,9 +38,9 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document")]
 def list_suites(
     context: typer.Context, on: On = None, size: Size = None, quick: Quick = False, as_json: Json = False
 ) -> None:
-    """List the suites; with --on also what each writes, reads and takes on that drive.
+    """List the suites, and with --on the bytes and the time of each on that drive.
 
-    Steps that depend on a measurement are counted as expected.
+    Steps that depend on a measurement count with their expected size.
     """
     if context.invoked_subcommand is not None:
         return
@@ -60,13 +60,13 @@ app = _groups.group(list_suites)
 
 @app.command()
 def show(
-    name: Annotated[str, typer.Argument(help="Name of the suite", autocompletion=_complete.suite)],
+    name: Annotated[str, typer.Argument(metavar="SUITE", help="Name of the suite", autocompletion=_complete.suite)],
     on: On = None,
     size: Size = None,
     quick: Quick = False,
     fio: Annotated[bool, typer.Option("--fio", help="Print its jobs as an fio job file")] = False,
 ) -> None:
-    """Print what a suite asks and finds, or its jobs as an fio job file."""
+    """Describe a suite: its question, its steps and its findings; or print its jobs as an fio job file."""
     from pslc import suites
     from pslc.base.errors import closest_match, user_error
     from pslc.device.region import Scope, find_region
@@ -77,7 +77,7 @@ def show(
         hint = f"did you mean {meant}?" if meant else f"the suites are {', '.join(every)}"
         raise user_error(f"unknown suite {name}", hint)
     suite = suites.load(name)
-    findings = (suite.findings.__doc__ or "").strip()
+    findings = suites.findings_text(name)
     if name in suites.OF_FILES:
         if fio:
             raise user_error(

@@ -18,7 +18,7 @@ def explain(context: typer.Context) -> None:
 
 app = _groups.group(explain)
 
-File = Annotated[Path, typer.Argument(help="Trace file")]
+File = Annotated[Path, typer.Argument(metavar="FILE", help="Trace file")]
 Device = Annotated[str | None, typer.Option(metavar="NAME", help="Take only this device of the trace")]
 Begin = Annotated[str | None, typer.Option("--from", metavar="TIME", help="Start here, such as 10min")]
 End = Annotated[str | None, typer.Option("--to", metavar="TIME", help="End before this, such as 2h")]

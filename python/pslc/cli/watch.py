@@ -40,7 +40,7 @@ def command(
 
     Reads the block layer's counters every second, and temperature, SMART and link only while the drive works, so that
     it can sleep. Ctrl-C ends it. pslc replay RUN/trace.txt replays what --trace recorded. For a pool
-    (md, LVM, ZFS), pslc watches its drives, and the report says which one holds the others back.
+    (md, LVM, ZFS), pslc watches its drives, and the report names the one that slows down the pool.
     """
     from pslc.base import units, writer
     from pslc.base.errors import user_error

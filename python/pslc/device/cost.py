@@ -1,4 +1,4 @@
-"""What steps do to a drive, before they do it: bytes, time and memory."""
+"""Cost of steps on a drive before they run: bytes, time and memory."""
 
 from dataclasses import dataclass
 
@@ -13,15 +13,18 @@ SIMULATED_REQUESTS, SIMULATED_SECONDS = 2e6, 1e5
 
 @dataclass(frozen=True)
 class Cost:
-    """What steps do to a drive, as far as it is known beforehand.
+    """Cost of steps on a drive, as far as it is known before they run.
 
     Attributes:
-        timed_s: how long jobs go on that end by time; those that write may write as much as they can.
-        idle_s: for how long the drive is left alone.
-        least_s: of the clock on the wall, where the drive is at its best all the time; of a simulation, as fast as it
-            mostly is.
-        memory_bytes: at most, without the program itself.
-        layout_bytes: what the steps read of a new file before they write it.
+        write_bytes: bytes that the steps write, without those of timed jobs.
+        read_bytes: the same for reads.
+        timed_s: duration of jobs that end by time. If they write, they may write as much as the drive can.
+        idle_s: time for which the drive is left idle.
+        writes_until_time: whether a timed job writes.
+        least_s: shortest possible duration by the wall clock, with the drive always at its best; of a simulation its
+            usual duration.
+        memory_bytes: largest memory use, without the program itself.
+        layout_bytes: bytes of a new file that the steps read before they write them.
     """
 
     write_bytes: int
@@ -34,7 +37,7 @@ class Cost:
     layout_bytes: int = 0
 
     def seconds(self, bytes_per_s: float) -> float:
-        """How long it takes where so much is moved a second."""
+        """Duration of the steps in seconds on a drive that moves `bytes_per_s`."""
         return (self.write_bytes + self.read_bytes) / bytes_per_s + self.timed_s + self.idle_s
 
 

@@ -66,5 +66,5 @@ def format_drive(drive: SimDrive, mode: str, sizes: dict[str, str]) -> None:
 
 
 def mode_of(drive: SimDrive) -> str:
-    """What the cache is made of, in the words of profiles."""
+    """Cache mode of a simulated drive, as profiles name it (`cache.mode`)."""
     return str(tomllib.loads(drive.profile())["cache"]["mode"])

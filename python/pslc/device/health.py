@@ -1,5 +1,5 @@
-"""What the health log of a simulated drive says, in the names of NVMe's (SMART / Health Information, log page 02h, as
-smartctl prints it), and what no real drive tells."""
+"""Health log of a simulated drive under smartctl's names (NVMe: SMART / Health Information, log page 02h), and internal
+values that no real drive reports."""
 
 from typing_extensions import TypedDict
 
@@ -8,7 +8,7 @@ from pslc.device.probe import NVME_DATA_UNIT
 
 
 class SimHealth(TypedDict):
-    """Of NVMe's log what a simulated drive has; None is not known."""
+    """Health log of a simulated drive, under smartctl's names of NVMe's. None is unknown."""
 
     critical_warning: int
     temperature: int | None
@@ -23,7 +23,7 @@ class SimHealth(TypedDict):
 
 
 class Inside(TypedDict):
-    """See `inside`."""
+    """Internal state of a simulated drive; see `inside`."""
 
     mapped_bytes: int
     cache_bytes: int
@@ -67,7 +67,7 @@ def health(drive: SimDrive) -> SimHealth:
 
 
 def inside(drive: SimDrive) -> Inside:
-    """What is in the drive, in base units; a ratio is None before there is anything to divide by.
+    """Internal state of a simulated drive, in base units. A ratio is None while its denominator is 0.
 
     `waf` is all that was programmed over what the host wrote. Of what: `slc_per_host` went to pSLC, `folded_per_slc` of
     that was moved on to native cells, `collected_per_host` was moved by collection.

@@ -59,7 +59,7 @@ class Space(NamedTuple):
 
 
 class View(NamedTuple):
-    """What a policy sees when a superblock was opened or freed.
+    """State of the drive that a policy decides on, taken when a superblock was opened or freed.
 
     Attributes:
         exhausted: the cache is full, or has been and may not be used again yet (`cache.reuse`).
@@ -123,23 +123,24 @@ class Policy:
     """
 
     def throttle(self, view: View) -> Throttle:
-        """What host writes grant to folding until the next superblock."""
+        """Rule by which host writes give way to folding until the next superblock."""
         return "none"
 
     def overflow(self, view: View) -> Overflow:
-        """Where host data go when the cache cannot take them."""
+        """Destination of host data that the cache cannot take."""
         return "native"
 
     def fold_order(self, view: View) -> FoldOrder:
-        """Which superblock of the cache is folded first."""
+        """Order in which superblocks of the cache are folded."""
         return "oldest"
 
     def place(self, space: Space, write: HostWrite) -> Place:
-        """Where a write goes: the cache, as long as it takes any, or past it. Asked of each write, where overridden."""
+        """Destination of one write: the cache while it takes data, or past it. If a policy overrides this, it is called
+        for each write."""
         return "cache"
 
     def idle_start(self, threshold_ns: int, silences_ns: Sequence[int]) -> int | None:
-        """How long the host must be silent before the cache is folded; None: for ever.
+        """Idle time in ns after which folding of the cache starts; None: never.
 
         Args:
             threshold_ns: the profile's `cache.idle`.
@@ -150,7 +151,7 @@ class Policy:
 
 
 class VictimRule:
-    """Which superblock garbage collection empties next."""
+    """Rule that chooses the next superblock for garbage collection."""
 
     def choose(self, candidates: Candidates) -> int:
         """The victim's row. There is at least one candidate."""
@@ -250,7 +251,8 @@ def governed(target: Target, policy: Policy | None, victim_rule: VictimRule | No
 
 
 def described(governor: Policy | VictimRule) -> PolicyDocument:
-    """What a recording says of a policy, so that another one of the same name is not taken for it."""
+    """Describe a policy for a recording, with the hash of its source, so that another policy of the same name is not
+    mistaken for it."""
     sources, file = [], None
     for of in type(governor).__mro__:
         if of in (Policy, VictimRule, object):
@@ -276,7 +278,7 @@ def _sha256(data: bytes) -> str:
 
 def _origin(document: PolicyDocument) -> str:
     if document["source_sha256"] is None:
-        return "its source cannot be read, so nobody can tell it from another of this name: put it into a file"
+        return "its source cannot be read, so it cannot be told from another of this name: put it into a file"
     return f"{document['file']}, source sha256 {document['source_sha256'][:12]}"
 
 

@@ -1,5 +1,5 @@
-"""What a real drive and the machine are, as Linux tells it. Nothing is written, and what cannot be read is None, which
-means unknown and never "fine"."""
+"""Facts about a real drive and its machine, as Linux reports them. Nothing is written. A fact that cannot be read is
+None, which means unknown and never "fine"."""
 
 import os
 import platform
@@ -28,7 +28,7 @@ from pslc.schema.facts import (
 )
 
 ANSWER = gate.Expected("smartctl -j -a and nvme smart-log -o json print it")
-"""What another program says of a drive."""
+"""Expectations of another program's report about a drive."""
 
 SYS = Path("/sys")
 NVME_DATA_UNIT = 512_000
@@ -75,8 +75,8 @@ def users_and_signatures(path: Path) -> InspectedDevice | None:
 
 
 def moment(facts_of: Facts) -> Moment:
-    """What changes while a drive works: temperature and SMART. Taken before and after a run, never during one: asking
-    can wake a drive. A suite that never leaves it alone may ask its thermometer (`temperature`)."""
+    """Read the values that change while a drive works: temperature and SMART log. This is done before and after a run,
+    never during it, since the request can wake the drive; `temperature` alone may be read at any time."""
     device = facts_of["device"]
     if device is None:
         return {"temperature_c": None, "smart": None}
@@ -84,7 +84,7 @@ def moment(facts_of: Facts) -> Moment:
 
 
 class Counters:
-    """What Linux counts of the device that holds the target, and of those below it, from now on."""
+    """Linux's I/O counters of the device that holds the target, and of the devices below it, from this moment on."""
 
     def __init__(self, facts_of: Facts) -> None:
         disks = [name for name in facts_of["stack"] if (SYS / "block" / name).exists()]
@@ -287,10 +287,10 @@ def temperature(name: str) -> float | None:
 
 
 def smart(name: str, quietly: bool = False) -> HealthJson | None:
-    """What smartctl prints of the drive `name`, or nvme-cli, when one of them is there and may ask.
+    """Read the health log of the drive `name` with smartctl or nvme-cli; None if neither can read it.
 
     Args:
-        quietly: do not wake it, and open it for reading only, which smartctl does for NVMe and libata alone.
+        quietly: do not wake the drive, and open it for reading only, which smartctl does for NVMe and libata alone.
     """
     node = f"/dev/{name}"
     kind: tuple[str, ...] = ()

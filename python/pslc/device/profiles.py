@@ -1,4 +1,4 @@
-"""What a profile stands on: the library, files that it is based on, and what follows from its parts."""
+"""Sources of a profile: the library, the files it is based on, and the values that follow from its parts."""
 
 import os
 import tomllib
@@ -95,7 +95,7 @@ BATCHES = ("fold", "fold-cost-benefit")
 
 
 def without_effect(stated: Iterable[str], profile: str) -> dict[str, str]:
-    """Which of the keys `said` change nothing in a resolved profile, and why."""
+    """Keys among `stated` that change nothing in a resolved profile, with the reason."""
     values = dict(files.dotted(tomllib.loads(profile)))
     mode, policy = values["cache.mode"], values["cache.when_full"]
     why: dict[str, str] = {f"cache.{key}": f"cache.mode is {mode}" for key in NOT_IN[mode]}

@@ -1,5 +1,5 @@
-"""What reviews and makers publish of the drives that pslc brings along: `published.toml`, with its sources. ACCURACY.md
-holds the simulated drives against all of it."""
+"""Figures that reviews and makers publish about the built-in drives, with their sources: `published.toml`. ACCURACY.md
+compares the simulated drives with them."""
 
 from __future__ import annotations
 
@@ -39,17 +39,18 @@ class Document(TypedDict):
 
 @lru_cache
 def document() -> Document:
-    """All of it."""
+    """All published figures, with their sources."""
     return cast(Document, tomllib.loads(FILE.read_text(encoding="utf-8")))
 
 
 def source(drive: str) -> str:
-    """Who publishes the figures of a drive, by its name; empty where nobody does."""
+    """Source of the published figures of the drive named `drive`; empty without any."""
     return document()["source"].get(drive, "")
 
 
 def of_a_fill(drive: str) -> dict[str, float]:
-    """What is published of a fill of a drive as it is sold, in bytes and bytes/s, by the words of `PHASES`."""
+    """Published figures of a fill of a drive in its sold configuration, in bytes and bytes/s, by the words of
+    `PHASES`."""
     own = {
         figure["measure"]: float(figure["value"])
         for figure in document()["figure"]
@@ -63,7 +64,8 @@ def of_a_fill(drive: str) -> dict[str, float]:
 
 
 def in_words(drive: str) -> str:
-    """The same as `pslc fit --published` takes it: `cache=691GB speed1=6579MB/s`; empty where nothing is published."""
+    """Published figures of a drive as `pslc fit --published` takes them: `cache=691GB speed1=6579MB/s`; empty if
+    nothing is published."""
     units = {"cache": (1e9, "GB"), "end2": (1e9, "GB")}
     figures = [(word, value, *units.get(word, (1e6, "MB/s"))) for word, value in of_a_fill(drive).items()]
     return " ".join(f"{word}={value / scale:.10g}{unit}" for word, value, scale, unit in figures)

@@ -1,4 +1,4 @@
-"""Where a suite works, and how thoroughly: a part of a drive, and the words of jobs on it."""
+"""Region of a drive that a suite works on, its scope, and job sections for that region."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Options(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Budget:
-    """What a suite may spend: bytes written, or seconds; the other is 0."""
+    """Budget of a suite: bytes to write, or seconds; the other is 0."""
 
     bytes: float = 0.0
     seconds: float = 0.0
@@ -57,14 +57,14 @@ class Budget:
 
 @dataclass(frozen=True)
 class Scope:
-    """What all suites understand.
+    """Scope of a suite: the part of the drive and the effort. Every suite understands it.
 
     Attributes:
-        quick: a sample, as the suite's `QUICK` says.
+        quick: take a sample only, as the suite's `QUICK` describes it.
         region: bytes of the drive to stay within, from and to; None: all of it.
-        fill_first: percent of the drive, from its beginning, that is written before; the suite works behind it.
-        idle_s: seconds for which the drive is left alone before the suite.
-        budget: what it may spend; None: as much as it needs.
+        fill_first: percent of the drive, from its start, that is written first; the suite works behind it.
+        idle_s: seconds for which the drive is left idle before the suite.
+        budget: bytes or seconds that the suite may spend; None: as much as it needs.
     """
 
     quick: bool = False
@@ -74,12 +74,12 @@ class Scope:
     budget: Budget | None = None
 
     def document(self) -> ScopeDocument:
-        """For run.json."""
+        """The scope as run.json holds it."""
         return cast("ScopeDocument", asdict(self) | {"region": list(self.region) if self.region else None})
 
     @classmethod
     def of(cls, document: ScopeDocument) -> Scope:
-        """What `document` gave; what a recording of old does not name is as if nobody had asked for it."""
+        """Build the scope from its form in run.json. Keys that an old recording lacks get their defaults."""
         region, budget = document.get("region"), document.get("budget")
         return cls(
             document.get("quick", False),
@@ -107,7 +107,7 @@ class Region:
     budget: Budget | None = None
 
     def share(self, part: float) -> int:
-        """That part of its bytes, in whole MiB."""
+        """Size of a share of the region, in whole MiB."""
         return int(self.size * part) // MIB * MIB
 
     def job(  # noqa: PLR0913 keywords as in a job file
@@ -159,7 +159,7 @@ class Region:
 
 
 def trim_bytes(size: int) -> int:
-    """Of a request: pieces of about 64 MiB into which `size` bytes fit, so that nothing is left out at the end."""
+    """Size of a trim request: about 64 MiB, such that whole requests cover `size` bytes."""
     min_pieces = -(-size // (64 * MIB))
     pieces = next((n for n in range(min_pieces, 8 * min_pieces + 64) if size % (n * PAGE) == 0), None)
     return size // pieces if pieces else MIB
@@ -191,7 +191,7 @@ def find_region(target: Target, scope: Scope) -> Region:
 
 
 def preparation(region: Region, scope: Scope) -> str:
-    """What is done to the drive before the suite begins, as a job file; empty if nothing."""
+    """Job file that prepares the drive for a suite (trim, first fill, idle time); empty if there is nothing to do."""
     # Each suite begins with a drive that holds nothing, as one that was just made does.
     text = (
         Region(region.target, 0, region.target.capacity_bytes).trim("forget") if region.target.kind == "device" else ""

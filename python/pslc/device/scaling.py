@@ -16,10 +16,10 @@ KEY = "scale"
 
 
 def factor(text: str, spec: str) -> Fraction:
-    """What `scale=` says.
+    """Parse the value of `scale=`, a fraction above 0 and at most 1.
 
     Raises:
-        PslcError: it is no fraction of one.
+        PslcError: it is no such fraction.
     """
     match = re.fullmatch(r"([0-9]{1,6})(?:/([0-9]{1,6}))?", text)
     fraction = Fraction(int(match[1]), int(match[2] or 1)) if match and int(match[2] or 1) else Fraction(0)
@@ -49,11 +49,12 @@ def overrides(whole: str, scaled: str | None, by: Fraction, spec: str) -> list[t
 
 
 SMALLEST = 100
-"""How many times the write buffer a cache is at least for a fill to show its end: the buffer is not divided."""
+"""Smallest ratio of cache to write buffer at which a fill of a scaled drive shows the end of the cache: the buffer is
+not scaled."""
 
 
 def unlike(profile: str) -> str | None:
-    """Why a scaled drive does not fill as the whole one does, if so."""
+    """Reason why a scaled drive fills differently from the full-size one; None if it fills alike."""
     values = dict(files.dotted(tomllib.loads(profile)))
     sizes = [units.size(str(values.get(f"cache.{key}", "0B")), f"cache.{key}") for key in ("static", "dynamic")]
     cache, buffer = sum(sizes), units.size(str(values["controller.write_buffer"]), "controller.write_buffer")
@@ -63,8 +64,8 @@ def unlike(profile: str) -> str | None:
 
 
 def note(by: Fraction) -> str:
-    """What a recording says of a scaled drive."""
+    """Note for recordings of a drive that is scaled by `by`."""
     return (
-        f"the drive is scaled to {by}: speeds, shares and write amplification are those of the whole one, "
-        f"sizes, lives and the time to write it {by} of its"
+        f"the drive is scaled to {by}: speeds, shares and write amplification apply as shown; "
+        f"sizes, lifetimes and fill times are {by} of the full-size drive's"
     )

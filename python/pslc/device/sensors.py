@@ -1,5 +1,5 @@
-"""What is measured beside a real drive: by its own thermometer while it works, and by a power meter whose log is a CSV
-file. Both become columns of the recording, of the names that they have on a simulated drive.
+"""Sensors beside a real drive: its own thermometer, and a power meter whose log is a CSV file. Both become columns of
+the recording, under the names that they have on a simulated drive.
 
 A meter's clock is the machine's where its log has dates, or seconds since 1970. Where it counts from a start of its
 own, the log is laid where it follows the work best: a drive draws more while it moves data.
@@ -60,7 +60,7 @@ class Thermometer:
         return None if celsius is None else cls(ask, [(0, celsius)])
 
     def begin(self) -> None:
-        """A step begins."""
+        """Start the readings of a new step."""
         self.samples = [(0, self.samples[-1][1])]
 
     def look(self, elapsed_ns: int) -> None:

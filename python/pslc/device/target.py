@@ -1,4 +1,4 @@
-"""What a run is made on: a simulated drive, a file on a real one, or a real drive as a whole.
+"""Target of a run: a simulated drive, a file on a real one, or a real drive as a whole.
 
     sim:NAME[,key=value...]   sim:./mine.toml[,key=value...]   disk.pslc   /mnt/ssd/scratch   /dev/nvme1n1
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RealOptions:
-    """What must be said before anything is written to a real drive.
+    """Consents and sizes that pslc needs before it writes to a real drive.
 
     Attributes:
         size: bytes of a scratch file, or of an existing one to be used.
@@ -74,7 +74,7 @@ class Target:
     stays: bool = False
 
     def common(self, suite: str, job_file: str = "", began_unix_ns: int = 0) -> "Common":
-        """What a recording of it holds before anything is measured."""
+        """Fields of a recording of this target that are known before the measurement."""
         return {
             "suite": suite,
             "target": self.spec,
@@ -91,7 +91,7 @@ class Target:
         }
 
     def agreed(self) -> "Target":
-        """The same after somebody has agreed to lose `foreign`, as it was when it was looked at."""
+        """This target after the user agreed to lose `foreign` in the state in which it was inspected."""
         if self.foreign is None:
             return self
         size, identity = self.capacity_bytes, self.foreign["identity"]
@@ -189,30 +189,11 @@ def open_simulated(spec: str) -> SimDrive:
 
 def _simulated(spec: str, host: Sequence[tuple[str, str]] = ()) -> Target:
     name, *pairs = spec.removeprefix("sim:").split(",")
-    overrides = []
-    for pair in pairs:
-        key, equals, value = pair.partition("=")
-        if not equals or not key.strip():
-            raise TargetError(
-                f'"{pair}" in {spec} is not key=value', "a key of the profile, such as cache.mode=pure-xlc"
-            )
-        overrides.append((key.strip(), value.strip()))
+    overrides = _overrides(pairs, spec)
     bare = ("host", hosts.NONE) in overrides
     by = next((scaling.factor(value, spec) for key, value in reversed(overrides) if key == scaling.KEY), Fraction(1))
     overrides = [pair for pair in overrides if pair != ("host", hosts.NONE) and pair[0] != scaling.KEY]
-    texts = library()
-    if "/" in name or name.endswith(".toml"):
-        source, text, slug = name, read(name), Path(name).stem
-    elif name in texts:
-        source, text, slug = f"{name}.toml", texts[name], name
-    else:
-        if not name:
-            raise TargetError(
-                f"{spec} names no drive", f"for example sim:{next(iter(texts))}; pslc drives lists them all"
-            )
-        meant = _meant(name, texts)
-        more = "pslc drives lists them all"
-        raise TargetError(f"unknown drive {name}", f"did you mean {meant}? {more}" if meant else more)
+    source, text, slug = _source(name, spec)
     stated = [key for key, _ in overrides]
     below = foundation(source, text, overrides)
     if by != 1:
@@ -234,6 +215,32 @@ def _simulated(spec: str, host: Sequence[tuple[str, str]] = ()) -> Target:
         target.facts["scale"], target.facts["scale_unlike"] = str(by), scaling.unlike(profile)
         target.facts["notes"].append(scaling.note(by))
     return target
+
+
+def _overrides(pairs: Sequence[str], spec: str) -> list[tuple[str, str]]:
+    overrides = []
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not equals or not key.strip():
+            raise TargetError(
+                f'"{pair}" in {spec} is not key=value', "a key of the profile, such as cache.mode=pure-xlc"
+            )
+        overrides.append((key.strip(), value.strip()))
+    return overrides
+
+
+def _source(name: str, spec: str) -> tuple[str, str, str]:
+    """Name, text and slug of the profile that a target names."""
+    texts = library()
+    if "/" in name or name.endswith(".toml"):
+        return name, read(name), Path(name).stem
+    if name in texts:
+        return f"{name}.toml", texts[name], name
+    more = "pslc drives lists them all"
+    if not name:
+        raise TargetError(f"{spec} names no drive", f"for example sim:{next(iter(texts))}; {more}")
+    meant = _meant(name, texts)
+    raise TargetError(f"unknown drive {name}", f"did you mean {meant}? {more}" if meant else more)
 
 
 def _of(drive: SimDrive, spec: str, slug: str) -> Target:

@@ -11,7 +11,7 @@ from pslc.figures.tables import Column, of_rows
 
 
 class Speeds(TypedDict):
-    """Of a test."""
+    """Read and write speed of one test."""
 
     test: str
     read_bytes_per_s: float

@@ -114,7 +114,7 @@ def _occupancy(recording: Recording) -> Picture:
     series = recording.bytes
     held = Line("data in the cache", _written(series), series["slc_valid_bytes"] / 1e9, "filled")
     limit = Line("its limit now", _written(series), series["cache_limit_bytes"] / 1e9, "dotted")
-    return Picture("occupancy", "What the SLC cache holds", "GB written", "GB", [held, limit])
+    return Picture("occupancy", "SLC cache occupancy", "GB written", "GB", [held, limit])
 
 
 def _free(recording: Recording) -> Picture:
@@ -190,7 +190,7 @@ def _slowest(recording: Recording) -> Picture:
         if percentiles:
             one_in = [100 / (100 - percent) for percent, _ in percentiles]
             lines.append(Line(f"{job['name']} {kind}", one_in, [ms for _, ms in percentiles], "points"))
-    title, x = "Latency of the slowest requests", "one request in so many takes longer"
+    title, x = "Latency of the slowest requests", "1 in N requests is slower"
     return Picture("slowest", title, x, "ms", lines, log_x=True, log_y=True)
 
 

@@ -10,7 +10,7 @@ UNITS = {
     "minutes": ((2e-3 / 60, 60e6, "us"), (2 / 60, 60e3, "ms"), (3.0, 60.0, "seconds")),
     "GB": ((1e-3, 1e6, "kB"), (1.0, 1e3, "MB")),
 }
-"""Of an axis' unit the smaller ones: below which value to take one, how many go into the unit, its name."""
+"""Smaller units of an axis' unit: the value below which one is used, its number in the unit, its name."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Line:
         return np.asarray(self.x, dtype=np.float64), np.asarray(self.y, dtype=np.float64)
 
     def thinned(self, max_points: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """At most so many points: means of neighbours, without what is not finite."""
+        """Thin the line to at most `max_points` points: means of neighbours, without values that are not finite."""
         x, y = self.points
         some = np.isfinite(x) & np.isfinite(y)
         x, y = x[some], y[some]
@@ -90,7 +90,7 @@ class Picture:
     rows: Sequence[str] = ()
 
     def in_fitting_units(self) -> "Picture":
-        """The same with axes in units that suit their numbers: `100 us`, not a millionth of a minute."""
+        """This picture with axes in units that suit their numbers: `100 us`, not a millionth of a minute."""
         (by_x, x), (by_y, y) = (self._unit(axis) for axis in (0, 1))
         if by_x == by_y == 1.0:
             return self

@@ -14,7 +14,7 @@ from pslc.schema.results import Repeats
 
 Show = Callable[[Any], str]
 Column = tuple[str, str, Show]
-"""Its name, the key of the finding, and how it is written."""
+"""Column of a table: its name, the key of the finding, and the formatter."""
 
 
 def of_writes(findings: Writes) -> list[Table]:

@@ -7,7 +7,7 @@ from typing import Final
 from pslc.figures.picture import Picture, Table
 
 TAILS: Final = ("99 %", "99.9 %", "longest")
-"""What columns and lines of the slowest requests' latencies are called, at the end of their names."""
+"""Last words of the names of columns and lines that hold latencies of the slowest requests."""
 TAIL_PICTURES: Final = ("slowest",)
 """Pictures of nothing but the slowest requests."""
 

@@ -1,4 +1,4 @@
-"""What a report shows, as plain data: sentences, tables, pictures, doubts, notes."""
+"""Contents of a report as plain data: sentences, tables, pictures, warnings, notes."""
 
 from __future__ import annotations
 

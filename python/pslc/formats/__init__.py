@@ -30,21 +30,22 @@ STREAM = replace(FILE, max_bytes=1 << 40)
 HEAD_BYTES: Final = 8192
 """Start of a file that its format is told by."""
 LONG_HEAD_BYTES: Final = 1_000_000
-"""And where it does not tell."""
+"""Bytes of a file's beginning that formats are detected by, if a short beginning does not suffice."""
 MAX_AMOUNT: Final = 1 << 63
 """Bytes or requests, and ns that they take."""
 Gives = Literal["curve", "results", "load", "health", "jobs"]
-"""What a format holds: speed over time or position; figures without a series; a drive at work; its health; what was
-asked for, which may stand beside a curve."""
+"""Kind of data in a format: speed over time or position; results without a series; the load of a drive at work; its
+health log; or jobs, a description that may accompany a curve."""
 MAX_LATE_NS: Final = 1_000_000_000
-"""How much longer than its run a mean latency may be: run times are rounded, and requests begin in the ramp."""
+"""Largest excess of a mean latency over the duration of its run, in ns: run times are rounded, and requests may start
+in the ramp."""
 COLOR: Final = re.compile(r"\x1b\[[\d;]*m")
 UTF16_MARKS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 @dataclass(frozen=True)
 class About:
-    """What a format is; the table in docs/formats.md and the hint of an error are made of these.
+    """Description of a format. The table in docs/formats.md and the hints of errors are made from these.
 
     Attributes:
         program: who writes it.
@@ -65,7 +66,7 @@ class About:
 
 @dataclass(frozen=True)
 class ChartOptions:
-    """What a picture of a chart does not say by itself.
+    """Facts about a picture of a chart that the picture does not show.
 
     Attributes:
         series: colours of the curves that are read, `blue` or `#1f77b4`; empty: each.
@@ -80,7 +81,7 @@ class ChartOptions:
 
 @dataclass(frozen=True)
 class ImportOptions:
-    """What a file does not say by itself.
+    """Facts about a file that the file does not state.
 
     Attributes:
         x, y: columns of a table, `COLUMN` or `COLUMN=UNIT`; of a picture what its axes span, `0:2000GB`.
@@ -108,7 +109,7 @@ class ImportOptions:
 
 @dataclass(frozen=True)
 class Measured:
-    """One figure of a program that tells only results.
+    """Figure of a program that reports results without a series.
 
     Attributes:
         test: what it is called there.
@@ -127,7 +128,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class ChartReading:
-    """How exactly a curve was read from a picture.
+    """Accuracy of a curve that was read from a picture.
 
     Attributes:
         name: of its colour.
@@ -144,7 +145,7 @@ class ChartReading:
 
 @dataclass
 class ImportedData:
-    """What was read.
+    """Data read from another program's files.
 
     Attributes:
         name: what it is called in a report.
@@ -224,7 +225,7 @@ class ImportedData:
 
 
 class Format(Protocol):
-    """What a format's module has."""
+    """Interface of a format's module."""
 
     ABOUT: About
 
@@ -446,12 +447,12 @@ def load(name: str) -> Format:
 
 @cache
 def registry() -> tuple[About, ...]:
-    """What each format is, by program."""
+    """Descriptions of all formats, sorted by program."""
     return tuple(sorted((load(name).ABOUT for name in names()), key=lambda about: about.program.lower()))
 
 
 def readable() -> str:
-    """What can be read, in a line: `fio (bandwidth log, JSON, ...), iostat -x, ...`."""
+    """All readable formats in a line: `fio (bandwidth log, JSON, ...), iostat -x, ...`."""
     programs: dict[str, list[str]] = {}
     for about in registry():
         programs.setdefault(about.program, []).append(about.what)

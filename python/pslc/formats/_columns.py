@@ -17,7 +17,7 @@ SPEEDS: Final = {f"{unit}/s": scale for unit, scale in SIZES.items()} | BITS
 PERCENT: Final = {"%": 0.01}
 DEGREES: Final = {"c", "°c", "celsius"}
 MAX_CELL: Final = 1e30
-"""Of any cell, in the unit of its column."""
+"""Largest absolute value of a cell, in the unit of its column."""
 MISSING: Final = ("", "nan", "-", "--", "n/a", "na", "null", "none", "#n/a")
 Kind = Literal["speed", "size", "time", "date", "percent", "iops", "latency", "celsius", "number", "text"]
 Direction = Literal["read", "write", ""]
@@ -26,7 +26,7 @@ SPEED = re.compile(
     r"(?<![a-zA-Z])(?P<op>[rw])?(?P<unit>[kKmMgGtT]?i?(?:[bB]|[bB]ytes?|[bB]its?))(?:/|ps|p(?=s)|_per_|\s?per\s?|_(?=s))\s*(?:s|sec|second)?s?(?![a-zA-Z])"
 )
 CAMEL = re.compile(r"(?<=[a-z_ ])(?P<unit>[KMGT]i?[bB]|[kmgt]i?b)s(?![a-zA-Z])|^(?P<whole>[KMGTkmgt]i?[Bb])s$")
-"""`writeMibs`, `speed_mbs`, `MBs`."""
+"""Boundary between words in a column's name: `writeMibs`, `speed_mbs`, `MBs`."""
 LATENCY = re.compile(
     r"lat(?:ency)?(?![a-z])|[sc]lat|await|response|p\d\d|access|percentile|(?:50|90|95|99)(?:\.\d+)?\s?(?:%|th)"
 )
@@ -45,12 +45,15 @@ DATES: Final = (
 
 @dataclass(frozen=True)
 class Column:
-    """What the name of a column says.
+    """Meaning of a column, taken from its name.
 
     Attributes:
-        place: from 0.
-        scale: what one of its unit is, in bytes, bytes/s, seconds or of 1.
-        unit: as it stands there; empty: none.
+        place: index of the column, from 0.
+        name: as the table has it.
+        kind: quantity that the column holds.
+        scale: one of its unit, in bytes, bytes/s, seconds or 1.
+        unit: as the name states it; empty without one.
+        direction: whether it is of reads or of writes; empty if the name does not say.
     """
 
     place: int
@@ -62,12 +65,12 @@ class Column:
 
     @property
     def called(self) -> str:
-        """Its name, or where it has none its number."""
+        """Name of the column, or its number if it has none."""
         return self.name or str(self.place + 1)
 
 
 def column(place: int, name: str) -> Column:
-    """What a name says."""
+    """Derive the meaning of a column from its name."""
     low = name.lower()
     direction: Direction = "write" if WRITES.search(low) else "read" if READS.search(low) else ""
     if (found_op := SPEED.search(name)) and found_op["op"]:

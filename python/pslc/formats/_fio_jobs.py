@@ -1,5 +1,4 @@
-"""What fio's job file or JSON tells of the jobs that wrote a log: how it was averaged, which of them waited for others,
-how much each moved."""
+"""Jobs behind an fio log, from fio's job file or JSON: averaging, which of them waited for others, and bytes moved."""
 
 from __future__ import annotations
 
@@ -18,7 +17,7 @@ MAX_CLONES: Final = 4096
 
 @dataclass(frozen=True)
 class Thread:
-    """One job as fio runs it: a section with `numjobs=4` is four.
+    """Job as fio runs it: a section with `numjobs=4` is four of these.
 
     Attributes:
         group: it waits for all jobs of earlier groups: each `stonewall` begins the next.

@@ -1,4 +1,5 @@
-"""What a row of fio's logs covers, and how the rows of several jobs make one curve: pure functions on arrays.
+"""Intervals that the rows of fio's logs cover, and the sum of several jobs' rows as one curve: pure functions on
+arrays.
 
 An averaged row is the mean rate of the interval that ends at its time. fio writes no row for an interval in which
 nothing ended, so that a row after a gap covers its own interval and not the gap:
@@ -30,9 +31,9 @@ MAX_MISSED_RATIO: Final = 2.2
 """A gap of one interval may be one that fio's helper thread missed, as it does with several jobs whose clocks differ:
 the next row then covers both."""
 MAX_LATE_RATIO: Final = 3.2
-"""On a busy machine it may sleep through two,"""
+"""Largest delay of fio's helper thread, in intervals: on a busy machine it may sleep through two."""
 MAX_LATE_MS: Final = 400
-"""but for no longer than this."""
+"""Largest delay of fio's helper thread, in ms."""
 MAX_TAIL_RATIO: Final = 1.6
 """Jobs that ran together end within so many intervals: the last interval of some is not logged."""
 EVEN_SHARE: Final = 0.7
@@ -54,7 +55,7 @@ MAX_OLD_COLUMNS: Final = 4
 MIN_PAUSE_S: Final = 1.0
 """A silence between single requests that counts as a pause of the host."""
 PAUSE_RATIO: Final = 20.0
-"""And it is longer than this many usual silences, and than the request that ended it took."""
+"""Smallest length of a pause, in usual silences. It must also exceed the duration of the request that ended it."""
 MIN_BIN_SHARE: Final = 0.5
 """Rows of several jobs that end within this share of an interval make one bin."""
 
@@ -95,11 +96,11 @@ class Covered:
     unsure_s: float = 0.0
 
     def shifted(self, seconds: float) -> Covered:
-        """The same, later."""
+        """The same stretches, later by a number of seconds."""
         return replace(self, start_s=self.start_s + seconds, end_s=self.end_s + seconds)
 
     def until(self, end_s: float) -> Covered:
-        """What lies before a time."""
+        """Part of the intervals that lies before `end_s`."""
         kept = self.start_s < end_s
         start, end = self.start_s[kept], np.minimum(self.end_s[kept], end_s)
         whole = self.end_s[kept] - start
@@ -108,7 +109,7 @@ class Covered:
 
     @property
     def total_bytes(self) -> float:
-        """Of all stretches."""
+        """Bytes moved in all stretches."""
         return float(self.amounts.sum())
 
     @property
@@ -173,7 +174,7 @@ def interval_ms(samples: Integers, from_zero: bool) -> float:
 
 
 def averaged(rows: Rows, interval: float, from_zero: bool, samples: Integers, late: bool | None = None) -> Covered:
-    """What rows of means cover.
+    """Intervals that rows of means cover, and the bytes moved in each.
 
     Args:
         interval: in ms.
@@ -197,7 +198,7 @@ def averaged(rows: Rows, interval: float, from_zero: bool, samples: Integers, la
 
 
 def single(rows: Rows, is_bandwidth: bool, from_zero: bool) -> Covered:
-    """What rows of one request each cover: from the end of the one before, but for pauses of the host.
+    """Intervals that rows of one request each cover: each from the end of the previous one, less pauses of the host.
 
     Args:
         is_bandwidth: the value is the request's size over its time.

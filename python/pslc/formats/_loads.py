@@ -54,15 +54,18 @@ RATES: Final = {
     "writes": {"w/s": 1.0},
     "flushes": {"f/s": 1.0},
 }
-"""Of a second, and what one of the unit is."""
+"""Columns of rates by the quantity of a load, each with its unit in bytes or requests per second."""
 REQUEST: Final = {"areq-sz": 1024.0, "avgrq-sz": 512.0}
 QUEUE: Final = ("aqu-sz", "avgqu-sz")
 BUSY: Final = ("%util", "util", "util-percent")
 DAY_S: Final = 86400.0
 MAX_AMOUNT: Final = 1e12
-"""Of anything: 1e12 kB/s, or so many requests a second."""
+"""Largest believable value of any column: 1e12 kB/s, or as many requests per second."""
 MIN_LIKE_RATIO: Final = 0.8
-"""Of the speed of a first report to that of the second, from which the first is an interval as well."""
+"""Smallest ratio of the first report's speed to the second's at which the first report covers an interval as well, not
+the time since boot."""
+ASSUMED: Final = ", as is assumed"
+"""Words of an interval that neither the file nor the user states."""
 MAX_INTERVAL_S: Final = 1e8
 """Three years; a longer interval is a damaged time."""
 MIN_COUNTS: Final = 4
@@ -70,7 +73,7 @@ MIN_COUNTS: Final = 4
 INTERVALS_S: Final = (1, 2, 5, 10)
 """Lengths of intervals that people choose, whose fractions two digits show."""
 LAYER: Final = re.compile(r"(dm-|md|loop|bcache|zd|ram|sr)\d|.*[-_/]")
-"""What lies on drives: device mapper, md, and the names of logical volumes."""
+"""Names of layers above drives: device mapper, md and logical volumes."""
 SUFFIXES: Final = {"k": 1024.0, "M": 1024.0**2, "G": 1024.0**3, "T": 1024.0**4}
 CLOCK: Final = re.compile(r"(\d{1,2}):(\d\d):(\d\d)(?:\s*([AP]M))?")
 DATES: Final = ("%Y-%m-%d", "%m/%d/%Y", "%m/%d/%y", "%d.%m.%Y", "%d/%m/%Y")
@@ -107,7 +110,7 @@ class Reports:
     date: datetime | None = None
 
     def add(self, device: str, at_s: float | None, seconds: float | None, columns: Mapping[str, float]) -> None:
-        """One row."""
+        """Add a row of a report."""
         self.rows.setdefault(device, []).append((at_s, seconds, columns))
 
     def drop_first(self) -> bool:
@@ -135,19 +138,9 @@ class Reports:
         notes, cautions = list(about.notes), []
         if beside:
             notes.append(f"{', '.join(beside)} are parts of {device}, or lie on it, and were left out")
-        stated_s = [of for _, of, _ in rows if of is not None]
-        usual, how = float(np.median(stated_s)) if stated_s else 1.0, ""
-        if hints.interval_s is not None:
-            usual, how, stated_s = hints.interval_s, ", as given", []
-        elif not stated_s:
-            counted = interval_of_counts([columns for _, _, columns in rows])
-            usual, how = counted or 1.0, ", by the fractions of requests" if counted else ", as is assumed"
-            if counted is None:
-                cautions.append(
-                    f"{path.name} tells no times, so intervals of 1 s are assumed: --interval 2s says otherwise"
-                )
-        # The first of the intervals between two times has no time before it.
-        seconds = [of if of is not None and stated_s else usual for _, of, _ in rows]
+        seconds, usual, how = self._intervals(device, hints.interval_s)
+        if how == ASSUMED:
+            cautions.append(f"{path.name} holds no times, so intervals of 1 s are assumed: give --interval if not")
         if not all(0 <= length <= MAX_INTERVAL_S for length in seconds):
             hint = "give the reports of one run, in order; a time in them may be damaged"
             raise RecordingError(f"{path}: its times go back, or jump by more than three years", hint)
@@ -173,6 +166,20 @@ class Reports:
             began_unix=began,
             read_as=f"{about.program}: {what} of {device or 'all devices'}, intervals of {words.span(usual)}{how}",
         )
+
+    def _intervals(self, device: str, interval_s: float | None) -> tuple[list[float], float, str]:
+        """Seconds of each row, the usual ones, and how they were determined."""
+        rows = self.rows[device]
+        if interval_s is not None:
+            return [interval_s] * len(rows), interval_s, ", as given"
+        stated_s = [of for _, of, _ in rows if of is not None]
+        if stated_s:
+            usual = float(np.median(stated_s))
+            # The first of the intervals between two times has no time before it.
+            return [usual if of is None else of for _, of, _ in rows], usual, ""
+        counted = interval_of_counts([columns for _, _, columns in rows])
+        usual = counted or 1.0
+        return [usual] * len(rows), usual, ASSUMED if counted is None else ", by the fractions of requests"
 
     def _device(self, path: Path, wanted: str | None, hint: str) -> tuple[str, list[str]]:
         """The device, and those left out because they are parts of it or lie on it."""

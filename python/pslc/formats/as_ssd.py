@@ -27,7 +27,7 @@ VALUE = re.compile(r"(Read|Write): (\d+(?:[.,]\d+)?)(?: (MB/s|iops|ms))?$")
 
 
 def matches(path: Path, head: str) -> bool:
-    """Its first line names the program."""
+    """Whether the first line of the file names AS SSD."""
     del path
     return head.lstrip().startswith("AS SSD Benchmark")
 

@@ -28,7 +28,7 @@ HINT: Final = "a text with a line of names, `size, write (MB/s), read (MB/s)`, a
 
 
 def matches(path: Path, head: str) -> bool:
-    """It names the program, or is what it saves."""
+    """Whether the file names ATTO, or is one that ATTO saves."""
     return path.suffix.lower() == ".bmk" or bool(re.search(r"^.{0,40}\bATTO\b.{0,20}Benchmark", head, re.MULTILINE))
 
 

@@ -31,7 +31,7 @@ TOO_LOW = 1.024
 
 
 def matches(path: Path, head: str) -> bool:
-    """It names the program in its first lines, or has a line of a test, where only these were copied."""
+    """Whether the first lines name CrystalDiskMark or KDiskMark, or a line is a test's, as in a copied part."""
     del path
     return bool(re.search(r"^\s*(?:CrystalDiskMark|KDiskMark)\b|\(Q= *\d+, ?T= *\d+\) *: +[\d.]+ MB/s", head, re.M))
 

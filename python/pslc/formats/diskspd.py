@@ -27,7 +27,7 @@ MIB: Final = 2.0**20
 
 
 def matches(path: Path, head: str) -> bool:
-    """Its tables, its command line, or the root of its XML."""
+    """Whether the file has DiskSpd's tables, its command line, or the root of its XML."""
     del path
     return bool(
         re.search(r"^\s*thread \|\s+bytes\s+\|", head, re.MULTILINE)

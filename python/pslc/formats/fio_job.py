@@ -24,7 +24,7 @@ NOTHING: Done = {
 
 
 def matches(path: Path, head: str) -> bool:
-    """Its first line that is no comment is a section, and the first below sections an option."""
+    """Whether the first line that is no comment is a section, and the first line below sections an option."""
     del path
     lines = [line for line in head.splitlines() if line.strip() and line.lstrip()[0] not in "#;"]
     below = [line for line in lines if not SECTION.match(line)]

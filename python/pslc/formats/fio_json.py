@@ -35,7 +35,7 @@ SAME_SHARE: Final = 0.05
 
 
 def matches(path: Path, head: str) -> bool:
-    """It names fio's version; some programs print lines before it."""
+    """Whether the file names fio's version; some programs print lines before it."""
     del path
     return MARK in head
 

@@ -33,7 +33,7 @@ LINE = re.compile(
 ROWS_AT_ONCE: Final = 1 << 18
 KIND_OF: Final[dict[int, Literal["read", "write"]]] = {0: "read", 1: "write"}
 NO_SIZES = re.compile(r"(?:^|_)(iops|[cs]?lat)\b")
-"""In the name of a log of another kind than bandwidth."""
+"""Pattern in the name of a log that is no bandwidth log."""
 NUMBERED = re.compile(r"(?P<stem>.*?)(?:_(?:bw|iops|[cs]?lat))?(?:\.(?P<number>\d+))?\.log")
 LATE_S: Final = 5.0
 """A request may be logged this much after one that ended later; more is a clock that was set back."""
@@ -45,11 +45,11 @@ RESTART_SHARE: Final = 0.1
 """Times that run back to this share of a job's length, or sooner, are those of the next job."""
 MAX_JOBS: Final = 4096
 MAX_UNSURE_SHARE: Final = 0.25
-"""Of the time: what rows that are missing may leave open."""
+"""Largest share of the time that missing rows may leave open."""
 MAX_DIFFERENCE_SHARE: Final = 0.01
 """Between a log and the JSON of its run."""
 MIN_INTERVALS: Final = 10
-"""Of a log, from which the end that fio does not log is small."""
+"""Smallest number of intervals in a log at which the end that fio does not log is negligible."""
 _TOGETHER: Final = (
     "the files do not tell whether the {count} jobs ran at the same time, as is assumed: give fio's job file, or "
     "--jobs serial"
@@ -118,9 +118,18 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
         bad += skipped
     directions = {int(op) for block in blocks for piece in block.pieces for op in np.unique(piece[2])}
     direction = 1 if 1 in directions or 0 not in directions else 0
+    data = _imported(paths, blocks, direction, hints)
+    data.bad_lines = bad
+    if data.curve is not None and {0, 1} <= directions:
+        data.read_as += ", its reads left out"
+    return data
+
+
+def _imported(paths: Sequence[Path], blocks: list[_Block], direction: int, hints: ImportOptions) -> ImportedData:
+    """The rows of one direction, 0 for reads and 1 for writes, as data."""
     kind = KIND_OF[direction]
     name = paths[0].name if len(paths) == 1 else f"{paths[0].name} and {len(paths) - 1} more"
-    data = ImportedData(name, None, bad_lines=bad, kind=kind)
+    data = ImportedData(name, None, kind=kind)
     wanted = [(block, rows) for block in blocks if len((rows := block.rows(direction)).ms)]
     back_s = max((block.back_ms for block, _ in wanted), default=0) / 1000
     data.clock_back_s = back_s if back_s > LATE_S else 0.0
@@ -130,19 +139,16 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
     count = Counter(block.path for block in blocks)
     threads = [_thread(block, count[block.path], jobs) for block, _ in wanted]
     taken = [_taken(block, rows, thread, kind) for (block, rows), thread in zip(wanted, threads, strict=True)]
-    epoch = int(wanted[0][1].ms[0]) >= EPOCH_MS
-    if epoch:
+    interval = min(item.interval_ms for item in taken)
+    groups: list[int] = []
+    if int(wanted[0][1].ms[0]) >= EPOCH_MS:
         first = min(float(item.covered.start_s[0]) for item in taken)
-        placed, groups = [item.covered.shifted(-first) for item in taken], []
-        placed = fio_rows.ended_together(placed, min(item.interval_ms for item in taken) / 1000)
+        placed = fio_rows.ended_together([item.covered.shifted(-first) for item in taken], interval / 1000)
     else:
         groups = _groups([block for block, _ in wanted], threads, hints)
         placed = _placed(groups, taken, threads)
-    interval = min(item.interval_ms for item in taken)
     data.curve, data.idle_s = fio_rows.curve_of(placed, interval / 1000)
     data.read_as = f"fio log of {kind}s: {taken[0].how}{_order(groups, len(taken))}"
-    if {0, 1} <= directions:
-        data.read_as += ", its reads left out"
     data.cautions += [*_twins(wanted), *_unsure(taken)]
     data.notes += _notes(wanted, taken, data.idle_s)
     is_whole = _is_whole(data, taken, threads)

@@ -41,7 +41,7 @@ NS: Final = {"nsec": 1.0, "usec": 1e3, "msec": 1e6, "sec": 1e9}
 KINDS: Final = ("read", "write", "trim")
 Kind = Literal["read", "write", "trim"]
 MAX_ROUNDING: Final = 0.01
-"""Of the bytes of a text, which have three digits."""
+"""Largest rounding error of bytes in fio's text output, as a share: they have three digits."""
 
 
 def matches(path: Path, head: str) -> bool:

@@ -29,7 +29,7 @@ SCALES: Final = {"KB": 1e3, "MB": 1e6, "GB": 1e9}
 
 
 def matches(path: Path, head: str) -> bool:
-    """It names the program and a transfer rate."""
+    """Whether the file names HD Tune and a transfer rate."""
     del path
     return bool(re.search(r"^\s*HD Tune\b", head, re.MULTILINE))
 

@@ -25,7 +25,7 @@ MIB = float(1 << 20)
 
 
 def matches(path: Path, head: str) -> bool:
-    """Iometer's own comments."""
+    """Whether the file has Iometer's own comments."""
     del path
     return HEADER in head or head.startswith("'Test Type,Test Description")
 

@@ -27,7 +27,7 @@ MIB, MB = float(1 << 20), 1e6
 
 
 def matches(path: Path, head: str) -> bool:
-    """It names the program in its first lines."""
+    """Whether the first lines name NIOBench."""
     del path
     return bool(re.search(r"^Java NIOBench v", head, flags=re.M))
 

@@ -1,4 +1,4 @@
-"""What `nvme smart-log` (nvme-cli) prints, text or JSON: NVMe's health log, in smartctl's names. Of several files the
+"""Output of `nvme smart-log` (nvme-cli), text or JSON: NVMe's health log, under smartctl's names. Of several files the
 first is the earlier one."""
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ NAMES: Final = {
 }  # fmt: skip
 """nvme-cli's, in either form, and ours."""
 BITS: Final = 128
-"""Of the longest number of the log."""
+"""Length of the longest number of the log, in bits."""
 FIRST_LINE: Final = "Smart Log for NVME device"
 LINE: Final = re.compile(r"([A-Za-z][\w .\[\]-]*?)\s*:\s*(0x[0-9a-fA-F]+|-?[\d,]+)(?: *°?(F)\b)?")
 
@@ -47,7 +47,7 @@ def matches(path: Path, head: str) -> bool:
 
 
 def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
-    """The logs."""
+    """Read the health logs of the files."""
     del hints
     logs = [_log(path) for path in paths]
     return ImportedData(paths[0].name, None, health=logs, read_as="nvme smart-log: NVMe's health log")
@@ -86,7 +86,7 @@ def _lines(whole: str) -> HealthJson:
 
 
 def health(log: HealthJson | None) -> HealthLog:
-    """What is taken of a log, smartctl's or nvme-cli's; of a drive that has no such log nothing."""
+    """Extract the known fields of a log of smartctl or nvme-cli; empty for a drive without such a log."""
     values = in_our_names((log or {}).get(SMARTCTL, log or {}), kelvin=False)
     fields = {name: values[name] for name in HealthLog.__annotations__ if isinstance(values.get(name), int)}
     return cast(HealthLog, fields)

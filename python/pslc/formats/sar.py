@@ -31,7 +31,7 @@ SADF: Final = re.compile(r"# hostname;interval;timestamp;")
 OTHER: Final = re.compile(
     r"(?:Linux .*\n\s*)?\d{1,2}:\d\d:\d\d(?:\s[AP]M)?\s+(?:CPU\s+%|kbmemfree|IFACE|runq-sz|proc/s)"
 )
-"""What sar prints of processors, memory and others."""
+"""First lines of sar's reports about processors, memory and others, which hold no I/O."""
 
 
 def matches(path: Path, head: str) -> bool:

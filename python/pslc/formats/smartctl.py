@@ -1,7 +1,6 @@
-"""What smartctl (smartmontools) prints of a drive, text or JSON: NVMe's health log, or what the attributes and
-statistics of an ATA drive, or the counters of a SCSI drive, tell of wear and of bytes written, in NVMe's names. What an
-attribute means is taken from its name, which smartctl has from its table of drives: a number means other things with
-other makers."""
+"""Output of smartctl (smartmontools), text or JSON: NVMe's health log, or the wear and the bytes written of an ATA or
+SCSI drive, under NVMe's names. An ATA attribute is identified by its name, which smartctl takes from its table of
+drives: its number means different things with different makers."""
 
 from __future__ import annotations
 
@@ -25,7 +24,7 @@ ABOUT: Final = About(
     gives="health",
 )
 UNIT_BYTES: Final = 512_000
-"""Of NVMe's data units."""
+"""Size of NVMe's data units, in bytes."""
 FAILED: Final = 4
 """Bit of NVMe's critical warnings: the drive is not reliable."""
 LEFT = re.compile(
@@ -35,7 +34,7 @@ LEFT = re.compile(
 )
 """Attributes whose normalized value falls from 100 as life is used up."""
 USED = re.compile(r"(percent|perc)\w*(life\w*|endurance)_?used|percentage_used", re.IGNORECASE)
-"""And those whose raw value is the share that is used."""
+"""Names of attributes whose raw value is the share of the life that is used."""
 WRITTEN: Final = {"total_lbas_written": 512.0, "host_writes_32mib": 32.0 * 2**20, "total_writes_32mib": 32.0 * 2**20,
                   "lifetime_writes_gib": 2.0**30, "host_writes_gib": 2.0**30, "total_host_writes_gib": 2.0**30,
                   "total_writes_gib": 2.0**30, "host_writes_mib": 2.0**20, "lifetime_writes_mib": 2.0**20,
@@ -71,7 +70,7 @@ OF_TEXT: Final = {
 
 
 def matches(path: Path, head: str) -> bool:
-    """It names the program."""
+    """Whether the file names smartctl, or begins as its reports do."""
     del path
     if head.lstrip().startswith("{"):
         return any(name in head for name in ('"smartctl"', SMARTCTL, '"ata_smart_attributes"', '"smart_status"'))

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -43,17 +43,17 @@ ABOUT: Final = About(
 )
 SEPARATORS: Final = ",;\t"
 PART_LINES: Final = 50_000
-"""Of a table at a time; the first tell what its columns are."""
+"""Lines of a table that are parsed at a time; the first part determines what its columns are."""
 MAX_LINES: Final = 6_000_000
 MAX_SAMPLES: Final = 1_000_000
-"""Of the curve: a column of a plot has a thousand of them then. Neighbours become one where there are more."""
+"""Largest number of samples of a curve: a thousand for each column of a plot. Beyond it neighbours are merged."""
 MIN_EPOCH_S: Final = 1e8
 """A number below `time` that is larger is seconds, ms, us or ns since 1970."""
 DAY_S: Final = 86400.0
 FAR_STEPS: Final = 1.5
 """A first position, or a first time, of more than so many steps is not counted from 0."""
 MIN_ASCENDING_SHARE: Final = 0.98
-"""Of the steps of a column of times or positions; in a table of tests they go up and down."""
+"""Smallest share of rising steps in a column of times or positions; in a table of tests values go up and down."""
 PARAMETERS = re.compile(r"depth|(?<![a-z])(?:qd|bs|jobs?|numjobs|threads?|block|size|pattern|queue|iodepth|mix)")
 MEANS = re.compile(r"mean|avg|average|lat(?:ency)?$|latency|access")
 MODES: Final = {"randread": "read", "randwrite": "write", "read": "read", "write": "write", "seq-r": "read",
@@ -325,15 +325,20 @@ def _along(table: Grid, hints: ImportOptions, speed: Column | None) -> Column:
         return times[0]
     if len(places) == 1 or (places and places[0].direction == (speed.direction if speed else "")):
         return places[0]
+    raise _without_axis(table, places)
+
+
+def _without_axis(table: Grid, places: Sequence[Column]) -> RecordingError:
+    """The error for a table without a column of time or position, or with several of position."""
     if places:
-        raise RecordingError(
+        return RecordingError(
             f"{table.path} has {len(places)} columns of sizes: {gate.listed([col.called for col in places])}",
             f"name the position: --x '{places[0].called}={places[0].unit}'",
         )
     units = ", ".join(sorted(SIZES | TIMES))
     bare = next((col for col in table.columns if col.kind == "date"), None)
     example = f"--x '{bare.called}=s', or another unit" if bare else "--x COLUMN=UNIT"
-    raise RecordingError(
+    return RecordingError(
         f"{table.path}: no column tells a unit for --x, the time or position",
         f"{example} of {units}; the columns are {_listed(table)}",
     )
@@ -374,12 +379,7 @@ def _curve(table: Grid, hints: ImportOptions, along: Column, speed: Column | Non
             "name another column with --x; rows of several drives or runs belong into files of their own",
         )
     if speed is None:
-        moved = values[1] - values[1][0]
-        if moved.size > 1 and 0 < values[1][0] <= FAR_STEPS * _step(moved):
-            at, moved = np.concatenate([[0.0], at]), np.concatenate([[0.0], values[1]])
-        else:
-            data.notes.append(f"{second.called} counts from its first row on")
-        data.curve = _of_positions(at, moved)
+        data.curve = _of_counts(at, values[1], second, data)
     else:
         data.curve = _of_speeds(at, values[1], by_size=along.kind in ("size", "percent"))
     data.read_as = _read_as(table, along, second, is_speed=speed is not None, kind=data.kind)
@@ -391,6 +391,15 @@ def _curve(table: Grid, hints: ImportOptions, along: Column, speed: Column | Non
         moved = at if along.kind in ("size", "percent") else np.cumsum(values[1] * steps)
         data.celsius = (np.maximum.accumulate(moved), values[2])
     return data
+
+
+def _of_counts(at: Floats, counts: Floats, column: Column, data: ImportedData) -> Curve | None:
+    """The curve of a column that counts bytes; a note where it does not count from 0."""
+    moved = counts - counts[0]
+    if moved.size > 1 and 0 < counts[0] <= FAR_STEPS * _step(moved):
+        return _of_positions(np.concatenate([[0.0], at]), np.concatenate([[0.0], counts]))
+    data.notes.append(f"{column.called} counts from its first row on")
+    return _of_positions(at, moved)
 
 
 def _values(table: Grid, hints: ImportOptions, wanted: Sequence[Column]) -> tuple[Floats, int]:
@@ -519,8 +528,16 @@ def _read_as(table: Grid, along: Column, second: Column, *, is_speed: bool, kind
     return f"column {along.called} is the {axis}{unit}, {second.called} {meaning}{left}"
 
 
-def _tests(table: Grid) -> ImportedData:
-    """A row each: the words and parameters of a row are its name."""
+class _TestColumns(NamedTuple):
+    """Columns of a table with a row for each test: its name's, speeds, request rates and mean latencies."""
+
+    names: list[Column]
+    speeds: list[Column]
+    rates: list[Column]
+    means: list[Column]
+
+
+def _test_columns(table: Grid) -> _TestColumns:
     speeds = [col for col in table.columns if col.kind == "speed"]
     rates = [col for col in table.columns if col.kind == "iops"]
     means = [col for col in table.columns if col.kind == "latency" and MEANS.search(col.name.lower())]
@@ -531,25 +548,40 @@ def _tests(table: Grid) -> ImportedData:
         if col.place not in taken
         and (PARAMETERS.search(col.name.lower()) or not table.holds(col, _numeric(table), 0.9))
     ]
+    return _TestColumns(names, speeds, rates, means)
+
+
+def _tests(table: Grid) -> ImportedData:
+    """A row each: the words and parameters of a row are its name."""
+    columns = _test_columns(table)
     data = ImportedData(table.path.name, None)
-    for number_of, row in enumerate((row for part in _parts(table) for row in part.rows), 1):
-        parts = [_part(col, row[col.place].strip()) for col in names if col.place < len(row) and row[col.place].strip()]
-        test = ", ".join(parts) or f"row {number_of}"
-        mode = next((MODES[cell.strip().lower()] for cell in row if cell.strip().lower() in MODES), "")
-        latency = _value(table, row, means[0]) if means else None
-        kinds = dict.fromkeys(col.direction or mode or "mixed" for col in [*speeds, *rates])
-        for kind in kinds:
-            own = [_value(table, row, col) for col in speeds if (col.direction or mode or "mixed") == kind]
-            iops = [_value(table, row, col) for col in rates if (col.direction or mode or "mixed") == kind]
-            for speed in own or [None]:
-                rate = iops[0] if iops else None
-                if speed or rate:
-                    data.rows.append(Measured(test, kind, speed or None, rate or None, latency))
+    for place, row in enumerate((row for part in _parts(table) for row in part.rows), 1):
+        data.rows += _results_of_row(table, columns, row, place)
     if not data.rows:
         raise RecordingError(f"{table.path} holds a table of tests without speeds", f"the columns are {_listed(table)}")
-    units = [f"{col.called} in {shown_unit(col.unit)}" for col in [*speeds, *rates, *means[:1]]]
+    shown = [*columns.speeds, *columns.rates, *columns.means[:1]]
+    units = [f"{col.called} in {shown_unit(col.unit)}" for col in shown]
     data.read_as = f"a table of tests, a row each, not a curve: {gate.listed(units)}"
     return data
+
+
+def _results_of_row(table: Grid, columns: _TestColumns, row: list[str], place: int) -> list[Measured]:
+    cells = [(col, row[col.place].strip()) for col in columns.names if col.place < len(row)]
+    parts = [_part(col, cell) for col, cell in cells if cell]
+    test = ", ".join(parts) or f"row {place}"
+    mode = next((MODES[cell.strip().lower()] for cell in row if cell.strip().lower() in MODES), "")
+    latency = _value(table, row, columns.means[0]) if columns.means else None
+    values: dict[str, tuple[list[float | None], list[float | None]]] = {}
+    for at, cols in enumerate((columns.speeds, columns.rates)):
+        for col in cols:
+            values.setdefault(col.direction or mode or "mixed", ([], []))[at].append(_value(table, row, col))
+    results = []
+    for kind, (speeds, rates) in values.items():
+        rate = rates[0] if rates else None
+        for speed in speeds or [None]:
+            if speed or rate:
+                results.append(Measured(test, kind, speed or None, rate or None, latency))
+    return results
 
 
 def _part(col: Column, cell: str) -> str:

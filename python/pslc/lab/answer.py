@@ -1,4 +1,4 @@
-"""What recordings say, as the page draws it: pictures over each other, sentences, and what a turn of a knob changed."""
+"""Contents of the lab page that follow from recordings: overlaid pictures, sentences, and the effect of a knob."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pslc.report import recording_view as view
 from pslc.report.page import About, Figure
 
 POINTS: Final = 700
-"""Of a line; a screen has not many more."""
+"""Largest number of points of a line; a screen has hardly more."""
 SHOWN_ROWS: Final = ("cache", "mean", "WAF", "life")
 """Figures that a change is told by, where they differ; of others only those of a suite that has none of these."""
 MOST_TOLD: Final = 5
@@ -49,7 +49,8 @@ def named(recordings: Sequence[Recording]) -> list[Shown]:
 
 
 def pictures(shown: Sequence[Shown], at: int, before: Recording | None, over: Sequence[Line]) -> list[Picture]:
-    """Those of the drive `at`, with the lines of the others, of the one before, and what is laid over the first."""
+    """Pictures of drive `at`, with the lines of the other drives, of the drive before the change, and the overlay in
+    the first picture."""
     own = [picture for picture in shown[at].view.pictures if picture.lines]
     ghost = {} if before is None else {picture.name: picture for picture in view.of_recording(before).pictures}
     drawn = []
@@ -79,7 +80,7 @@ def _called(line: Line, drive: str, picture: Picture, several: bool) -> Line:
 
 
 def figures(drawn: Sequence[Picture], about: About) -> list[Figure]:
-    """As the page draws them; the first has a place of its own."""
+    """Pictures as figures of plotly; the first has a place of its own."""
     drawings = [page.figure(picture.in_fitting_units(), about, POINTS) for picture in drawn]
     return [{**figure, "id": MAIN} if number == 0 else figure for number, figure in enumerate(drawings)]
 
@@ -91,7 +92,7 @@ def of_view(view: View) -> list[Figure]:
 
 
 def about(shown: Sequence[Shown]) -> About:
-    """What a picture that is saved says of itself."""
+    """Caption of a saved picture: the drives, and the conditions of their recordings."""
     return About(
         " / ".join(drive.name for drive in shown),
         shown[0].recording.conditions_with([drive.recording for drive in shown[1:]]),

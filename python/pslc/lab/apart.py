@@ -21,11 +21,11 @@ from pslc.base.errors import PslcError, RecordingError
 from pslc.base.processes import end_with_parent
 
 MAX_SECONDS: Final = 30
-"""That an answer may take."""
+"""Time limit of a call, in seconds."""
 MAX_BYTES: Final = 1_500_000_000
-"""Of memory that a reader may take beyond what it begins with."""
+"""Memory limit of a reader, in bytes beyond what it has at its start."""
 MAX_READERS: Final = 4
-"""At once; who comes later waits."""
+"""Largest number of readers at once; a later one waits."""
 MAX_ANSWERS: Final = 16
 """Kept, for what is asked again with each turn of a knob."""
 HINT: Final = "pslc analyze reads it without these limits"
@@ -44,7 +44,7 @@ class Readers:
         self._closed = False
 
     def kept(self, stamp: int, what: Callable[..., _T], *of: Any, tab: str = "") -> _T:
-        """As `call`, but asked once for what has not changed since `stamp`."""
+        """Call a function as `call` does, or return the result of the last call if `stamp` has not changed."""
         key = (what.__module__, what.__qualname__, of, stamp)
         with self._lock:
             if key in self._answers:
@@ -58,10 +58,11 @@ class Readers:
         return result
 
     def call(self, tab: str, what: Callable[..., _T], *of: Any) -> _T:
-        """What a function of a module answers, in a process of its own. What is read for the same tab is ended.
+        """Call a function of a module in a separate process and return its result. A call that still runs for the same
+        tab is ended.
 
         Args:
-            tab: empty: nobody else's reading is ended.
+            tab: of the browser; empty: no other call is ended.
 
         Raises:
             PslcError: the function raised it, its process died, or it took longer than `MAX_SECONDS`.

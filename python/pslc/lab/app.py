@@ -1,4 +1,4 @@
-"""What happens when something on the page is turned. Nothing of a tab is kept: its bench comes with every request."""
+"""Dash application of the lab page. The server keeps no state of a tab: each request carries its workspace."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ HEAD: Final = """<!doctype html>
 
 
 MAX_REQUEST_BYTES: Final = 4 * uploads.MAX_BYTES // 3 + 2_000_000
-"""Of a request: what may be dropped, as base64, and the bench."""
+"""Size limit of a request, in bytes: uploads as base64, and the workspace."""
 POLICY: Final = (
     "default-src 'none'; script-src 'self' {scripts}; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
     "font-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-"""What the page may load and run: its own scripts. Dash and plotly set styles."""
+"""Content security policy: the page may run only its own scripts. Dash and plotly set styles."""
 
 
 class _Page(Dash):
@@ -76,7 +76,7 @@ class _Page(Dash):
 
 
 class Asked(TypedDict):
-    """What is to be drawn, and what of it is drawn at once; not `fine`: a knob is refused."""
+    """Pictures that the page requests, with lines that are drawn at once; `fine` is False if a knob was refused."""
 
     address: str
     number: int
@@ -85,7 +85,7 @@ class Asked(TypedDict):
 
 
 class Drawn(TypedDict):
-    """What is drawn."""
+    """Pictures that the page shows, and the address of the workspace they are of."""
 
     address: str
     figures: list[Figure]

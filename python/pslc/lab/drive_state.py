@@ -1,5 +1,4 @@
-"""What a simulated drive held at each moment of a write, and why it was as fast as it was: for the pointer on the
-curve."""
+"""State of a simulated drive at each moment of a write, and the cause of its speed, for the pointer on the curve."""
 
 from __future__ import annotations
 
@@ -14,14 +13,14 @@ from pslc.recording.context import began
 from pslc.recording.store import Recording
 
 MOMENTS: Final = 400
-"""Of a curve; a screen has not many more."""
+"""Largest number of moments of a curve; a screen has hardly more."""
 COUNTERS: Final = {
     "host_to_slc_bytes_total": "to pSLC",
     "host_to_native_bytes_total": "to native cells",
     "folded_bytes_total": "folded",
     "gc_bytes_total": "collected",
 }
-"""What moves into cells, and what it is called."""
+"""Label of each counter of data that move into NAND cells."""
 
 
 class Moments(TypedDict):
@@ -41,7 +40,7 @@ class Moments(TypedDict):
 
 
 def of(recording: Recording) -> Moments | None:
-    """What the drive held; None where nothing was written."""
+    """State of the drive over the course of a write; None if nothing was written, or if the drive is real."""
     series = recording.bytes
     if not recording.is_simulated or not recording.written_bytes:
         return None

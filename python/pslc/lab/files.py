@@ -42,7 +42,7 @@ def _remove_if_left(folder: Path) -> None:
 
 
 def stamp(path: Path) -> int:
-    """When a file changed last; 0 where there is none."""
+    """Time of a file's last change in ns since 1970; 0 if it does not exist."""
     return path.stat().st_mtime_ns if path.is_file() else 0
 
 

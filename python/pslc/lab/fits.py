@@ -15,7 +15,7 @@ from pslc.base import processes
 from pslc.base.errors import PslcError
 
 MAX_FITS: Final = 4
-"""At once; each takes a processor or more for minutes."""
+"""Largest number of fits at once; each takes a processor or more for minutes."""
 
 
 @dataclass
@@ -68,7 +68,7 @@ class Fits:
         return fit
 
     def of(self, tab: str) -> Fit | None:
-        """That of a tab."""
+        """Fit of this tab; None without one."""
         return self._of.get(tab)
 
     def stop(self, tab: str) -> None:
@@ -78,7 +78,7 @@ class Fits:
             fit.stop()
 
     def close(self) -> None:
-        """End them all."""
+        """End all fits."""
         for tab in list(self._of):
             self.stop(tab)
 

@@ -31,7 +31,7 @@ NUMBERS: Final[dict[str, float]] = {
 
 
 def number(text: str) -> float | None:
-    """How far along a slider a value is: `2.91ms` is 0.00291; None for a word."""
+    """Position of a value on a slider: `2.91ms` is 0.00291; None for a word."""
     match = re.fullmatch(r"(-?[0-9.]+)\s*([A-Za-z/%]*)", text.strip())
     if match is None or match[2] not in NUMBERS:
         return None
@@ -87,7 +87,7 @@ class Knob:
         return self.words or {word: ((self.key, word),) for word in profile_words()[self.key]}
 
     def pairs(self, text: str) -> Pairs:
-        """What a target says for a value."""
+        """Pairs of key and value that a target needs for a value of this knob."""
         if self.stops is None:
             return self.choices.get(text, ((self.key, text),))
         return (self.off[1],) if self.off and text == self.off[0] else ((self.key, text),)
@@ -128,7 +128,7 @@ KNOBS: Final[Mapping[str, Sequence[Knob]]] = {
              "desktop": tuple(hosts.DESKTOP)}),
     ),
 }  # fmt: skip
-"""By group, in the order in which a target names them."""
+"""Knobs by group, in the order in which a target names them."""
 
 EVERY: Final = {knob.key: knob for group in KNOBS.values() for knob in group}
 
@@ -152,7 +152,7 @@ class Position:
 
 
 def positions(base: Target, keys: Mapping[str, str], now: Target | None) -> dict[str, Position]:
-    """All knobs of a drive.
+    """Positions of all knobs of a drive.
 
     Args:
         base: the drive as its profile says.

@@ -41,7 +41,7 @@ _LIVE: Final[_Live] = {"aria-live": "polite"}
 
 
 def named(name: str) -> _Named:
-    """What a part is called where that is not written in it."""
+    """Accessible name of an element that shows none."""
     return {"aria-label": name}
 
 
@@ -291,7 +291,7 @@ def shells(figures: Sequence[Figure]) -> list[Component]:
 
 
 def table(of: Table) -> Component:
-    """As reports have it."""
+    """Table of a report, as a component of the page."""
     kinds = ["" if name in of.words else "number" for name in of.columns]
     head = html.Tr([html.Th(name, scope="col", className=kind) for name, kind in zip(of.columns, kinds, strict=True)])
     body = [
@@ -309,7 +309,7 @@ def table(of: Table) -> Component:
 
 
 def findings(shown: Sequence[Shown], bench: Bench, before: Recording | None) -> list[Component]:
-    """What was found: the change, the sentences of reports, doubts, tables."""
+    """Section of the findings: the change, the sentences of reports, warnings, tables."""
     children: list[Component] = []
     now = shown[bench.at]
     if before is not None and bench.before is not None:
@@ -344,7 +344,7 @@ def progress(job: Job) -> list[Component]:
 
 
 def under_way(kind: str, name: str, state: str, stop: str, part: float | None = None) -> list[Component]:
-    """What takes its time: see `looked_at`."""
+    """Progress bar of a task of this kind, with a button that stops it."""
     bar = html.Progress(**named(name)) if part is None else html.Progress(value=f"{part:.3f}", max="1", **named(name))
     return [
         bar,
@@ -355,7 +355,8 @@ def under_way(kind: str, name: str, state: str, stop: str, part: float | None = 
 
 
 def looked_at(app: Dash, kind: str, *outputs: Output) -> Callable[[Callable[..., Any]], Any]:
-    """Called with ticks, clicks on the button that stops it, the bench and the tab, while something is under way."""
+    """Register a callback that polls a task while it is under way, with ticks, clicks on its stop button, the workspace
+    and the tab."""
     return app.callback(
         *outputs,
         Input({"type": f"{kind}-tick", "of": ALL}, "n_intervals"),
@@ -367,7 +368,7 @@ def looked_at(app: Dash, kind: str, *outputs: Output) -> Callable[[Callable[...,
 
 
 def remark(text: str) -> Component:
-    """What is said by the way."""
+    """Paragraph in a muted colour."""
     return html.P(text, className="dim")
 
 

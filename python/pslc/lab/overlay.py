@@ -1,4 +1,5 @@
-"""What is laid over the curves of the bench: a recording in `runs/`, what was dropped, or the figures of a review."""
+"""Line that is laid over the curves of the lab page: a recording in `runs/`, an uploaded file, or the figures of a
+review."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ from pslc.recording.writes import write_curve
 from pslc.twin import published_curve
 
 RUN, DROP, PUBLISHED, REVIEW = "run:", "drop:", "published:", "review:"
-"""How an address says it: with the recording's name, the folder's, the figures, the name of the drive they are of."""
+"""Prefixes of an overlay in the page's address, before the recording's name, the upload's folder, the figures, or the
+name of the drive that was reviewed."""
 HINT: Final = "a fill, or a log of writes"
 
 
@@ -53,7 +55,7 @@ def recorded(name: str) -> Line:
 
 
 def review(drive: Drive) -> str:
-    """What lays the published fill of a drive over the curve; empty where what is published makes none."""
+    """Address of the overlay with the drive's published fill; empty if the published figures do not make a curve."""
     name = drive.source.removeprefix("sim:")
     try:
         if published_curve.stated_cache_bytes(in_words(name)) is None:
@@ -66,7 +68,7 @@ def review(drive: Drive) -> str:
 
 
 def note(over: str) -> str:
-    """Where it is from, in a sentence; empty where its name tells."""
+    """Source of the overlay, as a sentence; empty if its name tells."""
     return f"Published: {source(over.removeprefix(REVIEW))}." if over.startswith(REVIEW) else ""
 
 

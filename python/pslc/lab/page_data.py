@@ -1,4 +1,4 @@
-"""What the static page knows: every drive of the library with its profile, what was published of it, and its knobs.
+"""Data of the static page: every drive of the library with its profile, its published figures and its knobs.
 
 The page in `web/` takes all of it from here, so that no key, word or unit is typed twice.
 """
@@ -15,7 +15,7 @@ from pslc.lab import knobs
 
 CELLS = {1: "SLC", 2: "MLC", 3: "TLC", 4: "QLC", 5: "PLC"}
 START = {"nand": "bics5-tlc-512g", "controller": "phison-e16", "capacity": "1TB"}
-"""What the form for a drive of parts begins with."""
+"""Initial values of the form that builds a drive from parts."""
 
 
 class KnobData(TypedDict):
@@ -57,7 +57,7 @@ class DriveData(TypedDict):
 
 
 def drive(slug: str) -> DriveData:
-    """All that the page knows of a drive."""
+    """Data of one drive for the static page."""
     target = find_target(f"sim:{slug}")
     figures = [dict(figure) for figure in published.document()["figure"] if figure["drive"] == slug]
     return {
@@ -108,7 +108,7 @@ class PartsData(TypedDict):
 
 
 def all_parts() -> PartsData:
-    """Every part."""
+    """Data of every die and controller for the static page."""
     dies = (parts.nand(name) for name in parts.nands())
     chips = (parts.controller(name) for name in parts.controllers())
     return {
@@ -127,7 +127,7 @@ def all_parts() -> PartsData:
 
 
 def page_data() -> str:
-    """Everything, as JSON."""
+    """Data of the static page, as JSON."""
     document = {"drives": [drive(slug) for slug in library()], "parts": all_parts()}
     return json.dumps(document, separators=(",", ":"))
 

@@ -24,7 +24,7 @@ from pslc.runner.load import opened, read_side
 RUN_FILE: Final = gate.Expected("a recording is a folder with a run.json and a series.parquet", RecordingError,
                                 gate.MAX_LOG_BYTES)  # fmt: skip
 FILES: Final = ("report.html", "series.parquet", "run.json.part", "run.json")
-"""Of a recording; the last of them is what makes a folder one."""
+"""Files of a recording; the last of them makes a folder a recording."""
 COLUMNS: Final = ("began", "suite", "drive", "target", "cache", "mean")
 
 
@@ -48,8 +48,8 @@ class Entry:
 
 
 def entries(wanted: str = "", by: str = "began", falling: bool = True) -> tuple[list[Entry], list[str]]:
-    """Those that hold all of the words in `wanted`, in order of a column of `COLUMNS`; what has none comes last. With
-    them the names of folders whose recording cannot be read."""
+    """Recordings that contain all of the words in `wanted`, sorted by a column of `COLUMNS`; those without a value come
+    last. The second list names folders whose recording cannot be read."""
     looked = {_name(path): _entry(path, _changed_ns(path)) for path in _paths()}
     readable = [entry for entry in looked.values() if entry is not None]
     words = wanted.lower().split()
@@ -84,10 +84,10 @@ def _changed_ns(path: Path) -> int:
 
 
 def changed_ns(name: str) -> int:
-    """When a recording changed last.
+    """Time of a recording's last change, in ns since 1970.
 
     Raises:
-        RecordingError: there is none of that name.
+        RecordingError: there is no recording of that name.
     """
     return _changed_ns(folder(name) / "run.json")
 
@@ -116,10 +116,10 @@ def _is_figure(value: object) -> bool:
 
 
 def folder(name: str) -> Path:
-    """Where a recording is.
+    """Folder of the recording named `name`.
 
     Raises:
-        RecordingError: there is none of that name.
+        RecordingError: there is no recording of that name.
     """
     if name not in map(_name, _paths()):
         raise RecordingError(f"no recording is named {name} in {runs_folder()}", "it was removed; reload the page")

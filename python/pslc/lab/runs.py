@@ -49,7 +49,7 @@ class SupersededError(Exception):
 
 
 class LongError(Exception):
-    """It takes longer than `LIVE_S`."""
+    """A simulation takes longer than `LIVE_S`."""
 
 
 Key = tuple[str, str, int]
@@ -78,7 +78,7 @@ class Job:
 
 @dataclass
 class Runs:
-    """All recordings that the page was ever asked for, the last `MOST_KEPT` of them."""
+    """Recordings that the page requested: the last `MOST_KEPT` of them, and the runs under way."""
 
     fits: Fits = field(default_factory=Fits)
     folder: Path = field(default_factory=lambda: new_folder("pslc-lab-"))
@@ -167,7 +167,7 @@ class Runs:
         return job
 
     def job(self, tab: str) -> Job | None:
-        """What the tab is running."""
+        """Job that this tab is running; None without one."""
         return self._jobs.get(tab)
 
     def stop(self, tab: str) -> None:

@@ -30,13 +30,13 @@ CHART_INPUTS: Final = {
     "series": ("Color of the curve", "blue"),
     "frame": ("Corners of the plot", "two clicks into the picture"),
 }
-"""Of a picture: label and example of each."""
+"""Input fields for a picture of a chart: label and example of each."""
 LAST: Final = 3
 """Lines of a fit that failed: the error and its hint."""
 
 
 def brought() -> Component:
-    """Where files are dropped, and what is laid over the curve."""
+    """Section for uploads, and for the overlay of the curve."""
     formats = (
         "fio's logs, JSON and iologs, CSV, texts of CrystalDiskMark, AS SSD, Iometer and NIOBench, blktrace and other "
         "traces, run.json and series.parquet of a recording, profiles and drives, pictures of charts"
@@ -45,9 +45,9 @@ def brought() -> Component:
         [
             html.H2("Bring your own"),
             dcc.Upload(
-                html.Button("Drop files here, or choose some", type="button"), id="drop", multiple=True
+                html.Button("Drop files here, or choose them", type="button"), id="drop", multiple=True
             ),
-            html.P(f"Known are {formats}. At most {MAX_BYTES / 1e6:g} MB at once. They stay on this machine.",
+            html.P(f"Accepted: {formats}. At most {MAX_BYTES / 1e6:g} MB at once. They stay on this machine.",
                    className="dim", id="most", **_Bytes({"data-bytes": str(MAX_BYTES)})),
             html.Div(id="dropped", **{"aria-live": "polite"}),  # type: ignore[arg-type]
             html.Div(id="fit", **{"aria-live": "polite"}),  # type: ignore[arg-type]
@@ -116,13 +116,13 @@ def chart(upload: Dropped, name: str) -> list[Component]:
 
 
 def dropped(upload: Dropped, view: View, name: str, figures: Sequence[Figure]) -> list[Component]:
-    """What was found in files, which are kept under `name`."""
+    """Contents of uploaded files, which are kept under `name`."""
     parts: list[Component] = [html.H3(f"{view.title}: {view.took}")]
     parts += [html.P(sentence, className="finding") for sentence in view.sentences]
     parts += [html.P(f"Warning: {doubt}", className="doubt") for doubt in view.doubts]
     parts += [html.P(f"Note: {note}.", className="dim") for note in view.notes]
     if upload.picture:
-        parts.append(html.Img(src=upload.picture, alt="What was read, drawn over the pale picture", className="chart"))
+        parts.append(html.Img(src=upload.picture, alt="The detected curves over the pale picture", className="chart"))
     if upload.is_trace:
         parts.append(html.Button("Replay it on the bench", id={"type": "replay", "of": name}, type="button"))
     if upload.curve is not None:

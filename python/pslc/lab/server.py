@@ -1,4 +1,5 @@
-"""Who may see the page: whoever has its address, which holds a token, and by default nobody but this machine."""
+"""Server of the lab page. Access needs the address, which holds a token, and by default comes from this machine
+only."""
 
 from __future__ import annotations
 
@@ -27,10 +28,10 @@ from pslc.lab import app
 from pslc.lab.runs import Runs
 
 LETTERS: Final = 22
-"""Of a token; 128 bits."""
+"""Length of a token in characters; 128 bits."""
 TOKEN_FILE: Final = gate.Expected("pslc lab makes it", max_bytes=1000)
 MAX_CONNECTIONS: Final = 64
-"""At once: a browser keeps six for all of its tabs, and each holds a thread."""
+"""Largest number of connections at once: a browser keeps six for all of its tabs, and each holds a thread."""
 MAX_SILENCE_S: Final = 60.0
 """Seconds that a connection may say nothing, or take nothing, before it is closed."""
 BUSY: Final = b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"

@@ -6,7 +6,7 @@ from pslc.base import writer
 from pslc.base.errors import user_error
 
 PAGE = Path(__file__).parent / "page.html"
-"""As `make web` has built it; it comes with the packages, not with the source."""
+"""Path of the page that `make web` built; it comes with the packages, not with the source."""
 
 
 def write(folder: Path) -> Path:

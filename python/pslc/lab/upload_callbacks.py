@@ -1,4 +1,4 @@
-"""What happens with what somebody brings, and with the recordings in `runs/`."""
+"""Callbacks for uploads, fits and the recordings in `runs/`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ POLICY: Final = (
     "sandbox allow-scripts allow-downloads allow-popups; default-src 'none'; script-src 'unsafe-inline'; "
     "style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-"""Of a report: as a page of nobody's, a script in somebody's recording could not ask the lab for anything."""
+"""Content security policy of a report: the browser treats it as a page of nobody's, so that a script in a foreign
+recording cannot send requests to the lab."""
 
 
 def add(app: Dash, held: Runs, prefix: str) -> None:
@@ -231,7 +232,7 @@ def _changes(app: Dash, held: Runs) -> None:
         if not any(clicks) or not ctx.triggered[0]["value"]:
             raise PreventUpdate
         name = ctx.triggered_id["run"]
-        return True, f"Delete {runs_folder() / name} with its report? It cannot be had back.", name
+        return True, f"Delete {runs_folder() / name} with its report? This cannot be undone.", name
 
     @app.callback(
         Output("changed", "data", allow_duplicate=True),

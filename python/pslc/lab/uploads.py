@@ -1,4 +1,4 @@
-"""What somebody brings: logs, tables and results of other programs, traces, recordings, profiles, drives in files."""
+"""Uploads: logs, tables and results of other programs, traces, recordings, profiles, and drives in files."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ from pslc.traces.survey_view import of_file
 from pslc.watch.recorded import of_foreign as of_a_drive_at_work
 
 MAX_BYTES: Final = 64_000_000
-"""Of the files that are dropped together: as text in JSON, the way they come, they take four times as much memory."""
+"""Size limit of files that are uploaded together, in bytes. They arrive as text in JSON, which takes four times as much
+memory."""
 
 
 CHART: Final = ".chart.json"
@@ -40,10 +41,10 @@ CHART: Final = ".chart.json"
 
 @dataclass(frozen=True)
 class ChartInputs:
-    """What a person says of a picture of a chart, as on the command line; empty: nothing.
+    """Facts about an uploaded picture of a chart, as on the command line; empty: not stated.
 
     Attributes:
-        x, y: what its axes span, `0:2000GB` and `0:7000MB/s`.
+        x, y: ranges of its axes, `0:2000GB` and `0:7000MB/s`.
         series: color of the curve.
         frame: pixels where the ranges begin and end.
     """
@@ -55,13 +56,13 @@ class ChartInputs:
 
     @property
     def options(self) -> ImportOptions:
-        """For a reader."""
+        """These inputs as import options of a reader."""
         chart = ChartOptions((self.series,) if self.series else (), self.frame or None)
         return ImportOptions(self.x or None, self.y or None, chart=chart)
 
     @property
     def arguments(self) -> list[str]:
-        """For `pslc fit`."""
+        """These inputs as command-line options of `pslc fit`."""
         return [f"--{name}={value}" for name, value in asdict(self).items() if value]
 
 
@@ -96,11 +97,11 @@ class Dropped:
 
 @dataclass(frozen=True)
 class Drops:
-    """What was dropped on a page.
+    """Uploads to one page.
 
     Attributes:
-        folder: where it is kept until the page ends.
-        readers: of files that others made.
+        folder: folder that keeps them until the page ends.
+        readers: processes that read foreign files.
     """
 
     folder: Path
@@ -115,13 +116,13 @@ class Drops:
         return keep(self.folder, names, contents)
 
     def read(self, name: str, tab: str = "") -> Dropped:
-        """What is in a folder that `keep` made. Where it cannot be read, it is not kept.
+        """Read the folder that `keep` made. It is removed if it cannot be read.
 
         Args:
-            tab: what is read for the same tab is ended.
+            tab: of the browser; a reading that still runs for the same tab is ended.
 
         Raises:
-            PslcError: it is nothing that is known, is not there any more, or takes too long or too much memory.
+            PslcError: the format is unknown, the folder is gone, or reading takes too long or too much memory.
         """
         folder = self._kept(name)
         try:
@@ -188,10 +189,10 @@ def keep(folder: Path, names: Sequence[str], contents: Sequence[str]) -> str:
 
 
 def read(drops: Path, name: str) -> Dropped:
-    """What is in the folder `name` of `drops`, read in this process.
+    """Read the folder `name` of `drops` in this process.
 
     Raises:
-        PslcError: it is nothing that is known.
+        PslcError: the format is unknown.
     """
     admit(drops)
     folder = drops / name

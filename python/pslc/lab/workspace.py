@@ -1,4 +1,5 @@
-"""What is on the page, and the address that says all of it: `?suite=fill&on=sim:aldrin-pro-2tb,cache.dynamic=320GB`."""
+"""Workspace of the lab page, and the address that holds all of it:
+`?suite=fill&on=sim:aldrin-pro-2tb,cache.dynamic=320GB`."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ from pslc.lab.files import is_dropped, is_here, stamp
 from pslc.lab.knobs import EVERY, Knob, positions
 
 MAX_DRIVES: Final = 4
-"""Drives at once."""
+"""Largest number of drives on the page at once."""
 FIRST: Final = "sim:aldrin-pro-2tb"
 
 
@@ -37,7 +38,7 @@ class Drive:
 
     @classmethod
     def of(cls, spec: str) -> Drive:
-        """What a target says."""
+        """Parse a target such as `sim:sn850-1tb,cache.mode=pure-slc`."""
         source, *pairs = spec.split(",")
         keys = [(key.strip(), value.strip()) for key, _, value in (pair.partition("=") for pair in pairs)]
         return cls(source, tuple(keys))
@@ -53,7 +54,7 @@ class Drive:
         return not self.source.startswith("sim:")
 
     def turned(self, knob: Knob, text: str) -> Drive:
-        """The same with a knob at another value. What it would be anyway is not named.
+        """This drive with a knob at another value. Default values are not named.
 
         Raises:
             PslcError: there is no such drive.
@@ -164,7 +165,7 @@ def _not_to_be_run() -> NoReturn:
 
 @dataclass(frozen=True)
 class Bench:
-    """All that the page shows.
+    """State of the page: its suite, its drives, the knob last turned and the overlay.
 
     Attributes:
         suite: what is run on every drive: a suite, or the path of a trace.
@@ -183,10 +184,10 @@ class Bench:
 
     @classmethod
     def of_address(cls, search: str) -> Bench:
-        """What an address says; where it says nothing, a fill of the first drive.
+        """Parse an address; the default is a fill of the first drive.
 
         Raises:
-            PslcError: it says what no page has.
+            PslcError: it names a drive, suite or trace that does not exist, or too many drives.
         """
         pairs = parse_qsl(search.removeprefix("?"))
         query = dict(pairs)
@@ -206,7 +207,7 @@ class Bench:
 
     @property
     def address(self) -> str:
-        """What `of_address` reads."""
+        """Address of this workspace, as `of_address` parses it."""
         pairs = [("suite", self.suite), *(("on", drive.spec) for drive in self.drives)]
         pairs += [("at", str(self.at))] if self.at else []
         pairs += [("before", f"{self.before[0]}:{self.before[1]}")] if self.before else []
@@ -215,8 +216,8 @@ class Bench:
         return f"?{urlencode(pairs, safe=':,/=')}"
 
     def turned(self, number: int, key: str, text: str) -> Bench:
-        """The same with a knob of a drive at another value. What the drive was before its knob was first touched stays
-        in sight while the same knob is turned.
+        """This workspace with a knob of a drive at another value. The drive's state before the knob was first turned
+        stays visible while the same knob is turned.
 
         Raises:
             PslcError: there is no such drive.
@@ -231,12 +232,12 @@ class Bench:
         return replace(self, drives=drives, at=number, knob=key, before=before)
 
     def with_drive(self, number: int, drive: Drive) -> Bench:
-        """The same with another drive at a place, or after the last one."""
+        """This workspace with another drive at a place, or after the last one."""
         drives = [*self.drives]
         drives[number : number + 1] = [drive]
         return replace(self, drives=tuple(drives[:MAX_DRIVES]), at=min(number, MAX_DRIVES - 1), before=None, knob="")
 
     def without(self, number: int) -> Bench:
-        """The same without a drive; the last one stays."""
+        """This workspace without one of its drives; the last one stays."""
         drives = (*self.drives[:number], *self.drives[number + 1 :]) or self.drives
         return replace(self, drives=drives, at=min(self.at, len(drives) - 1), before=None, knob="")

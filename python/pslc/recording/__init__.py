@@ -1,1 +1,1 @@
-"""What a run measured, in memory and in its folder, and what it says."""
+"""Recordings: the measurements of a run, in memory and in a folder, and the facts that follow from them."""

@@ -15,7 +15,7 @@ from pslc.recording.comparison import Compared, Side
 from pslc.recording.metrics import Figure, Origin
 
 BY_CHANCE: Final = 0.02
-"""How often two 90 % intervals of the same value, equally wide, do not touch: |z| > 2 x 1.645 / sqrt(2)."""
+"""Probability that two 90 % intervals of the same value, equally wide, do not overlap: |z| > 2 x 1.645 / sqrt(2)."""
 MAX_NAMED: Final = 3
 """Figures that are named."""
 NEAR: Final = 2.0
@@ -32,8 +32,8 @@ def verdicts(sides: Sequence[Side], rows: Sequence[Compared]) -> list[str]:
 
 
 def headlines(rows: Sequence[Compared]) -> dict[str, Compared]:
-    """Of each suite that differs the figure to name: of its findings, or of their rows where it has none, the one that
-    differs most. Latencies and bare numbers come last: tails and queue depths differ the most and say the least."""
+    """The figure to name for each suite that differs: of its findings, or of their rows, the one that differs most.
+    Latencies and bare numbers come last: tails and queue depths differ the most and say the least."""
     rows_by_name: dict[str, Compared] = {}
     for row in _headline(rows):
         if (
@@ -60,6 +60,26 @@ def _change_size(row: Compared) -> float:
     return max((size for size in sizes if math.isfinite(size)), default=0.0)
 
 
+def _largest(changed: Sequence[Compared], index: int) -> str:
+    """The largest changes. The same cache, measured by several suites, is named once."""
+    named = sorted(headlines(changed).values(), key=_rank, reverse=True) if changed and changed[0].suite else changed
+    once: dict[tuple[str, ...], Compared] = {}
+    for row in named:
+        once.setdefault(tuple(words.quantity(figure.value, row.unit) for figure in _pair(row, index)), row)
+    return "; ".join(_change(row, index) for row in [*once.values()][:MAX_NAMED])
+
+
+def _agreement(both: Sequence[Compared], index: int) -> str:
+    """That figures agree, and the change that would have been noticed."""
+    finite = [row for row in both if math.isfinite(_relative_size(row, index))] or both
+    widest, narrowest = (extreme(finite, key=lambda row: _relative_size(row, index)) for extreme in (max, min))
+    agreement = f"all {len(both)} figures agree" if len(both) > 1 else "their only figure agrees"
+    noticed = f"{_percent(_relative_size(narrowest, index))} would have shown in {narrowest.called}"
+    if widest is not narrowest:
+        noticed += f", of more than {_percent(_relative_size(widest, index))} in {widest.called}"
+    return f"{agreement} within the noise. A change of more than {noticed}."
+
+
 def _lines_of(sides: Sequence[Side], rows: Sequence[Compared], index: int) -> list[str]:
     first, name = sides[0].name, sides[index].name
     rows = _headline(rows)
@@ -68,31 +88,12 @@ def _lines_of(sides: Sequence[Side], rows: Sequence[Compared], index: int) -> li
     changed = sorted((row for row in both if row.differs[index]), key=lambda row: -_size(row, index))
     if not both:
         return [f"{name} and {first} have no figure in common."]
-    lines = []
-    if changed:
-        named = sorted(headlines(changed).values(), key=_rank, reverse=True) if changed[0].suite else changed
-        # The same cache, found by several suites, is told once.
-        once: dict[tuple[str, ...], Compared] = {}
-        for row in named:
-            once.setdefault(tuple(words.quantity(figure.value, row.unit) for figure in _pair(row, index)), row)
-        largest = "; ".join(_change(row, index) for row in [*once.values()][:MAX_NAMED])
-        lines.append(f"{name} differs from {first} in {len(changed)} of {len(both)} figures: {largest}.")
-        if len(changed) <= BY_CHANCE * len(both):
-            chance = f"{BY_CHANCE * len(both):.0f} of {len(both)}"
-            lines.append(f"By chance {chance} would: repeat it before you believe it.")
-    else:
-        some = [row for row in both if math.isfinite(_relative_size(row, index))] or both
-        widest, narrowest = (agreement(some, key=lambda row: _relative_size(row, index)) for agreement in (max, min))
-        agreement = f"all {len(both)} figures agree" if len(both) > 1 else "their only figure agrees"
-        lines.append(
-            f"{name} does not differ from {first}: {agreement} within the noise. A change of more than "
-            f"{_percent(_relative_size(narrowest, index))} would have shown in {narrowest.called}"
-            + (
-                f", of more than {_percent(_relative_size(widest, index))} in {widest.called}."
-                if widest is not narrowest
-                else "."
-            )
-        )
+    lines = [f"{name} differs from {first} in {len(changed)} of {len(both)} figures: {_largest(changed, index)}."]
+    if not changed:
+        lines = [f"{name} does not differ from {first}: {_agreement(both, index)}"]
+    elif len(changed) <= BY_CHANCE * len(both):
+        chance = f"{BY_CHANCE * len(both):.0f} of {len(both)}"
+        lines.append(f"By chance {chance} would differ: repeat the run before you believe it.")
     for owner, has, other, lacks in ((name, index, first, 0), (first, 0, name, index)):
         own = [row.called for row in findings if row.figures[has] and not row.figures[lacks]]
         if own:

@@ -76,7 +76,7 @@ def of_sides(sides: Sequence[Side], axis: Axis = Axis.BYTES) -> CurveChart:
 
 
 def bars_of_sides(sides: Sequence[Side], figure: str) -> BarChart:
-    """One figure of each side as bars, the best first, with its interval.
+    """Bars of one figure of each side, the best first, with its interval.
 
     Args:
         figure: as `pslc compare` calls it: `mean`, `cache`, a row of a table.

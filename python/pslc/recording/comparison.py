@@ -24,14 +24,14 @@ from pslc.recording.writes import write_curve
 FILE: Final = gate.Expected('a TOML file with lines such as mean = "5%"')
 
 STUDENT: Final = (6.31, 2.92, 2.35, 2.13, 2.02, 1.94, 1.89, 1.86, 1.83, 1.81)
-"""Of the 90 % interval of a mean, for 2, 3 and so on repeats; 1.7 beyond."""
+"""Student's t of the 90 % interval of a mean, for 2, 3 and so on repeats; 1.7 beyond."""
 STRETCHES: Final = 10
 """Parts of what all sides have in common, in which their speeds are compared."""
 
 
 @dataclass(frozen=True)
 class Compared:
-    """One figure of every recording.
+    """Row of a comparison: one figure of every recording.
 
     Attributes:
         name: `cache`, `mean`, `phase 2`, `fill write IOPS`; of a catalogue `fill: cache`.
@@ -54,7 +54,7 @@ class Compared:
 
     @property
     def called(self) -> str:
-        """What people call it: `fill: cache`."""
+        """Label for people: `fill: cache`."""
         return f"{self.suite}: {self.label or self.name}" if self.suite else self.label or self.name
 
     @property
@@ -71,7 +71,7 @@ class Compared:
         return any(ratio is None or abs(ratio - 1) > self.tolerance for ratio in self.ratios)
 
     def document(self) -> dict[str, object]:
-        """For JSON."""
+        """The row as `--json` prints it."""
         return {
             "name": self.name,
             "label": self.called,
@@ -89,12 +89,13 @@ class Compared:
 
 @dataclass(frozen=True)
 class Side:
-    """What is compared: a recording with its repeats, the first of which is the one that is shown.
+    """One side of a comparison: a recording and its repeats.
 
     Attributes:
-        name: what it is called; see `named`.
+        name: name of the side; see `named`.
+        repeats: the recordings; the first is shown.
         path: of the folder, or the file.
-        foreign: what was read of another program's file, or of a picture.
+        foreign: data of another program's file, or of a picture; None for pslc's own recordings.
     """
 
     name: str
@@ -108,8 +109,8 @@ class Side:
         return self.repeats[0]
 
     def subject(self, suites: Sequence[str] = ()) -> str:
-        """What was run on what: its suite, or those of a catalogue, and the drive, unless that is its name. Of another
-        program's data nothing but the file is known."""
+        """Subject of the side: its suite, or the number of `suites`, and the drive, unless that is its name. Of another
+        program's data only the file is known."""
         recording, count = self.recording, len(self.repeats)
         what = f"{len(suites)} suites" if len(suites) > 1 else recording.suite
         drive = "" if self.name.startswith(recording.drive) else f"{recording.drive}, "
@@ -140,16 +141,23 @@ def named(sides: Sequence[Side], labels: Sequence[str] = ()) -> list[Side]:
         [str(number) for number in range(1, len(sides) + 1)],
     ]
     for feature in features:
-        for name in {name for name in names if names.count(name) > 1}:
-            same_name = [index for index, other in enumerate(names) if other == name]
-            if len({feature[index] for index in same_name}) > 1:
-                for index in same_name:
-                    names[index] = f"{name}, {feature[index]}" if feature[index] else name
+        names = _distinguished(names, feature)
     return [replace(side, name=name) for side, name in zip(sides, names, strict=True)]
 
 
+def _distinguished(names: Sequence[str], feature: Sequence[str]) -> list[str]:
+    """Names, of which those that are equal get their features if these differ."""
+    features: dict[str, set[str]] = {}
+    for name, text in zip(names, feature, strict=True):
+        features.setdefault(name, set()).add(text)
+    return [
+        f"{name}, {text}" if text and len(features[name]) > 1 else name
+        for name, text in zip(names, feature, strict=True)
+    ]
+
+
 def keys(recording: Recording) -> list[str]:
-    """What was changed in the profile of a simulated drive, `cache.mode=pure-slc`."""
+    """Changed keys of a simulated drive's profile, such as `cache.mode=pure-slc`."""
     stated = recording.target.partition(",")[2] if recording.is_simulated else ""
     return [key for key in stated.split(",") if key]
 

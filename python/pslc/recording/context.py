@@ -1,4 +1,5 @@
-"""What a recording tells besides its curve: the drive's counters within a phase, and what is seen from outside."""
+"""Facts about a recording besides its curve: changes of the drive's counters within a phase, and the measurement
+context for causes without counters."""
 
 import math
 from collections.abc import Sequence
@@ -21,11 +22,12 @@ LEFT, LASTING = 0.1, 0.005
 LENT_BYTES = 128 << 20
 """The most that Linux lends a drive without DRAM for its map, unless told otherwise."""
 SATA_COMMAND_BYTES = 2400.0
-"""What SATA could carry in the time of a command's registers and turnarounds, 4 us at 6 Gb/s."""
+"""Overhead of a SATA command in bytes: the data that SATA could carry during the command's registers and turnarounds, 4
+us at 6 Gb/s."""
 
 
 def measurement_context(recording: Recording, phases: Sequence[Phase]) -> MeasurementContext:
-    """What the recording tells of the outside: no counter of the drive's."""
+    """Build the measurement context of a recording without any of the drive's counters."""
     latencies = [_latencies(recording, phase) for phase in phases]
     first_s = _first_s(recording, phases[0])
     moved = [_other_bytes(recording, phase) for phase in phases]
@@ -56,13 +58,14 @@ def measurement_context(recording: Recording, phases: Sequence[Phase]) -> Measur
 
 
 def began(recording: Recording) -> int:
-    """When the first job began: after its start delay, and on a real drive after its file was laid out."""
+    """Start of the first job in ns, after its start delay, and on a real drive after its file was laid out."""
     start = recording.start_ns
     return max(start, min((job.get("start_ns", start) for job in recording.jobs), default=start))
 
 
 def inside(recording: Recording, phase: Phase) -> dict[str, float]:
-    """What `pslc.analysis.phase_cause` asks for besides what the drive's counters changed by."""
+    """Values that `pslc.analysis.phase_cause` needs besides the changes of the drive's counters: rise of the write
+    buffer and other programs' bytes in a phase."""
     changes = {}
     if "buffer_bytes" in recording.before:
         held = np.append(at_first(recording, "buffer_bytes"), recording.bytes["buffer_bytes"]).astype(np.float64)
@@ -110,8 +113,8 @@ def _cpu(recording: Recording, phases: Sequence[Phase]) -> list[float] | None:
 
 
 def throttled(recording: Recording) -> float | None:
-    """How many seconds the drive throttled for heat: of a real one by its health log, of a simulated one likewise, and
-    no more. None where it does not tell, or its profile has no heat."""
+    """Seconds for which the drive throttled for heat, as a health log counts them; None if the drive does not report
+    it, or if its profile has no heat."""
     if "throttle_level" in recording.time:
         if not recording.totals["temperature_millicelsius"]:
             return None
@@ -121,8 +124,8 @@ def throttled(recording: Recording) -> float | None:
 
 
 def throttled_bytes_per_s(recording: Recording, level: float) -> float | None:
-    """What the link of a simulated drive carries at a step of throttling, the deepest that was reached if `level` is a
-    mean; None where it does not throttle."""
+    """Link speed of a simulated drive at a step of throttling, in bytes/s. A mean `level` counts as the deepest step
+    reached. None if the drive does not throttle."""
     heat = recording.profile_keys.get("heat", HeatTable())
     steps = [step for step in (heat.get("throttle1"), heat.get("throttle2"), heat.get("throttle3")) if step]
     if not level or not steps:
@@ -132,7 +135,7 @@ def throttled_bytes_per_s(recording: Recording, level: float) -> float | None:
 
 
 def longer(recording: Recording, otherwise: str) -> str:
-    """What to do where a suite was too short: leave out what made it so, or `otherwise`."""
+    """Advice for a suite that was too short: leave out `--quick` if it was given, else `otherwise`."""
     return "leave out --quick" if recording.scope.get("quick") else otherwise
 
 
@@ -288,7 +291,7 @@ def usual_within(recording: Recording, gauge: str, phase: Phase) -> float:
 
 
 def changes_within(recording: Recording, from_bytes: float, to_bytes: float) -> dict[str, float]:
-    """What each counter changed by, and the mean of each gauge, between two points of the bytes written."""
+    """Change of each counter, and mean of each gauge, between two points in bytes written."""
     series = recording.bytes
     written = _written(recording)
     changes: dict[str, float] = {}

@@ -1,4 +1,4 @@
-"""What a simulated drive has done by the end of each bin of time.
+"""Work of a simulated drive that is done by the end of each bin of time.
 
 Its counters grow when work is begun: one request may begin the fold of a whole superblock, and many requests are handed
 over at once.

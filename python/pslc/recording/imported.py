@@ -26,7 +26,7 @@ from pslc.recording.writes import of_curve
 RANDOM_NAME: Final = re.compile(
     r"(?<![a-z])(?:random|rand|rnd)[-_ ]?\d*k?[-_ ]?(?:w|write|writes|rw|io)?(?![a-z])", re.IGNORECASE
 )
-"""In the name of a log: fio's word for random writes, or a common one."""
+"""Pattern in the name of a log of random writes: fio's word, or a common one."""
 OF_ANY_CURVE: Final = tuple(
     doubt.code
     for doubt in (AnalysisWarning.FEW_BINS, AnalysisWarning.SHORT_PHASE, AnalysisWarning.GAPS, AnalysisWarning.UNSTEADY)
@@ -69,7 +69,7 @@ def analyzed(foreign: ImportedData, stated: MeasurementContext | None = None) ->
 
 def _of_reads(foreign: ImportedData, stated: MeasurementContext) -> Writes:
     """The phases of reads, whose causes a curve does not tell; no cache of writes is concluded from them."""
-    unknown = CauseEstimate("unknown", 0.0, "a read, of which the curve alone tells no cause")
+    unknown = CauseEstimate("unknown", 0.0, "a read: its curve alone does not show a cause")
     options = AnalysisOptions(capacity_bytes=stated.capacity_bytes, context=replace(stated, random=True))
     findings = of_curve(foreign.curve, lambda phases: [unknown for _ in phases], options)
     findings |= {"cache_bytes": None, "cache_bytes_low": None, "cache_bytes_high": None, "kind": "read"}

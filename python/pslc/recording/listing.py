@@ -34,7 +34,7 @@ class Entry:
         return f"{datetime.fromtimestamp(self.began_unix_ns / 1e9):%Y-%m-%d %H:%M}" if self.began_unix_ns else ""
 
     def document(self) -> dict[str, object]:
-        """For JSON."""
+        """The entry as `--json` prints it."""
         return {
             "folder": str(self.folder),
             "suite": self.suite,

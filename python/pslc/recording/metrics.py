@@ -20,11 +20,11 @@ UNITS: Final = (
 )  # fmt: skip
 """Units of findings, by the ends of their names."""
 SHARES: Final = ("share_", "busy_")
-"""How names of shares begin."""
+"""Prefixes of the names of shares."""
 ASKED: Final = ("bytes", "written_bytes", "region_bytes", "span_bytes", "request_bytes", "depth", "idle_s", "wait_s")
 """Keys of rows that say what was done, not what came of it."""
 OWN_NAMES: Final = {"cache_bytes": "cache", "fill_mean_bytes_per_s": "mean", "throttled_s": "throttled"}
-"""What figures are called in tolerances and in JSON, where it is not their key."""
+"""Names of metrics in tolerances and in JSON, where they differ from the key."""
 LABELS: Final = {
     "access_read_s": "access time, reading",
     "access_s": "access time",
@@ -73,14 +73,14 @@ LABELS: Final = {
     "write_bytes_per_s": "write speed",
     "write_s": "time of a write",
 }
-"""What people call a finding; of others see `label`."""
+"""Label of each metric, for people."""
 TERMS: Final = {
     "iops": "IOPS", "p99": "99 %", "p999": "99.9 %", "min": "lowest", "max": "highest", "least": "lowest",
     "most": "highest", "randread": "random read", "randwrite": "random write", "knee": "sufficient", "slc": "SLC",
 }  # fmt: skip
 SPREAD: Final = ("mean", "median", "p99", "p999", "max", "min")
 TAILS: Final = ("99 % latency", "99.9 % latency", "highest latency", "after, 99 %")
-"""How labels of the slowest requests' latencies end."""
+"""Last words of labels that are latencies of the slowest requests."""
 AXES: Final[dict[str, Callable[[Any], str]]] = {
     "at_bytes": lambda value: f"at {words.size(value)}",
     "depth": lambda value: f"queue depth {value}",
@@ -93,7 +93,7 @@ AXES: Final[dict[str, Callable[[Any], str]]] = {
     "span_bytes": lambda value: f"within {words.block(value)}",
     "wait_s": lambda value: f"after {words.span(value)}",
 }
-"""What a row is called by a number that tells it from others."""
+"""Label of a row, made from the number that distinguishes it from the others."""
 UNTOLD: Final = ("verdict", "cause", "because")
 """Words of rows that are answers."""
 NOISE: Final = 0.02
@@ -111,7 +111,7 @@ class Figure:
 
 
 class Origin(StrEnum):
-    """Where a figure comes from."""
+    """Origin of a metric: a finding, a row of a finding, or a job."""
 
     FINDING = "finding"
     ROW = "row"
@@ -120,7 +120,7 @@ class Origin(StrEnum):
 
 @dataclass(frozen=True)
 class Name:
-    """Of a figure: `key` for tolerances and JSON, `label` for people."""
+    """Name of a metric: `key` for tolerances and JSON, `label` for people."""
 
     key: str
     label: str
@@ -192,7 +192,7 @@ def _phase_speed(phase: Mapping[str, Any]) -> Figure:
 
 
 def label(key: str) -> str:
-    """What people call a finding: `write_score` is "write score", `p99_s` "99 % latency"."""
+    """Label of a finding, for people: `write_score` is "write score", `p99_s` "99 % latency"."""
     if key in LABELS:
         return LABELS[key]
     end, unit = _ending(key)

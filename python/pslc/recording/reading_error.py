@@ -1,4 +1,4 @@
-"""What the reading error of a picture does to findings: each interval becomes wider by it."""
+"""Effect of the reading error of a picture on findings: each interval becomes wider by it."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from pslc.analysis.series import Floats
 from pslc.formats import ChartReading
 
 MIN_SPEED_RATIO = 0.05
-"""Of a speed: what is left of it at the least where its reading error is larger than itself."""
+"""Smallest share of a speed at the low end of its interval, if its reading error exceeds the speed."""
 
 
 def widen(findings: Writes, curve: Curve, chart: ChartReading) -> None:

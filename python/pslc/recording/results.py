@@ -1,5 +1,5 @@
-"""What another program told instead of a series, as figures: by the names that pslc's suite of the same tests has for
-them, so that `pslc compare` puts them in one row, else by the program's own."""
+"""Results that another program reports without a series, as metrics: under the names of pslc's suite for the same
+tests, so that `pslc compare` puts them in one row, else under the program's own."""
 
 from __future__ import annotations
 
@@ -101,4 +101,4 @@ KEYS: Final[dict[str, Callable[[Measured], Keys]]] = {
     "atto": _of_atto,
     "hdtune": _of_hd_tune,
 }
-"""By the suite of pslc's."""
+"""Names of results by the suite of pslc's."""

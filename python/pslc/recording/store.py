@@ -50,10 +50,10 @@ Columns = dict[str, NDArray[np.uint64]]
 F = TypeVar("F")
 
 FITTED: Final = "fitted to"
-"""How the provenance of a twin's value begins, where `pslc fit` determined it from data."""
+"""First words of the provenance of a twin's value that `pslc fit` determined from data."""
 TWIN_TAILS: Final = (
-    "this drive is a twin, fitted to speeds and mean times: latencies of its slowest requests (99 % and beyond) are no "
-    "predictions"
+    "this drive is a twin, fitted to speeds and mean times: it does not predict latencies of the slowest "
+    "requests (99 % and beyond)"
 )
 """Note of a recording of a twin."""
 
@@ -69,13 +69,14 @@ BINS: Final = (
 )  # fmt: skip
 """Columns that every series has, beside those of the drive."""
 MAX_SUM: Final = 2.0**63
-"""Of a column of `BINS`: bytes, requests or ns."""
+"""Largest sum of a column of `BINS`: bytes, requests or ns."""
 SCHEMA: Final = 2
-"""What run.json looks like. 1 (not written then) had doubts without codes; older ones are read, later ones refused."""
+"""Version of the layout of run.json. Version 1 (not written into it) had warnings without codes. Older versions are
+read, later ones are refused."""
 
 
 class Own(TypedDict):
-    """What a step of a run has for itself, beside its jobs and its series."""
+    """Fields that each step of a run has for itself, besides its jobs and its series."""
 
     job_file: str
     began_unix_ns: int
@@ -89,7 +90,7 @@ class Own(TypedDict):
 
 
 class Step(Own):
-    """How many jobs it had, and how many bins of each series are its own."""
+    """Fields of a step, with the number of its jobs and of its bins in each series."""
 
     jobs: int
     time: int
@@ -97,7 +98,7 @@ class Step(Own):
 
 
 class ScopeDocument(TypedDict, total=False):
-    """What was asked of a suite (`pslc.device.region.Scope`); empty where nothing can be asked."""
+    """Scope of a suite (`pslc.device.region.Scope`) in run.json; empty for what takes none."""
 
     quick: bool
     region: list[int] | None
@@ -107,7 +108,7 @@ class ScopeDocument(TypedDict, total=False):
 
 
 class Common(TypedDict):
-    """What is known of a recording before anything is measured."""
+    """Fields of a recording that are known before anything is measured."""
 
     suite: str
     target: str
@@ -129,7 +130,7 @@ Seconds = Annotated[float, Ge(0)]
 
 
 class Document(TypedDict):
-    """What run.json holds of a recording, beside what follows from it (`Recording.document`)."""
+    """Fields of run.json, without those that follow from others (`Recording.document`)."""
 
     suite: str
     target: str
@@ -174,7 +175,7 @@ class ThrottleTable(TypedDict):
 
 
 class HeatTable(TypedDict, total=False):
-    """What of a profile's [heat] is said or asked."""
+    """Keys of a profile's [heat] that are read here."""
 
     ambient: str
     throttle1: ThrottleTable
@@ -189,7 +190,7 @@ class CacheTable(TypedDict):
 
 
 class ProfileTables(TypedDict, total=False):
-    """What a resolved profile says, as it is written: the parts that are asked here. docs/how-to.md has all."""
+    """Parts of a resolved profile that are read here, as they are written. docs/how-to.md has all keys."""
 
     link: str
     cache: CacheTable
@@ -198,27 +199,27 @@ class ProfileTables(TypedDict, total=False):
 
 
 class Findings(dict[str, Any]):
-    """What a run found, by name as in run.json. What it found of its writes is there as typed objects too; asked of a
-    suite that found something else, these raise KeyError."""
+    """Findings of a run, by name as in run.json. Findings about writes are available as typed properties too; these
+    raise KeyError for a suite without them."""
 
     @property
     def phases(self) -> tuple[ExplainedPhase, ...]:
-        """In order; they tile the curve."""
+        """Phases of the write in order; they tile the curve."""
         return self._of_writes().phases
 
     @property
     def cache(self) -> CacheEnd | None:
-        """Where the speed first fell; None when it did not."""
+        """End of the cache, where the speed first fell; None if it did not."""
         return self._of_writes().cache
 
     @property
     def mean_bytes_per_s(self) -> float | None:
-        """All bytes over all of the time; None when nothing was written."""
+        """Mean speed: bytes written over the time it took; None if nothing was written."""
         return self._of_writes().mean_bytes_per_s
 
     @property
     def doubts(self) -> tuple[MeasurementWarning, ...]:
-        """What may be wrong with all this and what to do about it, the gravest first."""
+        """Warnings about the findings, with what to do about them, the gravest first."""
         return tuple(self["doubts"])
 
     @doubts.setter
@@ -226,7 +227,7 @@ class Findings(dict[str, Any]):
         self["doubts"] = list(doubts)
 
     def typed(self, kind: type[F]) -> F:
-        """The same as the `Findings` of its suite."""
+        """These findings as the `Findings` type of their suite."""
         return cast(F, self)
 
     def _of_writes(self) -> WriteAnalysis:
@@ -243,7 +244,7 @@ def _tables(profile: str) -> ProfileTables:
 
 @dataclass
 class Recording:
-    """One run.
+    """Recording of one run: its series, its jobs, facts about the drive, and findings.
 
     `time` and `bytes` are the series: arrays by name, one value per bin. `end_ns` is the end of the bin since the
     drive's power-on; `read_bytes`, `write_bytes`, `trim_bytes`, `reads`, `writes`, `trims`, `lat_sum_ns`, `lat_max_ns`
@@ -293,7 +294,7 @@ class Recording:
 
     @property
     def cut_off(self) -> str | None:
-        """Why the run ended before its time; None when it did not."""
+        """Reason why the run ended early; None if it did not."""
         return self.error or ("it was interrupted" if self.interrupted else None)
 
     @property
@@ -304,7 +305,7 @@ class Recording:
 
     @property
     def end_ns(self) -> int:
-        """When the run ended, on the clock that `start_ns` is of."""
+        """End of the run in ns, on the clock of `start_ns`."""
         return self.start_ns + round(self.drive_time_s * 1e9)
 
     @property
@@ -319,8 +320,8 @@ class Recording:
 
     @property
     def notes(self) -> list[str]:
-        """What was asked for and had no effect, a sentence each: keys of the drive, options of the job file. Of a twin
-        also what it does not predict."""
+        """Requested settings without an effect, a sentence each: keys of the drive and options of the job file. For a
+        twin also the metrics it does not predict."""
         tails = [TWIN_TAILS] if self.is_twin else []
         jobs = [note for job in self.jobs for note in job["notes"]]
         return list(dict.fromkeys([*self.facts.get("notes", []), *jobs, *tails]))
@@ -332,7 +333,7 @@ class Recording:
 
     @property
     def conditions(self) -> str:
-        """What was run under which conditions and when: `fill, simulated as sim:pm871b-128gb, 2026-05-04, pslc 0.1`."""
+        """Subject, conditions and date of the run: `fill, simulated as sim:pm871b-128gb, 2026-05-04, pslc 0.1`."""
         return ", ".join(self._conditions())
 
     def _conditions(self) -> list[str]:
@@ -429,7 +430,7 @@ class Recording:
         return text
 
     def chart(self, axis: str | None = None, label: str = "") -> Chart:
-        """What `plot` draws, as data.
+        """Chart of the recording as data; `plot` draws it.
 
         Args:
             axis: `bytes`, `percent` (of the drive) or `time`; None: what suits the suite.
@@ -457,7 +458,7 @@ class Recording:
         return cast(str, import_module("pslc.recording.notebook").to_html(self))
 
     def document(self) -> dict[str, object]:
-        """What run.json holds and `--json` prints; sizes in bytes, times in seconds unless named otherwise."""
+        """Contents of run.json, which `--json` prints; sizes in bytes, times in seconds unless named otherwise."""
         return {
             "schema": SCHEMA,
             "suite": self.suite,
@@ -604,7 +605,7 @@ def _faults(recording: Recording) -> list[str]:
 
 
 def of_a_drive(spec: Path) -> tuple[str, str]:
-    """What to say, and to do, where a drive is given instead of its recording."""
+    """Message and hint of the error for a drive that was given in place of its recording."""
     return f"{spec} is a drive, not a recording", f"pslc run fill --on {spec} makes one"
 
 

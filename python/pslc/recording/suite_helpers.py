@@ -1,4 +1,4 @@
-"""What suites have in common: looking at one job of a recording, finding the cache, telling fast writes from slow."""
+"""Helpers of suites: values of one job of a recording, the end of the cache, and fast and slow writes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MOST_BEGUN, AS_SLOW = 0.2, 0.3
 """Share of the bytes before the end of a cache that may not have gone into it, and how near their speed is to that past
 it."""
 CLIFF = 1.25
-"""How much faster than the rest a beginning must be to be called a cache."""
+"""Smallest ratio of the speed at the start to the speed of the rest that counts as a cache."""
 
 
 def jobs(recording: Recording) -> Iterator[tuple[str, Job]]:
@@ -35,7 +35,7 @@ def jobs(recording: Recording) -> Iterator[tuple[str, Job]]:
 
 
 def seconds(job: Job) -> float:
-    """How long it took."""
+    """Duration of a job in seconds."""
     return max(int(job["elapsed_ns"]), 1) / 1e9
 
 

@@ -1,5 +1,5 @@
-"""What may have falsified a measurement on a real drive, ours or another program's: a closed set, each with what to do
-about it. Warnings about the analysis of a curve are in `pslc.analysis.warnings`."""
+"""Warnings about a measurement on a real drive, pslc's or another program's: a closed set, each with what to do about
+it. Warnings about the analysis of a curve are in `pslc.analysis.warnings`."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -29,7 +29,7 @@ class RecordingWarning(WarningCode):
     SCALED = "the drive is scaled to {scale}, but {why}: leave scale out, or take a larger one"
     WORN_OUT = (
         "the cells' cycles were spent after {written} ({span}), {times:.1f} times over in all: a real drive fails or "
-        "turns read-only there, so write less, or take what follows for no drive's"
+        "turns read-only there, so write less, or ignore what follows"
     )
     PAGE_CACHE = "job {job} went through the page cache: give direct=1 to measure the drive"
     COMPRESSIBLE = "job {job} wrote data that compress ({option}): leave that out, controllers may compress"
@@ -38,27 +38,29 @@ class RecordingWarning(WarningCode):
     STACK = "the file system reaches the drive through {stack}: measure without it"
     ALIGNMENT = "requests of {bs} bytes are smaller than the drive's blocks of {block}: use bs={block} or more"
     PARTITION = "the partition begins at {start} bytes, which is not a multiple of 1 MiB: create it again, aligned"
-    FULL = "the file system is {share:.0f} % full, so a dynamic cache may be small: say so, or free it"
+    FULL = "the file system is {share:.0f} % full, so a dynamic cache may be small: free space before you measure"
     IMPOSSIBLE = "{speed} is more than the link carries ({most}): data came from a cache"
-    NO_LINK = "{what} at {speed} is more than PCIe 5.0 x4 carries: it came from memory, measure with direct I/O"
+    NO_LINK = (
+        "{what} at {speed} is more than PCIe 5.0 x4 carries, so the data came from memory: measure with direct I/O"
+    )
     UNWRITTEN = (
         "job {job} read in {span} a request, faster than any flash: write all of the space first, and read past caches"
     )
     READING = "{caution}"
-    RANDOM_NAME = "by its name {file} is of random writes, so no cache is stated: --workload sequential if it is not"
+    RANDOM_NAME = "by its name {file} holds random writes, so no cache is stated: --workload sequential if it does not"
     CLOCK = "the clock went back by {span} in {file}: leave the system's time alone while measuring, and repeat"
     ZEROES = "the data were zeroes, which a drive may compress or not store: write random data"
     LINK = "the link runs at {now} but can {most}: put the drive into another slot"
     GOVERNOR = "the CPU's governor is {governor}: set it to performance"
     POWER_STATES = "NVMe power states of up to {us} us may slow single requests: nvme_core.default_ps_max_latency_us=0"
     WRITE_CACHE = "the drive's write cache is off ({what}): switch it on unless that is the question"
-    OTHER_LOAD = "{count} requests of others were running when it began: stop them and repeat"
-    OTHER_TRAFFIC = "{share:.0f} % of what the drive moved meanwhile was for others: stop them and repeat"
+    OTHER_LOAD = "{count} requests of other programs were in flight at the start: stop these programs and repeat"
+    OTHER_TRAFFIC = "{share:.0f} % of the drive's traffic was for other programs: stop them and repeat"
     CPU_BOUND = "a CPU core was busy {share:.0f} % of the time: the drive may be faster; use larger requests"
     ENGINE_BOUND = "{iops:.0f} IOPS are over half of what this machine can ask for ({most:.0f}): the drive may do more"
     THROTTLED = "the drive throttled for heat ({what}): cool it, or measure heat on purpose"
     HEAT = "the drive was at {celsius:.0f} C at the end: cool it, or measure heat on purpose"
-    UNKNOWN_DRIVE = "which drive is behind {path} is unknown, so its link, heat and cache are as well"
+    UNKNOWN_DRIVE = "the drive behind {path} is unknown, and so are its link, temperature and cache"
 
 
 COW = ("btrfs", "zfs", "bcachefs", "overlay", "aufs", "ecryptfs", "fuse")
@@ -201,7 +203,8 @@ def _of_heat(before: Moment, after: Moment) -> Iterator[MeasurementWarning]:
 
 
 def throttled_s(facts: Facts) -> float | None:
-    """How long the drive was in a step of thermal management between before and after; None when it does not tell."""
+    """Seconds of thermal management between the health logs before and after a run; None if the drive does not report
+    them."""
     before, after = (
         health(snapshot.get("smart")) for snapshot in (facts.get("before", Moment()), facts.get("after", Moment()))
     )
@@ -210,7 +213,8 @@ def throttled_s(facts: Facts) -> float | None:
 
 
 def link_bytes_per_s(device: Device) -> float | None:
-    """What a link of the speed and width that Linux tells carries at most, before any overhead; else None.
+    """Highest data rate in bytes/s of a link with the speed and width that Linux reports, before any overhead; None if
+    either is unknown.
 
     `16.0 GT/s PCIe` counts bits of data, nearly; `6.0 Gbps` of SATA has ten on the wire for eight.
     """

@@ -1,4 +1,4 @@
-"""What writing costs the cells: bytes programmed for each byte of the host, and the life that is left at it."""
+"""Wear caused by writing: bytes programmed for each byte of the host, and the life that remains."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ WRITTEN = "host_write_bytes_total"
 
 
 class Wear(TypedDict):
-    """Of what a simulated drive did; see `of_wear`."""
+    """Wear of a simulated drive in one step; see `of_wear`."""
 
     slc_per_host: float | None
     direct_per_host: float | None
@@ -25,7 +25,7 @@ class Wear(TypedDict):
 
 
 class Load(TypedDict):
-    """What a load costs the cells; see `of_load`."""
+    """Wear caused by a load; see `of_load`."""
 
     waf: float | None
     life_bytes: float | None
@@ -39,7 +39,8 @@ UNKNOWN: Wear = {
 
 
 def of_wear(part: Recording) -> Wear:
-    """Of what a simulated drive did in a step; all null where nothing was written or its profile has no `[wear]`.
+    """Compute the wear of a simulated drive in one step; all null if nothing was written or its profile has no
+    `[wear]`.
 
     - `slc_per_host`, `direct_per_host`, `folded_per_host`, `collected_per_host`: the host's bytes in pSLC and
       native cells, those folded, and those moved by garbage collection, for each byte of the host; `waf`: all that was
@@ -77,11 +78,11 @@ def of_wear(part: Recording) -> Wear:
 
 @dataclass(frozen=True)
 class Spent:
-    """When a drive had no cycles left.
+    """End of a drive's life within a run.
 
     Attributes:
-        after_s, written_bytes: of the run, until then.
-        lives: how many times over its cycles were spent at the end of the run.
+        after_s, written_bytes: time since the start of the run, and bytes written, until then.
+        lives: how many times over the drive's cycles were spent at the end of the run.
     """
 
     after_s: float
@@ -109,15 +110,17 @@ def spent(recording: Recording) -> Spent | None:
 
 
 def life_years(life_bytes: float | None, written_bytes: float, seconds: float) -> float | None:
-    """How long a drive lasts that can take `life_bytes`, where so much is written in so many seconds, all the time."""
+    """Life in years of a drive that endures `life_bytes`, if `written_bytes` are written every `seconds`; None if a
+    value is missing or 0."""
     if life_bytes is None or not written_bytes or not seconds:
         return None
     return life_bytes / (written_bytes / seconds) / YEAR_S
 
 
 def of_load(recording: Recording) -> Load:
-    """Of the work of a job file on a simulated drive: `waf` as in `of_wear`; `life_bytes` and `life_years` if it goes
-    on all the time, with what folding the data that are still in the cache will cost. Null where nothing is known."""
+    """Compute the wear that a job file causes on a simulated drive: `waf` as in `of_wear`; `life_bytes` and
+    `life_years` if the load goes on all the time, including the later folding of data that are still in the cache. Null
+    where unknown."""
     wear, facts = of_wear(recording), recording.facts
     if wear["wear_main"] is None or wear["wear_static"] is None or not wear["life_bytes"]:
         return {"waf": wear["waf"], "life_bytes": None, "life_years": None}

@@ -54,18 +54,18 @@ NOT_FREE = 0.1
 
 
 def of_writes(recording: Recording, *, outside: bool = False) -> Writes:
-    """What the writes of a recording say.
+    """Analyze the writes of a recording.
 
     - `cache_bytes`, `cache_bytes_low`, `cache_bytes_high`: bytes written before the speed fell, with a 90 % interval;
       null when it did not fall. When a fill ended before it did, the cache holds `cache_bytes_low` or more.
     - `fill_mean_bytes_per_s`: bytes written over the time it took; null when nothing was written.
     - `phases`: `from_bytes`, `to_bytes`, `bytes_per_s`, `cause`; beyond these the interval of the start, `spread`,
-      `drift`, `confidence` and `because`. Empty when the curve tells of more than the drive's own speed: when reads or
+      `drift`, `confidence` and `because`. Empty when the curve shows more than the drive's own speed: when reads or
       trims are mixed in, or the host paused or kept to a rate.
-    - `throttled_s`: how long the drive throttled for heat; null where it does not tell, or its profile has no heat.
-    - `doubts`: what may be wrong with all this, and what to do about it.
+    - `throttled_s`: seconds for which the drive throttled for heat; null if it does not report that or has no [heat].
+    - `doubts`: warnings, each with what to do about it.
 
-    The causes come from the drive's counters where it is simulated; with `outside` they do not even then.
+    The causes come from the drive's counters if it is simulated, else, or with `outside`, from the curve.
     """
     curve = write_curve(recording)
     mixed = recording.bytes["reads"].any() or recording.bytes["trims"].any() or _paced(recording)
@@ -159,7 +159,7 @@ def analyze(  # noqa: PLR0913 public: keywords as the options of pslc analyze
     celsius: ArrayLike | None = None,
     seed: int = 0,
 ) -> WriteAnalysis:
-    """What a curve of anyone's says: `pslc.analyze(written, speed).cache`.
+    """Analyze a write curve of any origin: `pslc.analyze(written, speed).cache`.
 
     Args:
         x: at the end of each sample, the bytes written so far, or the seconds, shape (n,), ascending.

@@ -10,7 +10,7 @@ from pslc.device.target import Target
 from pslc.schema.facts import Facts
 
 LIMITS = {"data-path": "the controller's data path carries", "buffer": "the write buffer has programs under way"}
-"""What may hold writes into cells back, where neither the dies nor the channels do."""
+"""Limits on writes into cells besides the dies and the channels, in words."""
 POOR_PERCENT = 45
 """Error that nine of ten speeds of a controller stay within, from which on its family is called poor: what drives of
 parts are to keep (CONTRIBUTING.md)."""
@@ -20,7 +20,7 @@ MOST_DIES = 4
 
 
 def text(target: Target) -> str:
-    """All of it, in lines of at most 100 characters."""
+    """Description of a drive and its limits as text, in lines of at most 100 characters."""
     title = f"{target.name}, {words.size(target.capacity_bytes)}"
     notes = [f"note: {note}" for note in target.facts["notes"]]
     limits = _limits(target.facts, target.capacity_bytes)

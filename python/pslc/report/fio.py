@@ -13,7 +13,7 @@ from pslc.schema.facts import DiskCounts
 from pslc.schema.jobs import KINDS, Done, Job, SteadyState, Times
 
 VERSION = "3.33"
-"""Of fio, whose words and output these are."""
+"""Version of fio whose output is imitated."""
 
 DEFAULT = [f"{percent:.6f}" for percent in (1, 5, *range(10, 91, 10), 95, 99, 99.5, 99.9, 99.95, 99.99)]
 """The percentiles that fio shows."""
@@ -71,7 +71,7 @@ def document(recording: Recording, bins: bool = False) -> output.Document:
 
 
 def in_order(recording: Recording) -> list[Job]:
-    """All jobs, those that never began in their places."""
+    """All jobs of a recording in their order, those that never began among them."""
     jobs = list(recording.jobs)
     for index, job in recording.unbegun:
         jobs.insert(index, job)

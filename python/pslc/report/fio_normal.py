@@ -17,9 +17,9 @@ DIRECTIONS: tuple[tuple[fio.Part, str], ...] = (
 )
 BINARY, DECIMAL = ("", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"), ("", "k", "M", "G", "T", "P", "E")
 DIGITS = 4
-"""fio's `significant_figures`."""
+"""Significant digits of numbers: fio's default for `significant_figures`."""
 LINE_WIDTH = 80 - 7
-"""Of the percentiles, in fio's stat.c."""
+"""Width of the lines of percentiles, as in fio's stat.c."""
 LEVELS_PER_LINE = 5
 
 
@@ -41,7 +41,7 @@ def lines(recording: Recording) -> Iterator[str]:
 
 
 def number(value: float, thousand: int, unit: str = "", digits: int = DIGITS) -> str:
-    """As fio's `num2str` shortens it: at most so many digits, the point among them, and a prefix."""
+    """Format a number as fio's `num2str` does: a limited number of digits, the point among them, and a prefix."""
     prefixes = BINARY if thousand == 1024 else DECIMAL
     whole, rest, power = int(value), None, 0
     while len(str(whole)) > digits and power + 1 < len(prefixes):

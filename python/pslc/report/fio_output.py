@@ -7,7 +7,7 @@ from typing_extensions import TypedDict
 
 
 class Latency(TypedDict):
-    """In ns, of `N` requests; `bins` in JSON+."""
+    """Latencies of `N` requests in ns; `bins` in JSON+."""
 
     min: int
     max: float
@@ -52,14 +52,14 @@ class Direction(Samples):
 
 
 class Sync(TypedDict):
-    """The flushes."""
+    """Latencies of the flushes of a job."""
 
     total_ios: int
     lat_ns: Latency
 
 
 class Directions(TypedDict, total=False):
-    """As `unified_rw_reporting` asks: each kind, all together, or both."""
+    """Directions of a job as `unified_rw_reporting` asks for them: each kind, all together, or both."""
 
     read: Direction
     write: Direction
@@ -69,7 +69,7 @@ class Directions(TypedDict, total=False):
 
 
 class LatencyTarget(TypedDict, total=False):
-    """What `latency_target` asked for (in us), and the depth that was found; empty where the job never began."""
+    """Settings of `latency_target` (times in us), and the queue depth that met them; empty if the job never began."""
 
     latency_depth: int
     latency_target: int
@@ -87,7 +87,7 @@ class SteadyData(TypedDict):
 
 
 class Steady(TypedDict):
-    """What a job with `steadystate` saw of itself."""
+    """Result of `steadystate` for a job, under fio's names."""
 
     ss: str
     duration: int
@@ -99,7 +99,7 @@ class Steady(TypedDict):
 
 
 class Asked(TypedDict, total=False):
-    """What only a job has that asks for it."""
+    """Fields that only jobs with the matching option have."""
 
     desc: str
     steadystate: Steady
@@ -132,7 +132,7 @@ class Job(OwnOptions, Directions, LatencyTarget, Asked):
 
 
 class Below(TypedDict, total=False):
-    """Of a device of dm or md: the means of those below it. fio has one of the names without its last letter."""
+    """Means over the devices below a device of dm or md. fio spells one of the names without its last letter."""
 
     aggr_read_ios: int
     aggr_write_ios: int
@@ -171,4 +171,4 @@ Document = TypedDict(
         "disk_util": list[Disk],
     },
 )
-"""All of it."""
+"""Output of `fio --output-format=json`."""

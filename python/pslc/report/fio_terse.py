@@ -12,7 +12,7 @@ SHOWN = 20
 
 
 def lines(recording: Recording) -> Iterator[str]:
-    """One line for each job, without its end."""
+    """Lines of fio's terse output, one for each job, without line ends."""
     disks = [str(field) for disk in fio.disk_util(recording) for field in _disk(disk)]
     for job in fio.document(recording)["jobs"]:
         head = [TERSE, f"fio-{fio.VERSION}", job["jobname"], job["groupid"], job["error"]]

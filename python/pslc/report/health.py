@@ -12,7 +12,7 @@ from pslc.device.probe import NVME_DATA_UNIT
 
 
 class SimDevice(TypedDict):
-    """Which drive it is."""
+    """Identity of a simulated drive: model, capacity, cache mode and age."""
 
     model: str
     bytes: int
@@ -21,7 +21,7 @@ class SimDevice(TypedDict):
 
 
 class Document(TypedDict):
-    """What `pslc probe --json` prints of a simulated drive."""
+    """Contents of `pslc probe --json` for a simulated drive."""
 
     device: SimDevice
     nvme_smart_health_information_log: SimHealth
@@ -29,7 +29,7 @@ class Document(TypedDict):
 
 
 def document(drive: SimDrive) -> Document:
-    """All of it, as `pslc probe --json` prints it."""
+    """Health of a simulated drive, as `pslc probe --json` prints it."""
     return {
         "device": {
             "model": drive.name,
@@ -43,7 +43,7 @@ def document(drive: SimDrive) -> Document:
 
 
 def tables(drive: SimDrive) -> dict[str, dict[str, str | None]]:
-    """The same in words, by table; None is not known."""
+    """Health of a simulated drive as texts, by table; None is unknown."""
     entries = document(drive)
     device = entries["device"]
     log = {

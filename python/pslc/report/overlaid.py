@@ -14,7 +14,7 @@ from pslc.recording.comparison import Compared, Side
 from pslc.recording.metrics import Origin
 
 KEY_PICTURES: Final = 2
-"""Of each suite on the page of a catalogue."""
+"""Number of pictures for each suite on the page of a catalogue."""
 SPEEDS: Final = ("B/s", "/s")
 """Units of figures of which more is faster."""
 
@@ -59,7 +59,7 @@ def _over(names: Sequence[str], pictures: Sequence[Picture], called: str) -> Pic
 
 
 def by_suite(sides: Sequence[Side], rows: Sequence[Compared]) -> Picture:
-    """How many times as fast as the first each other side is: of each suite the geometric mean over its speeds."""
+    """Picture of each side's speed relative to the first: for each suite the geometric mean over its speeds."""
     rows_by_suite: dict[str, list[Compared]] = {}
     for row in rows:
         if row.unit in SPEEDS and row.origin is not Origin.JOB:

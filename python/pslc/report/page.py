@@ -30,26 +30,26 @@ if TYPE_CHECKING:
     from pslc.twin.fit_report import FitReport
 
 FOLDER = Path(__file__).parent
-"""Of templates, styles and scripts."""
+"""Folder of templates, styles and scripts."""
 Plotly = dict[str, object]
 """A part of a figure in Plotly's own words, which goes to its script as it is."""
 
 
 @dataclass(frozen=True)
 class About:
-    """What a picture that leaves its page says of itself: the drive, and under which conditions and when."""
+    """Caption of a picture outside its page: the drive, the conditions and the date."""
 
     drive: str
     conditions: str
 
     @classmethod
     def of(cls, view: View) -> "About":
-        """Of a recording."""
+        """Caption for the pictures of one recording."""
         return cls(view.drive, view.conditions)
 
     @classmethod
     def of_sides(cls, sides: Sequence[Side]) -> "About":
-        """Of a comparison, what is said of all of them once."""
+        """Caption for the pictures of a comparison; conditions that all sides share are named once."""
         first, *rest = (side.recording for side in sides)
         return cls(" / ".join(side.name for side in sides), first.conditions_with(rest))
 
@@ -77,9 +77,9 @@ STYLES: dict[str, Plotly] = {
 DASHES = ("solid", "dash", "dashdot", "longdash", "dot")
 SYMBOLS = ("circle", "square", "diamond", "cross", "triangle-up", "x", "star")
 PATTERNS = ("", "/", ".", "x")
-"""So that lines, points and bars differ by more than their colour."""
+"""Fill patterns, so that lines, points and bars differ by more than their colour."""
 MIN_ROUGH_SHARE = 0.01
-"""Of the highest value: steps from point to point that are larger than this are drawn as a thin whole line."""
+"""A line whose steps from point to point exceed this share of its highest value is drawn thin and whole."""
 MIN_ROUGH_POINTS = 200
 """A line of fewer points goes up and down as its reader can follow."""
 WIDTHS = (1.0, 1.75, 2.5)
@@ -172,7 +172,7 @@ def write_all(views: list[View], path: Path, replaces: Replace = Replace.OURS) -
 
 @functools.cache
 def environment() -> jinja2.Environment:
-    """Where templates come from, each compiled once."""
+    """Jinja environment of the templates; each is compiled once."""
     loader = jinja2.FileSystemLoader(FOLDER)
     environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
     for name in ("size", "speed", "span", "quantity", "times"):
@@ -251,7 +251,7 @@ class Parted:
 
     @classmethod
     def of(cls, rows: Sequence[Compared]) -> "Parted":
-        """What is out of tolerance is never left out."""
+        """Split the rows of a comparison into parts. A row that is out of tolerance is never left out."""
         jobs = [row for row in rows if row.suite and row.origin is Origin.JOB and not row.out_of_tolerance]
         lacking = [row for row in rows if row.origin is Origin.ROW and not (all(row.figures) or row.out_of_tolerance)]
         left = {row.name for row in (*jobs, *lacking)}
@@ -267,7 +267,7 @@ class Parted:
 
 @dataclass(frozen=True)
 class Section:
-    """Of a comparison of catalogues: a suite, the question it answers, and the names of its pictures."""
+    """Section of a page that compares catalogues: a suite, the question it answers, and the names of its pictures."""
 
     suite: str
     question: str
@@ -283,7 +283,7 @@ def _doubts(sides: Sequence[Side]) -> list[str]:
 
 
 def today() -> str:
-    """What a picture says that is of no one recording: `2026-05-04, pslc 0.1`."""
+    """Caption of a picture that belongs to no single recording: `2026-05-04, pslc 0.1`."""
     return f"{datetime.now():%Y-%m-%d}, pslc {version()}"
 
 

@@ -71,7 +71,7 @@ def _measured(recording: Recording) -> str:
 
 
 def of_foreign(foreign: ImportedData, findings: Writes) -> View:
-    """What another program recorded."""
+    """View of another program's data."""
     curve = foreign.curve
     bad = [f"{foreign.bad_lines} lines could not be read and were left out"] if foreign.bad_lines else []
     return View(

@@ -23,8 +23,8 @@ MOST_ROWS: Final = 2000
 MOST_NAMED: Final = 3
 """Drives, and suites, that a saved picture names."""
 SCALED: Final = (
-    "The drives are scaled to {scale}: sizes, lives and the time to write them are as much smaller than those of the "
-    "whole drive, and so are the sizes that are varied, which are given of the whole one."
+    "The drives are scaled to {scale}: sizes, lifetimes and fill times shrink by this factor. Varied sizes are those "
+    "of the full-size drive."
 )
 LITTLE: Final = 1.02
 """Ratio of the best mean to the worst below which an axis hardly matters."""
@@ -98,12 +98,13 @@ def value_text(name: str, value: object) -> str:
 
 
 def scaling_notes(answers: Answers) -> list[str]:
-    """Which figures are of smaller drives, in a sentence; none where all drives are whole."""
+    """Note on figures that come from scaled drives; empty if all drives are full-size."""
     return [SCALED.format(scale=answers.scale)] if answers.scale else []
 
 
 def verdicts(answers: Answers) -> list[str]:
-    """What the study says, a sentence per finding and axis: what is best, by how much, or that it hardly matters."""
+    """Conclusions of the study, a sentence for each finding and axis: the best value, by how much it is better, or that
+    the axis hardly matters."""
     sentences = []
     for name in answers.findings:
         values = {row[name] for row in answers.rows if row.get(name) is not None}
@@ -135,13 +136,13 @@ def verdicts(answers: Answers) -> list[str]:
 
 
 def tables(answers: Answers) -> list[Table]:
-    """What matters, and what trades off, for the terminal and the page."""
+    """Tables of sensitivity, best points and trade-offs, for the terminal and the page."""
     shown = []
     for name in answers.findings:
         if effects := [effect for effect in answers.effects if effect.finding == name]:
-            columns = ["axis", "least mean", "at", "greatest mean", "where", "alone", "with others"]
+            columns = ["axis", "lowest mean", "at", "highest mean", "at value", "first-order", "total"]
             rows = [_effect(effect) for effect in effects]
-            shown.append(Table(f"What moves {name}", columns, rows, words=["axis", "at", "where"]))
+            shown.append(Table(f"Sensitivity of {name}", columns, rows, words=["axis", "at", "at value"]))
     if answers.best:
         columns = ["finding", "best", *answers.axes]
         rows = [
@@ -155,7 +156,7 @@ def tables(answers: Answers) -> list[Table]:
                 [*(value_text(name, row[name]) for name in (first, second)), *(str(row[axis]) for axis in answers.axes)]
                 for row in rows_of
             ]
-            title = f"Nothing beats these in both {first} and {second}"
+            title = f"Pareto front: {first} and {second}"
             shown.append(Table(title, [first, second, *answers.axes], rows, words=answers.axes))
     return shown
 

@@ -144,50 +144,59 @@ def show_comparison(
     """
     suites = suites or {}
     out = console()
-    head: list[RenderableType] = []
-    for side in sides:
-        head.append(Text.assemble((side.name, "bold"), f": {side.subject(list(suites))}"))
+    head: list[RenderableType] = [
+        Text.assemble((side.name, "bold"), f": {side.subject(list(suites))}") for side in sides
+    ]
     drawn = [replace(recording, name=side.name) for recording, side in zip(suites.get("fill", ()), sides, strict=False)]
     picture = next((picture for picture in curves.of_sides(drawn if suites else sides) if picture.lines), None)
     if picture is not None:
         head += _plot(picture, out.width)
     lines = [Text(sentence) for sentence in verdicts(sides, rows)]
     room = MOST_LINES - len(out.render_lines(Group(*head, *lines))) - 2
+    shown = _shown(rows, room, bool(suites))
     parts: list[RenderableType] = []
-    if suites:
+    if suites or len(shown) < len(rows):
+        parts.append(Text(f"({len(rows) - len(shown)} more figures with --json or -o PAGE.html)", style="dim"))
+    if any(any(row.differs) for row in shown):
+        parts.append(Text("* differs from the first by more than the noise", style="dim"))
+    out.print(Group(*head, _comparison_table(sides, shown), *parts, *lines))
+
+
+def _shown(rows: list[Compared], room: int, is_catalogue: bool) -> list[Compared]:
+    """Rows for which there is room, in their order: of a catalogue the headline of each suite, else those that differ
+    first."""
+    if is_catalogue:
         named = headlines(rows)
-        shown = [row for row in rows if row.out_of_tolerance or named.get(row.suite) is row][:room]
-        left = len(rows) - len(shown)
-        parts.append(Text(f"({left} more figures with --json or -o PAGE.html)", style="dim"))
-        rows = shown
-    elif len(rows) > room:
-        room -= 1
-        weight = sorted(
-            range(len(rows)), key=lambda index: (not rows[index].out_of_tolerance, not any(rows[index].differs), index)
-        )
-        parts.append(Text(f"({len(rows) - room} more figures with --json or -o PAGE.html)", style="dim"))
-        rows = [rows[index] for index in sorted(weight[:room])]
+        return [row for row in rows if row.out_of_tolerance or named.get(row.suite) is row][:room]
+    if len(rows) <= room:
+        return rows
+    weight = sorted(
+        range(len(rows)), key=lambda index: (not rows[index].out_of_tolerance, not any(rows[index].differs), index)
+    )
+    return [rows[index] for index in sorted(weight[: room - 1])]
+
+
+def _comparison_table(sides: Sequence[Side], rows: Sequence[Compared]) -> Grid:
     table = Grid(box=None, pad_edge=False, header_style="bold")
     table.add_column("figure", no_wrap=True)
     for side in sides:
         table.add_column(side.name, justify="right", overflow="fold")
     for row in rows:
-        cells = []
-        for figure, ratio, differs in zip(row.figures, row.ratios, row.differs, strict=True):
-            if figure is None:
-                cells.append(Text("none", style="yellow"))
-                continue
-            text = words.quantity(figure.value, row.unit)
-            if figure.samples:
-                text += f" +- {words.quantity((figure.high - figure.low) / 2, row.unit)}"
-            if ratio is not None and cells:
-                text += f"  {words.times(ratio)}"
-            cells.append(Text(f"{text} *" if differs else text, style="bold yellow" if differs else ""))
         mark = Text("  out of tolerance", style="bold red") if row.out_of_tolerance else Text("")
-        table.add_row(Text(row.called) + mark, *cells)
-    if any(any(row.differs) for row in rows):
-        parts.append(Text("* differs from the first by more than the noise", style="dim"))
-    out.print(Group(*head, table, *parts, *lines))
+        table.add_row(Text(row.called) + mark, *(_cell(row, index) for index in range(len(sides))))
+    return table
+
+
+def _cell(row: Compared, index: int) -> Text:
+    figure, ratio, differs = row.figures[index], row.ratios[index], row.differs[index]
+    if figure is None:
+        return Text("none", style="yellow")
+    text = words.quantity(figure.value, row.unit)
+    if figure.samples:
+        text += f" +- {words.quantity((figure.high - figure.low) / 2, row.unit)}"
+    if ratio is not None and index:
+        text += f"  {words.times(ratio)}"
+    return Text(f"{text} *" if differs else text, style="bold yellow" if differs else "")
 
 
 def _plot(picture: Picture, width: int) -> list[Drawn]:

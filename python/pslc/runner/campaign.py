@@ -30,12 +30,12 @@ from pslc.schema.results import Repeats
 from pslc.schema.warnings import MeasurementWarning
 
 ALL = "all"
-"""In place of a suite: the whole catalogue."""
+"""Subject that stands for the whole catalogue of suites."""
 
 
 @dataclass(frozen=True)
 class CampaignSpec:
-    """What is to be run, and how often.
+    """Subject, target and options of a campaign: one run, its repeats, or the whole catalogue of suites.
 
     Attributes:
         subject: a suite, a job file, a trace, or `ALL` for the catalogue.
@@ -75,9 +75,9 @@ class CampaignSpec:
 
 
 OnCheckpoint = Callable[[list[Recording]], None]
-"""Called every few seconds with the recordings so far."""
+"""Callback that takes the recordings so far every few seconds."""
 OnFailure = Callable[[str, Exception], None]
-"""Called with each suite of the catalogue that failed, and its error; the other suites run all the same."""
+"""Callback that takes each suite of the catalogue that failed, and its error; the other suites run all the same."""
 
 
 def run(
@@ -258,10 +258,10 @@ def folders(spec: CampaignSpec, recordings: Sequence[Recording], folder: Path) -
 
 
 def unfinished(folder: Path, real: RealOptions) -> CampaignSpec:
-    """What an interrupted run still has to do.
+    """Build the campaign that resumes the interrupted run in `folder`.
 
     Raises:
-        PslcError: there is no such run, or it is finished.
+        PslcError: there is no such run, it is finished, or it cannot be resumed.
     """
     if (folder / "run.json").exists():
         recordings = [Recording.load(folder)]

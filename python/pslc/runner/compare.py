@@ -63,7 +63,7 @@ class Comparison:
 
     @property
     def sentences(self) -> list[str]:
-        """What differs beyond the noise."""
+        """Differences beyond the noise, a sentence each."""
         return verdicts(self.sides, self.rows)
 
     @property
@@ -116,7 +116,7 @@ class Comparison:
         return Drawing(charting.of_sides(self.sides, Axis(axis)), style)
 
     def bars(self, figure: str = "mean", *, style: Style | None = None) -> Drawing:
-        """One figure of all as bars, the best first: `mean`, `cache`, or as `rows` call it.
+        """One figure of all sides as bars, the best first: `mean`, `cache`, or a name of `rows`.
 
         Raises:
             PslcError: no recording has it.

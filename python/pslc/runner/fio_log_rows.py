@@ -43,7 +43,8 @@ class Requests:
 
     @classmethod
     def of(cls, columns: Mapping[str, Integers], counts_from_ns: int, end_ns: int) -> "Requests":
-        """Of the columns of a log. An `end_ns` of 0: the job did not end, and its last request counts as its end."""
+        """Build the requests from the columns of a log. An `end_ns` of 0: the job did not end, and its last request
+        counts as its end."""
         done_ns = columns["issued_ns"] + columns["latency_ns"]
         kept = np.flatnonzero((columns["op"] != FLUSH) & (done_ns >= counts_from_ns))
         kept = kept[np.argsort(done_ns[kept], kind="stable")]
@@ -54,7 +55,7 @@ class Requests:
 
     @property
     def done_ns(self) -> Integers:
-        """When each came back."""
+        """Completion time of each request in ns, shape (n,)."""
         return self.issued_ns + self.latency_ns
 
     def times_ns(self, kind: str) -> Integers:

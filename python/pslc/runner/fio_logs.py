@@ -28,7 +28,7 @@ from pslc.schema.results import Log
 
 ACTIONS = {READ: "read", WRITE: "write", TRIM: "trim", FLUSH: "sync"}
 AGGREGATE_NS = 500_000_000
-"""How often fio looks at the rate of all jobs."""
+"""Interval in ns at which fio samples the rate of all jobs."""
 UNIX_TIMES = ("log_unix_epoch", "log_alternate_epoch")
 """Options by which times count from 1970."""
 KINDS = {
@@ -37,7 +37,7 @@ KINDS = {
     "write_iops_log": ("iops",),
     "write_hist_log": ("hist",),
 }
-"""What is logged by each option: fio has three latencies, submission, completion, and both together."""
+"""Logs that each option writes: fio has three latencies, submission, completion, and both together."""
 
 
 def contents(
@@ -82,7 +82,7 @@ def contents(
 
 
 def paths(option: str, options: Mapping[str, str], job: str, numbers: Iterable[int]) -> list[str]:
-    """What fio calls the files of an option, of the clones of a job that have these numbers."""
+    """Names that fio gives to the log files of an option, for the clones `numbers` of a job."""
     if option == "write_iolog":
         return [options[option]]
     given = options[option] or job

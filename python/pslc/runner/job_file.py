@@ -19,9 +19,9 @@ from pslc.traces import Part, Replay
 STDIN = "-"
 FILE = gate.Expected("give the path of an fio job file, or a suite: pslc suites")
 COMMAND_LINE = "--name"
-"""In place of a job file: the options themselves say what the jobs are (`text_of`)."""
+"""Subject that stands for jobs given by options alone, in place of a job file (`text_of`)."""
 SOURCES = {STDIN: "stdin", COMMAND_LINE: "the command line"}
-"""What messages call these."""
+"""Names of stdin and of the command line in messages."""
 FURTHER = "#line 0 "
 """Before each file but the first: it has a [global] of its own, and its jobs run behind those of the files before."""
 MAX_INCLUDE_DEPTH = 8
@@ -134,7 +134,7 @@ def replayed(text: str, overrides: Sequence[tuple[str, str]], how: Replay) -> tu
 
 
 REPLAYS = ("read_iolog", "replay_")
-"""How the options begin that are of traces."""
+"""Prefixes of fio's options for traces."""
 LOGS = ("write_bw_log", "write_lat_log", "write_iops_log", "write_hist_log", "write_iolog")
 """Options that ask for logs of each request."""
 SKIPS = {"read": "read", "write": "write", "trim": "trim", "sync": "flush"}
@@ -185,10 +185,10 @@ def jobs_in(text: str) -> list[tuple[str, list[tuple[str, str]]]]:
 
 
 def path_of(name: str) -> Path:
-    """Where the job file is that is called so.
+    """Path of the job file named `name`.
 
     Raises:
-        PslcError: it can only be meant for a suite, and there is no such suite.
+        PslcError: the name can only mean a suite, and no suite has it.
     """
     path = Path(name)
     # `Path.exists` raises an error for a name that is too long.

@@ -1,7 +1,8 @@
-"""Where the logs go that jobs ask for (`write_bw_log` and its kin): looked at before the run, written after it.
+"""Destinations of the logs that jobs write (`write_bw_log` and its kin): checked before the run, written after it.
 
 What a job file names lies below the current folder and replaces nothing but pslc's own logs; what the command line
-names is anywhere, and replaces any file."""
+names is anywhere, and replaces any file.
+"""
 
 import warnings
 from collections.abc import Iterable, Iterator, Sequence

@@ -42,7 +42,7 @@ class RunKeywords(TypedDict, total=False):
 
 @dataclass(frozen=True, kw_only=True)
 class RunOptions:
-    """How a suite, job files or a trace are run.
+    """Options of a run of a suite, of job files or of a trace.
 
     Attributes:
         seed: seed of every random choice; the same seed gives the same requests.

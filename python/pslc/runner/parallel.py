@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 from collections.abc import Callable, Generator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from queue import Empty
@@ -86,14 +86,13 @@ def results(
         progress: called with the state of the suite that has been running longest.
         on_start: called with each suite as it starts.
     """
-    context = multiprocessing.get_context("spawn")
     with processes.deaf_children():
-        stop, states = context.Event(), context.Queue()
+        states = multiprocessing.get_context("spawn").Queue()
     queue, waiting = list(tasks)[::-1], dict[Future[Any], Task]()
-    pool = ProcessPoolExecutor(count, mp_context=context, initializer=_begin, initargs=(stop, states))
-    try:
+    # A process that has not yet begun needs the queue, which goes when this process ends.
+    with processes.worker_pool(count, _begin, (states,), wait=True) as pool:
         while queue or waiting:
-            while queue and len(waiting) < count and not stop.is_set():
+            while queue and len(waiting) < count and not pool.stop.is_set():
                 task = queue.pop()
                 on_start(task.suite)
                 waiting[_submitted(pool, task)] = task
@@ -102,7 +101,7 @@ def results(
             done = wait(waiting, POLL_S, FIRST_COMPLETED)[0]
             first = next(iter(waiting.values())).suite
             if progress is not None and any(not progress(state) for state in _last_state(states, first)):
-                stop.set()
+                pool.stop.set()
             for future in done:
                 task, error = waiting.pop(future), future.exception()
                 if isinstance(error, BrokenProcessPool):
@@ -113,17 +112,11 @@ def results(
                 recording, logs = future.result()
                 task.logs.take(logs)
                 yield task, recording
-    finally:
-        stop.set()
-        # A process that has not yet begun needs what it shares with this one, which goes when this one ends.
-        pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _submitted(pool: ProcessPoolExecutor, task: Task) -> Future[Any]:
-    """Hand a suite over; the first ones start a process each."""
+def _submitted(pool: processes.WorkerPool, task: Task) -> Future[Any]:
     try:
-        with processes.deaf_children():
-            return pool.submit(_run, task)
+        return pool.submit(_run, task)
     except BrokenProcessPool as error:
         raise _killed() from error
 
@@ -147,9 +140,8 @@ _states: Any = None
 """In a worker: the queue of its states of progress."""
 
 
-def _begin(stop: Any, states: Any) -> None:
+def _begin(states: Any) -> None:
     global _states
-    processes.work_until(stop)
     # States that nobody reads any more do not keep this process.
     states.cancel_join_thread()
     _states = states

@@ -69,11 +69,11 @@ def expected(suite: str, region: Region, scope: Scope) -> list[str]:
 
 
 def plan(target: Target, steps: list[str], source: str, options: list[tuple[str, str]], layout: bool = False) -> Plan:
-    """What running the job files of `steps` on `target` does. With `layout`, what they read of a new file is written
-    first.
+    """Plan a run of the job files `steps` on `target`: bytes, time and memory. With `layout`, files are first written
+    where the jobs read a new file.
 
     Raises:
-        PslcError: one of them cannot be used on it, or this machine has no memory for it.
+        PslcError: a job file cannot run on the target, or this machine has too little memory for it.
     """
     costs = cost(steps, source, options, target)
     afford(costs)
@@ -109,7 +109,7 @@ def plan(target: Target, steps: list[str], source: str, options: list[tuple[str,
 
 
 def places(target: Target) -> list[str]:
-    """What is written to, and what is lost."""
+    """Destination of the writes, and the data that will be lost, a sentence each."""
     sentences = [_where(target)]
     if target.foreign is not None:
         sentences.append(f"OVERWRITES {_lost(target.foreign)}, which pslc did not create")

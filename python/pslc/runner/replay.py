@@ -194,7 +194,7 @@ def _request(how: traces.Replay, survey: Survey | None, is_real: bool) -> Asked:
 
 
 def plan_of_replay(target: Target, trace: Trace, survey: Survey) -> Plan:
-    """What a replay does to a real drive."""
+    """Plan the replay of a trace on a real drive: bytes, time and what is lost."""
     how = trace.replay
     moved = {kind: sum(device["bytes"][kind] for device in survey["devices"]) for kind in KINDS}
     sentences = places(target)

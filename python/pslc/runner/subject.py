@@ -1,4 +1,4 @@
-"""What can be run: a suite, job files or a trace. Each type answers what a run asks of it."""
+"""Subjects of a run: a suite, job files or a trace. Each type implements what a run needs of it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Suite:
 
     @property
     def source(self) -> str:
-        """What messages call its jobs."""
+        """Name of the jobs in messages."""
         return f"{self.name}.fio"
 
     @property
@@ -62,11 +62,11 @@ class Suite:
         return find_region(target, scope)
 
     def expected_steps(self, region: Region | None) -> list[str]:
-        """Its job files, if each measurement comes out as expected."""
+        """Job files of the suite, if each measurement comes out as expected."""
         return suites.expected(self.name, region) if region else []
 
     def steps(self, region: Region | None) -> suites.Steps:
-        """Its job files, each of which may follow from the recording of the one before."""
+        """Job files of the suite, each of which may depend on the recording of the one before."""
         assert region is not None
         yield from suites.load(self.name).steps(region)
 
@@ -96,11 +96,11 @@ class JobFile:
 
     @property
     def source(self) -> str:
-        """What messages call the jobs."""
+        """Name of the jobs in messages."""
         return job_file.SOURCES.get(self.name, self.name)
 
     def region(self, target: Target, scope: Scope) -> Region | None:
-        """All of the drive if it is prepared first, else None: jobs say themselves where they work.
+        """The whole drive if it is prepared first, else None: jobs state themselves where they work.
 
         Raises:
             JobError: a real drive was to be prepared.
@@ -115,11 +115,11 @@ class JobFile:
         return find_region(target, Scope())
 
     def expected_steps(self, region: Region | None) -> list[str]:
-        """The one text."""
+        """Job files to run: one text."""
         return [self.text]
 
     def steps(self, region: Region | None) -> suites.Steps:
-        """The one text."""
+        """Job files to run: one text."""
         yield self.text
 
     def scope_document(self, scope: Scope) -> ScopeDocument:

@@ -24,13 +24,13 @@ from pslc.watch.traced import Traced
 EVERY_NS: Final = 1_000_000_000
 KEEP_EVERY_S: Final = 60.0
 KEEP_SHARE: Final = 0.001
-"""Of the time; keeping a long recording takes a while, and is then done less often."""
+"""Largest share of the time that is spent on saving; a long recording takes a while, and is then saved less often."""
 
 Show = Callable[["Now"], None]
 
 
 class Now:
-    """What there is to see in this second, for a live view."""
+    """Values of the current second, for a live view."""
 
     def __init__(self, at_s: float, seconds: float, moved: dict[str, int], asked: Asked) -> None:
         """`moved` has the names of `pslc.watch.counters.FIELDS`."""

@@ -1,1 +1,1 @@
-"""What the native part, recordings and findings hold, as types, and the warnings with their codes."""
+"""Types of the native part's results, of recordings and of findings, and warnings with their codes."""

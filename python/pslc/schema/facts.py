@@ -1,6 +1,6 @@
-"""What is known of a target besides its measurements, under the names that run.json has. Of a real drive it is what
-Linux tells (`pslc.device.probe`), where None means unknown and never "fine"; of a simulated one what follows from its
-profile (`SimDrive.facts`). Sizes are in bytes, rates per second. A part that is missing is an empty one."""
+"""Facts about a target besides its measurements, under the names of run.json. Of a real drive they are what Linux
+reports (`pslc.device.probe`), where None means unknown and never "fine"; of a simulated one what follows from its
+profile (`SimDrive.facts`). Sizes are in bytes, rates per second. A missing part is an empty dictionary."""
 
 from pathlib import Path
 from typing import Any, Literal, NotRequired
@@ -10,12 +10,12 @@ from typing_extensions import TypedDict
 from pslc.schema.surveys import ReplayDocument, Replayed, Survey, WhatIf
 
 HealthJson = dict[str, Any]
-"""What smartctl prints of a drive, or nvme-cli in the same names: theirs, and kept as it is. What is taken of it is a
-`HealthLog`."""
+"""JSON report of smartctl about a drive, or of nvme-cli converted to the same names, kept unchanged. The fields that
+pslc uses are a `HealthLog`."""
 
 
 class FileSystem(TypedDict, total=False):
-    """Where a file lies."""
+    """File system that holds a file."""
 
     type: str
     mount: str
@@ -57,7 +57,7 @@ class Device(Link, total=False):
 
 
 class Host(TypedDict, total=False):
-    """The machine."""
+    """Machine that a run is made on: processor, memory, operating system."""
 
     kernel: str
     cpu: str | None
@@ -67,7 +67,7 @@ class Host(TypedDict, total=False):
 
 
 class Power(TypedDict):
-    """What the machine lets a drive do to save power."""
+    """Power management that the machine applies to a drive."""
 
     nvme_ps_max_latency_us: int | None
     sata_link_power: str | None
@@ -121,19 +121,19 @@ class HealthLog(TypedDict, total=False):
 
 
 class Moment(TypedDict, total=False):
-    """What changes while a drive works."""
+    """Values that change while a drive works."""
 
     temperature_c: float | None
     smart: HealthJson | None
 
 
 Change = TypedDict("Change", {"at_s": float, "what": Literal["link", "power"], "from": str, "to": str})
-"""Of a drive's link, or of its power state."""
+"""Change of a drive's link, or of its power state."""
 
 
 class Watched(TypedDict):
-    """What a drive was asked while it worked. `smart`: the first and the latest log, with seconds since the
-    beginning; `file_systems`: those that are mounted from it."""
+    """Telemetry of a drive while it worked. `smart`: the first and the latest log, with seconds since the start;
+    `file_systems`: those mounted from the drive."""
 
     smart: list[tuple[float, HealthJson]]
     changes: list[Change]
@@ -141,8 +141,8 @@ class Watched(TypedDict):
 
 
 class Served(TypedDict):
-    """How a drive was served (`pslc.serving.state.State`), and whether the host was too slow for it. `deaths`: how
-    often nbdkit died and was started again, a loss of power each."""
+    """Quality of a served drive (`pslc.serving.state.State`), and whether the host was too slow for it. `deaths`: how
+    often nbdkit died and was restarted, each a power loss."""
 
     data: str
     speed: float
@@ -168,14 +168,15 @@ class Traced(TypedDict):
 
 
 class DiskCounts(TypedDict):
-    """What Linux counted of a block device before and after a run (`pslc.device.probe.disk_counts`), and its time."""
+    """Linux's counters of a block device before and after a run (`pslc.device.probe.Counters`), and the time
+    between."""
 
     name: str
     before: list[int]
     after: list[int]
     span_ms: float
     slaves: NotRequired[list["DiskCounts"]]
-    """Of what lies below a device of dm or md."""
+    """Counters of the devices below a device of dm or md."""
 
 
 class PolicyDocument(TypedDict):
@@ -194,12 +195,13 @@ Limit = Literal["dies", "bus", "data-path", "buffer"]
 
 
 class Facts(TypedDict, total=False):
-    """Of a real target, of a simulated one, and of a run on either; a target has those of its kind.
+    """Facts about a real target, about a simulated one, and about a run on either; a target has those of its kind.
 
     Of a simulated one, for cells at one bit (`slc`) and for `native` ones: `*_raw_bytes`: all superblocks in that mode;
     `*_write_bytes_per_s`: all dies at once; `*_limit_bytes_per_s`: what is left of that, and by what (`*_limit`).
     `notes`: sentences on what the profile says that its reader may not have meant. `measured_by`: the program, where it
-    was not pslc."""
+    was not pslc.
+    """
 
     path: str
     file_system: FileSystem | None

@@ -1,4 +1,4 @@
-"""What the options of a job say, read as a run reads them: aliases, `true` and `1024K` are what they are there."""
+"""Traits of a job's options, parsed as a run parses them: with aliases, `true` and `1024K`."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 class Traits(TypedDict):
-    """What the options of a job say, fio's defaults where they say nothing: `random` and `writes` are None without an
-    `rw`, `write_bytes` where there are several sizes. `iodepth`: 1 by an engine that waits. `synced`: each write is in
-    the cells before the next. `delayed`: by `startdelay` or `pause`. `paced`: by `thinktime` or a rate.
-    `compressible`: zeros, or a share of them."""
+    """Traits of a job, with fio's defaults for options that are not set: `random` and `writes` are None without an
+    `rw`, `write_bytes` where there are several sizes. `iodepth`: 1 for an engine that waits. `synced`: each write is in
+    the cells before the next. `delayed`: by `startdelay` or `pause`. `paced`: by `thinktime` or a rate. `compressible`:
+    zeros, or a share of them."""
 
     random: bool | None
     writes: bool | None
@@ -32,12 +32,12 @@ class Traits(TypedDict):
 
 
 def traits(job: Job) -> Traits:
-    """Of a job as in `Recording.jobs`."""
+    """Traits of a job of `Recording.jobs`."""
     return of_options(job["options"])
 
 
 def of_options(options: dict[str, str]) -> Traits:
-    """Of options as text, in their order."""
+    """Traits of a job's options, given as text in their order."""
     return _traits(tuple(options.items()))
 
 

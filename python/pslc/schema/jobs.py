@@ -1,4 +1,4 @@
-"""What a run recorded of each of its jobs, under the names that run.json has."""
+"""Results of each job of a run, under the names of run.json."""
 
 from typing import Literal, NotRequired
 
@@ -10,7 +10,7 @@ MOVED: tuple[Kind, ...] = ("read", "write")
 
 
 class Times(TypedDict):
-    """How long requests took, in ns. `histogram`: from, to and count, eight to an octave; `bins`: fio's."""
+    """Latencies of requests in ns. `histogram`: from, to and count, eight to an octave; `bins`: fio's."""
 
     min: NotRequired[int]
     max: float
@@ -23,7 +23,7 @@ class Times(TypedDict):
 
 
 class Spread(TypedDict):
-    """Of the samples of a rate."""
+    """Statistics of the samples of a rate."""
 
     n: int
     min: float
@@ -33,7 +33,7 @@ class Spread(TypedDict):
 
 
 class Samples(TypedDict):
-    """As fio takes them (`bwavgtime`, `iopsavgtime`)."""
+    """Samples of a rate, as fio takes them (`bwavgtime`, `iopsavgtime`)."""
 
     bytes_per_s: Spread
     iops: Spread
@@ -52,7 +52,7 @@ class Done(TypedDict):
 
 
 class Usage(TypedDict, total=False):
-    """What a job took of the machine."""
+    """Processor time, context switches and page faults of a job."""
 
     user_ns: int
     system_ns: int
@@ -62,10 +62,10 @@ class Usage(TypedDict, total=False):
 
 
 class Verified(TypedDict):
-    """What a job with `verify` found to be as it was written: `blocks` (of `verify_interval` bytes, or requests) and
-    their `bytes`, checked `by` this checksum. `unjudged_bytes` were read but changed by another write meanwhile;
-    `unseen_bytes` were read of a drive that keeps no data, or not compared (`verify=null`). A block that is wrong ends
-    its job: `wrong_reads` counts the reads that found one."""
+    """Result of `verify` for a job: `blocks` (of `verify_interval` bytes, or requests) and their `bytes` that were
+    correct, checked `by` this checksum. `unjudged_bytes` were changed by another write while they were read;
+    `unseen_bytes` were read from a drive that keeps no data, or not compared (`verify=null`). A wrong block ends its
+    job: `wrong_reads` counts the reads that hit one."""
 
     by: str
     blocks: int
@@ -76,7 +76,7 @@ class Verified(TypedDict):
 
 
 class LatencyTarget(TypedDict, total=False):
-    """What `latency_target` asked for, and the queue depth that came of it; of a group, the last job's, 0 if that never
+    """Settings of `latency_target`, and the queue depth that met them; of a group, the last job's, 0 if it never
     began."""
 
     depth: int
@@ -86,7 +86,7 @@ class LatencyTarget(TypedDict, total=False):
 
 
 class SteadyState(TypedDict):
-    """What a job with `steadystate` saw of itself: the rates of its last seconds, and what they came to."""
+    """Result of `steadystate` for a job: the rates of its last seconds, and the value compared with the limit."""
 
     criterion: str
     limit: float
@@ -101,11 +101,11 @@ class SteadyState(TypedDict):
 
 
 class Job(TypedDict):
-    """One job, or the first of its reporting group. `options` are as written, after [global] and overrides;
-    `notes` say which of them had no effect; `global_options` and `own_options` are those of the last of the group.
-    `mixed`: all kinds together (`unified_rw_reporting`). `sync`: flushes; `fsyncs`: those that fio counts, not
+    """Results of a job, or of a reporting group under its first job. `options` are as written, after [global] and
+    overrides; `notes` say which of them had no effect; `global_options` and `own_options` are those of the last of the
+    group. `mixed`: all kinds together (`unified_rw_reporting`). `sync`: flushes; `fsyncs`: those that fio counts, not
     `fdatasync`. `verified`: of a job that verifies. `clones`: how many jobs are reported as this one. `one_at_a_time`:
-    its engine waits. Of another program's job there is what is required, no more."""
+    its engine waits. Another program's job has the required fields only."""
 
     name: str
     options: dict[str, str]

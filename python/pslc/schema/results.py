@@ -1,5 +1,5 @@
-"""What the native part gives of a run: what its jobs are going to do, how far it is, and what was recorded. Sizes are
-in bytes, times on the drive's clock unless named otherwise."""
+"""Results of the native part: the plan of a run, its progress and its recording. Sizes are in bytes, times on the
+drive's clock unless named otherwise."""
 
 from typing import NotRequired
 
@@ -14,11 +14,11 @@ Columns = dict[str, Values]
 
 
 class Planned(TypedDict):
-    """What a job file does. Bytes are of the jobs that end by themselves, `timed_ns` is how long those take that end by
-    time, `idle_ns` how long the drive is left alone before jobs. On a drive that is as fast as was said all the time:
-    `least_s` on its clock, and the `requests` in it. `memory_bytes`: what the load engine takes. `scattered`: of each
-    job that writes in random order the bytes of its region, and how many it writes. `end_bytes`: where the furthest
-    request ends. `layout_bytes`: what is read of a new drive or file before it is written."""
+    """Plan of a job file. Bytes are of the jobs that end by themselves, `timed_ns` is the duration of jobs that end by
+    time, `idle_ns` the idle time before jobs. `least_s` is the shortest duration on the drive's clock, at the stated
+    speed throughout, and `requests` the number of requests in it. `memory_bytes`: use of the load engine. `scattered`:
+    for each job that writes in random order the bytes of its region, and the bytes it writes. `end_bytes`: end of the
+    furthest request. `layout_bytes`: bytes of a new drive or file that are read before they are written."""
 
     read_bytes: int
     write_bytes: int
@@ -35,8 +35,8 @@ class Planned(TypedDict):
 
 
 class Progress(TypedDict):
-    """How far a run is. `total_bytes` is 0 where it is not known, `total_time_ns` where no time ends it; `bytes_per_s`
-    is recent."""
+    """Progress of a run. `total_bytes` is 0 if unknown, `total_time_ns` if no time ends the run; `bytes_per_s` is
+    recent."""
 
     done_bytes: int
     total_bytes: int
@@ -46,13 +46,13 @@ class Progress(TypedDict):
 
 
 class StepProgress(Progress):
-    """The same, of a `step` of a run."""
+    """Progress of a run within its step `step`."""
 
     step: str
 
 
 def done_of(state: Progress) -> tuple[int, int]:
-    """What is done, and of how much: time where that alone ends the run, else bytes; of 0 where it is not known."""
+    """Finished part and total of a run: in ns if only time ends it, else in bytes; a total of 0 is unknown."""
     if state["total_time_ns"] > 0 and state["total_bytes"] == 0:
         return state["drive_time_ns"], state["total_time_ns"]
     return state["done_bytes"], state["total_bytes"]
@@ -99,8 +99,8 @@ class Dump(TypedDict):
 
 
 class Recorded(TypedDict):
-    """What was recorded. `error`: the target failed; `dump`: on a block that a job wants kept. `unbegun`: jobs that
-    never began, with their places. `before` and `totals` are the target's columns at the start and at the end."""
+    """Recording of a run. `error`: the target failed; `dump`: a block that a job wants kept. `unbegun`: jobs that never
+    began, with their places. `before` and `totals` are the target's columns at the start and at the end."""
 
     interrupted: bool
     error: str | None
@@ -122,7 +122,7 @@ class Result(Recorded):
 
 
 class Spread(TypedDict):
-    """Of a finding over several runs."""
+    """Statistics of a finding over several runs."""
 
     mean: float
     min: float
@@ -135,7 +135,7 @@ Repeats = dict[str, Spread | int]
 
 
 class ReplaySoFar(Result):
-    """The same of a replay; `survey` where it was asked for."""
+    """Result of a replay so far; `survey` if it was requested."""
 
     survey: NotRequired[Survey]
 

@@ -1,5 +1,4 @@
-"""What is in a trace, how it is replayed, and what became of that, under the names that run.json has. Sizes are in
-bytes."""
+"""Surveys of traces, options of a replay and its results, under the names of run.json. Sizes are in bytes."""
 
 from typing import Literal, NotRequired
 
@@ -9,14 +8,15 @@ from pslc.schema.jobs import Kind
 
 Op = Literal["read", "write", "trim", "flush"]
 OPS: tuple[Op, ...] = ("read", "write", "trim", "flush")
-"""By the number that stands for each."""
+"""Kinds of requests, by the number that stands for each."""
 ByOp = dict[Op, int]
 Pace = Literal["original", "asap"]
 Fit = Literal["exact", "wrap", "compact", "scale"]
 
 
 class Volume(TypedDict):
-    """One device of a trace: requests, bytes and sequential requests of each kind, and where the last one ends."""
+    """Traffic of one device of a trace: requests, bytes and sequential requests of each kind, and the end of the
+    last."""
 
     device: str
     count: ByOp
@@ -26,7 +26,7 @@ class Volume(TypedDict):
 
 
 class OverTime(TypedDict):
-    """What each `bin_ns` moves."""
+    """Bytes moved in each bin of `bin_ns`."""
 
     bin_ns: int
     read_bytes: list[int]
@@ -34,7 +34,7 @@ class OverTime(TypedDict):
 
 
 class Burst(TypedDict):
-    """What is written between pauses of at least `pause_ns`: how many there are, how long all of them are, and the most
+    """Writes between pauses of at least `pause_ns`: number and total length of these pauses, and the most bytes written
     between two."""
 
     pause_ns: int
@@ -81,8 +81,9 @@ class Batch(TypedDict):
 
 
 class Asked(TypedDict):
-    """How the native part is to replay. `iodepth`: the most under way; `span_bytes`: for `scale`; `largest_bytes`: of
-    its reads and writes; `survey`: say what is in it on the way, and refuse a trace of several devices then."""
+    """Options of the native part for a replay. `iodepth`: most requests under way; `span_bytes`: for `scale`;
+    `largest_bytes`: of its reads and writes; `survey`: survey the trace meanwhile, and refuse a trace of several
+    devices."""
 
     pace: Pace
     speed: float
@@ -95,8 +96,9 @@ class Asked(TypedDict):
 
 
 class Replayed(TypedDict):
-    """What became of a replay. `late` requests found too many under way; `moved` ones are elsewhere than in the trace,
-    `widened` ones were made whole blocks; `slow_ns`: of the slowest hundredth of each kind the time by cause."""
+    """Result of a replay. `late` requests found too many under way; `moved` ones have other addresses than in the
+    trace, `widened` ones were extended to whole blocks; `slow_ns`: time by cause of the slowest hundredth of each
+    kind."""
 
     format: str
     devices: list[str]
@@ -118,7 +120,7 @@ class Replayed(TypedDict):
 
 
 class PartDocument(TypedDict):
-    """`pslc.traces.Part`."""
+    """Part of a trace (`pslc.traces.Part`) in run.json."""
 
     format: str | None
     columns: list[tuple[str, str]]
@@ -132,7 +134,7 @@ class PartDocument(TypedDict):
 
 
 class ReplayDocument(TypedDict):
-    """`pslc.traces.Replay`."""
+    """Options of a replay (`pslc.traces.Replay`) in run.json."""
 
     part: PartDocument
     pace: Pace

@@ -1,4 +1,4 @@
-"""What may be wrong with a figure: a sentence for people and a code for machines."""
+"""Warnings about figures: a sentence for people and a code for machines."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class WarningCode(StrEnum):
 
     @property
     def code(self) -> str:
-        """Of each of its cases."""
+        """Code of this warning for machines, such as `few-bins`."""
         return self.name.lower().replace("_", "-")
 
     def of(self, **numbers: Any) -> MeasurementWarning:

@@ -58,7 +58,7 @@ class ServedDrive:
 
     @property
     def uri(self) -> str:
-        """Where it is reached: `nbd+unix:///?socket=...`."""
+        """NBD URI of the drive: `nbd+unix:///?socket=...`."""
         return self._server.address.uri
 
     def __enter__(self) -> Self:

@@ -1,4 +1,4 @@
-"""Where clients find a served drive: a socket that listens, whoever answers there."""
+"""Listening socket of a served drive. It outlives the process that answers."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from urllib.parse import quote
 from pslc.base.errors import TargetError
 
 MAX_PATH_BYTES: Final = 107
-"""Of a unix socket (unix(7))."""
+"""Longest path of a unix socket, in bytes (unix(7))."""
 WAITING: Final = 4096
 """Clients that may wait to be answered; the kernel's own limit (net.core.somaxconn) is lower or the same."""
 
 
 @dataclass(frozen=True)
 class Address:
-    """Where clients find the drive: a unix socket, or a TCP port of `listen`."""
+    """Address of a served drive: a unix socket, or a TCP port of `listen`."""
 
     unix: Path | None = None
     tcp: int | None = None
@@ -31,7 +31,7 @@ class Address:
 
     @property
     def uri(self) -> str:
-        """As nbdinfo, qemu, fio and nbdfuse take it."""
+        """NBD URI of the address, as nbdinfo, qemu, fio and nbdfuse accept it."""
         if self.unix is not None:
             return f"nbd+unix:///?socket={quote(str(self.unix.absolute()))}"
         host = f"[{self.listen}]" if ":" in self.listen else self.listen
@@ -61,11 +61,11 @@ class Listener:
         self._inode = self._number()
 
     def fileno(self) -> int:
-        """Its descriptor."""
+        """File descriptor of the socket."""
         return self._socket.fileno()
 
     def refuse(self) -> None:
-        """From now on nobody can connect, whoever else has this socket."""
+        """Refuse new connections from now on, even if other processes hold this socket."""
         with suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
 

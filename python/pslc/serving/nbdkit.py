@@ -22,16 +22,16 @@ PLUGIN: Final = Path(__file__).parent.parent / "nbdkit-pslc-plugin.so"
 OLDEST: Final = (1, 30)
 """nbdkit's version from which it tells clients our block size."""
 THREADS: Final = 72
-"""Of a connection: 64 requests are under way at once, and some are read or answered."""
+"""Threads for each connection: 64 requests are under way at once, and some are read or answered."""
 CLIENTS: Final = 200
 """Connections at once. Each has its threads, of which a small machine's kernel gives 32768 to all programs."""
 BLOCK_SIZES: Final = {"minimum": "512", "preferred": "4096", "maximum": "32M", "error-policy": "error"}
 LAST_LINES: Final = 3
-"""Of what it said before it died, that are shown."""
+"""Number of nbdkit's last messages that are shown after it died."""
 CONSEQUENCE: Final = "error: aborting sleep because of"
-"""What each thread says when it is to end, whatever the cause."""
+"""Message of each nbdkit thread when it has to end, whatever the cause."""
 MAX_END_S: Final = 600.0
-"""In which it saves a drive; the largest take minutes on a slow disk."""
+"""Time limit in seconds for nbdkit to save a drive at its end; the largest take minutes on a slow disk."""
 FIRST_FREE: Final = 10
 """Descriptors below are the shell's."""
 # It listens on descriptor 3, as systemd hands sockets over (sd_listen_fds(3)), which asks for its own number.
@@ -46,7 +46,7 @@ def _moved_up(descriptor: int) -> int:
 
 
 class Nbdkit:
-    """One life of it, serving on `listener`. Ends when this process does.
+    """A running nbdkit with pslc's plugin, which serves on `listener` and ends when this process does.
 
     Raises:
         PslcError: it does not start.
@@ -94,7 +94,7 @@ class Nbdkit:
             )
 
     def lines(self) -> Iterator[str | None]:
-        """What the plugin tells, a line of JSON several times a second, until it ends; None where nothing came for a
+        """Lines of JSON that the plugin writes several times a second, until it ends; None when nothing came for a
         while."""
         return self._lines
 
@@ -114,7 +114,7 @@ class Nbdkit:
             self._process.kill()
 
     def wait(self, timeout_s: float | None = None) -> int:
-        """Its exit code, once it has ended."""
+        """Wait until nbdkit has ended, and return its exit code."""
         code = self._process.wait(timeout_s)
         self._reader.join(1)
         return code
@@ -132,7 +132,7 @@ class Nbdkit:
 
     @property
     def why(self) -> str:
-        """Why nbdkit has ended."""
+        """Reason why nbdkit ended."""
         code = self._process.returncode
         if code < 0:
             return f"it was killed ({signal.Signals(-code).name})"
@@ -148,7 +148,7 @@ class Nbdkit:
 
     @property
     def warnings(self) -> list[str]:
-        """What the plugin said of its own."""
+        """Warnings that the plugin printed."""
         return [line.removeprefix("pslc: ") for line in self._messages if line.startswith("pslc: ")]
 
     def _tail(self) -> Iterator[str | None]:

@@ -7,7 +7,7 @@ from pslc.base.live_lines import Trail
 from pslc.serving.state import State
 
 WIDTH = 40
-"""Of a trail and of a bar, in characters."""
+"""Width of a trail and of a bar, in characters."""
 
 
 class Picture:
@@ -18,7 +18,7 @@ class Picture:
         self._trails = {kind: Trail(WIDTH) for kind in ("read", "write")}
 
     def lines(self, now: State) -> list[str]:
-        """What happened since the last state, and how full the cache is."""
+        """Lines of the live view: traffic since the last state, and the fill level of the cache."""
         before = self._before or now
         self._before = now
         took = now.clock_s - before.clock_s

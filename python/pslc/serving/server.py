@@ -26,15 +26,16 @@ from pslc.serving.state import PluginStatus, State
 MIN_LIFE_S: Final = 1.0
 """A life of nbdkit that is shorter counts as a start that failed."""
 MAX_SHORT_LIVES: Final = 5
-"""In a row; then it is not started again."""
+"""Number of short-lived nbdkit processes in a row after which it is not started again."""
 GRACE_S: Final = 5
-"""How long the plugin waits for clients to go (`GRACE` in crates/nbd/src/served.rs)."""
+"""Seconds for which the plugin waits for clients to disconnect (`GRACE` in crates/nbd/src/served.rs)."""
 
 MAX_ASKED: Final = 2
 """Times that somebody asks for an end and waits for it."""
 
 KEEP_EVERY_S: Final = 5.0
-"""How often the plugin writes down what it recorded (`KEEP` in crates/nbd/src/served.rs), and how often it is kept."""
+"""Interval in seconds at which the plugin writes its recording (`KEEP` in crates/nbd/src/served.rs), and at which pslc
+saves it."""
 UNFINISHED: Final = "the drive was served, and pslc serve has not ended"
 """Error of a recording that is kept while the drive is served."""
 
@@ -92,7 +93,7 @@ class Server:
 
     @property
     def target(self) -> Target:
-        """The drive."""
+        """Target that is served: a simulated drive."""
         return self._target
 
     def stop(self) -> None:
@@ -225,7 +226,7 @@ class Server:
             return
         self._answered = self._asked
         if self._asked == 1 and state is not None and state.clients:
-            say(f"{_connected(state)}. Requests are refused from now on. The drive is saved once nobody is connected, "
+            say(f"{_connected(state)}. Requests are refused from now on. The drive is saved once all are disconnected, "
                 f"in {GRACE_S} s, or at the next Ctrl-C")  # fmt: skip
         elif self._asked == 2:
             say("the drive is saved; the next Ctrl-C kills nbdkit, and leaves what was flushed in the journal")

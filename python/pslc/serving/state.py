@@ -1,4 +1,4 @@
-"""What the plugin of nbdkit tells several times a second."""
+"""Status of nbdkit's plugin, which it reports several times a second."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LATE_SHARE: Final = 0.05
 LATE_S: Final = 10e-6
 """Replies that are later than both, on average, are told."""
 BUSY: Final = 0.9
-"""Of the processors' time: then what a client takes for its next request is the host's doing as well."""
+"""Share of the processors' time above which the pause before a client's next request is the host's delay as well."""
 ENOUGH: Final = 200
 """Replies of which an average is taken."""
 
@@ -32,7 +32,7 @@ class Late(TypedDict):
 
 
 class Clients(TypedDict):
-    """Who is connected: how many, and the first of them by process number or address (empty: unknown)."""
+    """Connected clients: their number, and the first of them by process number or address (empty: unknown)."""
 
     count: int
     named: list[str]
@@ -59,8 +59,7 @@ class PluginStatus(TypedDict):
 
 @dataclass(frozen=True)
 class State:
-    """What the plugin tells several times a second: totals since the beginning, seconds, and the drive's columns
-    as they are."""
+    """Status of nbdkit's plugin: totals since the start, times in seconds, and the drive's current columns."""
 
     clock_s: float
     bytes: tuple[int, int, int]
@@ -81,7 +80,7 @@ class State:
 
     @classmethod
     def of(cls, status: PluginStatus) -> State:
-        """From what a line says."""
+        """Build the state from a status line of the plugin."""
         late = status["late"]
         some = (status["p50_ns"] / 1e9, status["p99_ns"] / 1e9) if status["p50_ns"] else None
         return cls(status["clock_ns"] / 1e9, (*status["bytes"],), (*status["count"],), some, status["under_way"],
@@ -91,13 +90,13 @@ class State:
 
     @property
     def slower_s(self) -> float:
-        """What a request takes longer than on the drive: its reply leaves late, and waits for a processor before and
-        after that where they are busy."""
+        """Extra latency of a request compared with the drive's own, in seconds: its reply leaves late, and waits for a
+        processor before and after that if they are busy."""
         return self.late_s + (self.turn_s if self.busy >= BUSY else 0.0)
 
     @property
     def too_slow(self) -> str | None:
-        """That the host is too slow for the drive, and by how much; None where it is not."""
+        """Sentence that the host is too slow for the drive, and by how much; None if it is not."""
         if self.replies < ENOUGH or self.slower_s < max(LATE_S, LATE_SHARE * self.drive_s):
             return None
         sentence = (

@@ -1,4 +1,4 @@
-"""What a study answers: which axes matter and how much, which points are best, and what trades off against what."""
+"""Analysis of a study: the influence of each axis, the best points, and the trade-offs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from pslc.studies.samples import EXTRA, problem
 MORE: Final = ("bytes_per_s", "iops", "life_bytes", "fills")
 """Endings of findings of which more is better."""
 LESS: Final = ("_s", "write_amplification", "per_host", "per_host_bytes")
-"""And of which less is. Of others, such as the size of a cache, nothing is best."""
+"""Suffixes of findings of which less is better. For others, such as the size of a cache, no value is best."""
 LEFT_OUT: Final = ("_low", "_high", "_count", "_spread", "_drift", "_confidence", "_from_bytes", "_to_bytes")
 """Endings of findings that say how sure another is, or where it is."""
 FEWEST: Final = 8
@@ -58,16 +58,16 @@ class Effect:
 
 @dataclass(frozen=True)
 class Answers:
-    """Of the points that were run without an error.
+    """Answers of a study, from the points that ran without an error.
 
     Attributes:
-        axes: those that vary.
-        findings: those asked of, the first ones that differ unless they were named.
-        rows: the points.
-        scale: of the drives, where it is another than 1: `1/16`; several are separated by commas.
-        effects: by finding, the axis that makes most first.
-        best: of each finding that can be better, the best point.
-        fronts: of each two findings that can be better, the points that no other beats in both, by the first.
+        axes: axes that vary.
+        findings: the analyzed findings: those requested, else the first ones that vary.
+        rows: rows of the points.
+        scale: scale of the drives if it is not 1: `1/16`; several are separated by commas.
+        effects: by finding, the most influential axis first.
+        best: the best point for each finding of which more or less is better.
+        fronts: for each two such findings, the points that no other beats in both, sorted by the first.
     """
 
     axes: list[str]
@@ -89,13 +89,13 @@ def scale_of(rows: Sequence[Row]) -> str:
 
 
 def answers(study: Study, rows: Sequence[Row], requested: Sequence[str] = (), max_findings: int = 4) -> Answers:
-    """What the rows of a study say.
+    """Analyze the rows of a study.
 
     Args:
-        asked: findings to look at; the first `most` that differ where there are none.
+        requested: findings to analyze; empty: the first `max_findings` that vary.
 
     Raises:
-        PslcError: a finding is none of these rows, or an extra is missing.
+        PslcError: no row has a requested finding, or an extra is missing.
     """
     good = [row for row in rows if row["error"] is None]
     varying = findings(good)
@@ -112,7 +112,8 @@ def answers(study: Study, rows: Sequence[Row], requested: Sequence[str] = (), ma
 
 
 def findings(rows: Sequence[Row]) -> list[str]:
-    """Those that differ between points, of the whole run before those of parts of it, what most points have first."""
+    """Findings that differ between points: those of the whole run before those of its parts, the most frequent
+    first."""
     counts: dict[str, int] = {}
     for row in rows:
         at = list(row).index(OWN[-1])

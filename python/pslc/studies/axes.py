@@ -135,7 +135,7 @@ def _three(value: float) -> Fraction:
 
 @dataclass(frozen=True)
 class Condition:
-    """What must hold between axes of a point: `cache.static<cache.dynamic`, `cache.when_full!=fold`."""
+    """Condition on the axes of a point: `cache.static<cache.dynamic`, `cache.when_full!=fold`."""
 
     left: str
     sign: str

@@ -36,7 +36,7 @@ KEYS: Final = (*RESERVED, "vary", "where", "quick", "sample")
 
 @dataclass(frozen=True)
 class Point:
-    """One run. Its result follows from this alone, so any process may make it.
+    """A single run of a study. Its result follows from its values alone, so any process may run it.
 
     Attributes:
         values: of every axis, `on`, `run` and `seed` first.
@@ -56,12 +56,12 @@ class Point:
 
     @property
     def drive(self) -> tuple[str, str]:
-        """What the run begins with: the target, and how full it is."""
+        """Initial drive of the run: the target, and its fill level."""
         return self.spec, dict(self.values).get("fill_first", "")
 
     @property
     def command(self) -> str:
-        """What runs it alone."""
+        """Shell command that runs this point alone."""
         values = dict(self.values)
         words = ["pslc", "run", values["run"], "--on", self.spec, "--seed", values["seed"]]
         words += ["--fill-first", values["fill_first"]] if "fill_first" in values else []
@@ -163,7 +163,8 @@ class Study:
         return cls(tuple(axes), tuple(conditions), bool(document.get("quick", False)), sample)
 
     def points(self) -> list[Point]:
-        """In the order of the axes, the last one fastest, or of the sample; without those that the conditions drop.
+        """Points of the study, in the order of the axes, the last one fastest, or of the sample; without those that the
+        conditions exclude.
 
         Raises:
             PslcError: a suite, a job file or a drive does not exist, or there are more points than anyone waits for.
@@ -198,10 +199,10 @@ class Study:
 
 
 def read(path: Path) -> dict[str, object]:
-    """What a study's file says.
+    """Read the file of a study.
 
     Raises:
-        PslcError: it cannot be read, or is no TOML.
+        PslcError: it cannot be read, or is not TOML.
     """
     text = gate.text(path, FILE)
     try:

@@ -1,4 +1,4 @@
-"""What a study found: a folder of Parquet files, a row per point.
+"""Results of a study: a folder of Parquet files, a row for each point.
 
 points.parquet     all that was found, in the order of the study
 new-NNNNNN.parquet what was found since, while the study runs or after it was killed
@@ -28,7 +28,7 @@ FILE: Final = gate.Expected(
     "remove it, and its points are run again; or give --save another folder", JobError, gate.MAX_LOG_BYTES
 )
 EVERY_S: Final = 1.0
-"""How much may be lost when the study is killed."""
+"""Interval in seconds at which new rows are saved; a killed study loses at most these."""
 OWN: Final = ("command", "stands_on", "version", "error", "wall_s")
 """Columns that every row has, beside axes and findings."""
 

@@ -1,4 +1,4 @@
-"""What a study keeps of a point: a row of a table."""
+"""Row of a point in the table of a study."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ REFUSED: Final = "refused: "
 
 Value = str | int | float | None
 Row = dict[str, Value]
-"""Of a point: its axes and findings by name."""
+"""Row of a point: its axes and findings by name."""
 
 
 def number(row: Row, name: str) -> float:
-    """What is known to be one."""
+    """Value of a column that must be a number."""
     value = row[name]
     assert isinstance(value, int | float), f"{name} is {value}"
     return float(value)
 
 
 def of_drive(recording: Recording) -> Row:
-    """What the cells had to take for each byte of the host: in native mode, and in all."""
+    """Bytes programmed for each byte of the host: in native mode, as pSLC, and in all. Empty if nothing was written."""
     host = recording.totals.get("host_write_bytes_total", 0) - recording.before.get("host_write_bytes_total", 0)
     if not host:
         return {}
@@ -41,7 +41,8 @@ def of_drive(recording: Recording) -> Row:
 
 
 def of_jobs(jobs: Sequence[Job]) -> Row:
-    """What each job of a job file got: `JOB_write_bytes_per_s`, `JOB_write_mean_s`, `JOB_write_p99_s`, and of reads."""
+    """Speed and latencies of each job of a job file: `JOB_write_bytes_per_s`, `JOB_write_mean_s`, `JOB_write_p99_s`,
+    and the same for reads."""
     row: Row = {}
     for job in jobs:
         for kind in ("read", "write"):

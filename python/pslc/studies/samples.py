@@ -23,7 +23,7 @@ EXTRA: Final = 'pip install "pslc[study]"'
 
 @dataclass(frozen=True)
 class Sample:
-    """How points are drawn: `lhs:64` is a Latin hypercube of 64 points, `sobol:64` a scrambled Sobol sequence,
+    """Sampling design of a study: `lhs:64` is a Latin hypercube of 64 points, `sobol:64` a scrambled Sobol sequence,
     `saltelli:64` the design for Sobol indices, 64 x (axes + 2) points. `lhs:64:7` draws with the seed 7."""
 
     kind: str

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Policies = type[Policy | VictimRule] | str | Sequence[type[Policy | VictimRule] | str] | None
 Progress = Callable[[int, int], None]
-"""Called with how many points are done and how many were to be run, at first with 0."""
+"""Callback that takes the number of finished points and of all points to run, at first with 0."""
 
 
 def study(  # noqa: PLR0913 public: keywords as in a study's file
@@ -91,11 +91,11 @@ def _references(stated: Policies) -> list[str] | None:
 
 @dataclass(frozen=True)
 class StudyRows:
-    """What there is of a study.
+    """Rows of a study.
 
     Attributes:
         rows: of the points that were run, in their order.
-        interrupted: some are missing.
+        interrupted: whether points are missing.
     """
 
     rows: list[Row]
@@ -103,7 +103,7 @@ class StudyRows:
 
     @property
     def table(self) -> Table:
-        """As Arrow."""
+        """The rows as an Arrow table."""
         return table(self.rows)
 
 

@@ -1,12 +1,11 @@
-"""Where points are run: processes of this machine. A point is a pure function of what it says, so it does not matter
-which process runs it, nor in which order."""
+"""Worker processes that run points on this machine. A point is a pure function of its values, so neither the process
+nor the order matters."""
 
 from __future__ import annotations
 
-import multiprocessing
 from collections import Counter
 from collections.abc import Generator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from time import monotonic
@@ -14,14 +13,13 @@ from typing import TYPE_CHECKING, Final
 
 from pslc.base import limits, units
 from pslc.base.errors import PslcError
-from pslc.base.processes import deaf_children, is_wanted, work_until, worker_pool
+from pslc.base.processes import while_wanted, worker_pool
 from pslc.runner.precondition_cache import PreconditionedDrives
 from pslc.studies.points import PROFILE, Point
 from pslc.studies.rows import REFUSED, Row, flat, number, of_drive, of_jobs
 
 if TYPE_CHECKING:
     from pslc.device.policy import Governor
-    from pslc.schema.results import StepProgress
 
 AHEAD: Final = 4
 """Points a worker that are handed over before they are needed."""
@@ -53,7 +51,7 @@ def measure(point: Point, shared: bool = False) -> Row | None:
             on=point.spec,
             seed=int(values["seed"]),
             scope=scope,
-            progress=_go_on,
+            progress=while_wanted,
             preconditioned=_preconditioned if shared else None,
             policy=_governor(values, "policy", Policy),
             victim_rule=_governor(values, "victim_rule", VictimRule),
@@ -95,8 +93,7 @@ def results(points: Sequence[Point], workers: int) -> Generator[tuple[Point, Row
                     source = alone if careful else queue
                     while source and len(waiting) < (1 if careful else AHEAD * count):
                         point = source.pop()
-                        with deaf_children():
-                            waiting[pool.submit(measure, point, drives[point.drive] > 1)] = point
+                        waiting[pool.submit(measure, point, drives[point.drive] > 1)] = point
                     for future in wait(waiting, return_when=FIRST_COMPLETED)[0]:
                         row = future.result()
                         point = waiting.pop(future)
@@ -111,7 +108,8 @@ def results(points: Sequence[Point], workers: int) -> Generator[tuple[Point, Row
 
 
 def by_drive(points: Sequence[Point]) -> list[Point]:
-    """Those of the same drive one after the other, so that a process that has it as they begin has it for all."""
+    """Sort points so that those of the same drive follow each other: the process that prepared the drive runs them
+    all."""
     places = {drive: at for at, drive in enumerate(dict.fromkeys(point.drive for point in points))}
     return sorted(points, key=lambda point: places[point.drive])
 
@@ -119,13 +117,9 @@ def by_drive(points: Sequence[Point]) -> list[Point]:
 def timed(points: Sequence[Point]) -> tuple[float, int]:
     """Seconds a point, from a few that are run in a process of their own; and the most bytes that it took."""
     few = list(dict.fromkeys(points[at] for at in (0, len(points) // 2, len(points) - 1)))
-    context = multiprocessing.get_context("spawn")
-    with deaf_children():
-        stop = context.Event()
-    with ProcessPoolExecutor(1, mp_context=context, initializer=work_until, initargs=(stop,)) as pool:
-        with deaf_children():
-            begun = pool.submit(_peak)
-        begun.result()
+    # What this process takes is to be free again before the study counts the free memory.
+    with worker_pool(1, wait=True) as pool:
+        pool.submit(_peak).result()
         rows = [pool.submit(measure, point).result() for point in few]
         peak = pool.submit(_peak).result()
     return sum(number(row, "wall_s") for row in rows if row) / len(few), peak
@@ -136,10 +130,6 @@ def _governor(values: dict[str, str], axis: str, kind: type[Governor]) -> Govern
     from pslc.device.policy import loaded
 
     return loaded(values[axis], kind) if values.get(axis, PROFILE) != PROFILE else None
-
-
-def _go_on(_: StepProgress) -> bool:
-    return is_wanted()
 
 
 def _peak() -> int:

@@ -13,6 +13,7 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
+from inspect import cleandoc
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast, get_type_hints
 
@@ -31,12 +32,12 @@ it would expect, so that its steps can be shown beforehand."""
 
 
 class Suite(Protocol):
-    """What a suite's module has."""
+    """Interface of a suite's module."""
 
     __doc__: str
     __file__: str
     QUICK: str
-    """What `--quick` leaves out, in a sentence."""
+    """Sentence on what `--quick` leaves out."""
 
     @staticmethod
     def steps(region: Region) -> Steps:
@@ -44,7 +45,7 @@ class Suite(Protocol):
 
     @staticmethod
     def findings(recording: Recording) -> Mapping[str, Any]:
-        """What the recording says, in base units, by name; `doubts` among them."""
+        """Findings of the recording in base units, by name; `doubts` among them."""
 
     @staticmethod
     def sentences(findings: Any) -> list[str]:
@@ -100,7 +101,7 @@ def names() -> tuple[str, ...]:
 
 
 def catalogue() -> list[str]:
-    """Those that `all` runs: all but suites of suites (`OF_SUITES`), whose parts are among them."""
+    """Suites that `all` runs: all but suites of suites (`OF_SUITES`), whose parts are among them."""
     return [name for name in names() if not getattr(load(name), "OF_SUITES", False)]
 
 
@@ -146,7 +147,7 @@ def findings_of(suite: Suite, recording: Recording) -> Mapping[str, Any]:
 
 
 def of(recording: Recording) -> Suite | None:
-    """What finds and shows a recording: its suite, or what tells of a watched drive; None: a job file."""
+    """Suite that analyzes and shows a recording, or the module for a watched drive; None for a job file."""
     if "watch" in recording.facts:
         return cast(Suite, import_module("pslc.watch.findings"))
     if "trace" in recording.facts:
@@ -167,12 +168,13 @@ def on_a_desktop(name: str) -> bool:
 
 
 def unlike_scaled(name: str) -> str | None:
-    """Why a suite answers otherwise on a scaled drive (`UNLIKE_SCALED`, for `pslc.device.scaling`)."""
+    """Reason why a suite gives other answers on a scaled drive (`UNLIKE_SCALED`, for `pslc.device.scaling`); None if it
+    does not."""
     return cast("str | None", getattr(load(name), "UNLIKE_SCALED", None))
 
 
 def fit_hints(name: str, findings: Mapping[str, Any], start: FitStart) -> list[StartValues]:
-    """What the findings of a suite say of a twin's values: several sets of starts (`fit_hints` of the suite).
+    """Initial values for a twin from the findings of a suite, in several sets (`fit_hints` of the suite).
 
     Empty for a suite that has none, and for what is no suite.
     """
@@ -181,8 +183,19 @@ def fit_hints(name: str, findings: Mapping[str, Any], start: FitStart) -> list[S
 
 
 def question(name: str) -> str:
-    """What a suite asks, in a sentence."""
+    """Question that a suite answers, as a sentence."""
     return load(name).__doc__.splitlines()[0]
+
+
+def findings_text(name: str) -> str:
+    """Description of a suite's findings for people: its docstring, or that of the analysis of writes if it names it."""
+    from pslc.recording.writes import of_writes
+
+    text = cleandoc(load(name).findings.__doc__ or "")
+    if "`pslc.recording.writes.of_writes` describes" not in text:
+        return text
+    listed = cleandoc((of_writes.__doc__ or "").partition("\n")[2])
+    return f"Findings of the write, in base units.\n\n{listed}"
 
 
 def expected(name: str, region: Region) -> list[str]:

@@ -61,7 +61,7 @@ def steps(region: Region) -> Steps:
 
 
 class App(TypedDict):
-    """An application."""
+    """Figures of one application."""
 
     app: str
     bytes_per_s: float
@@ -71,7 +71,7 @@ class App(TypedDict):
 
 
 class Findings(TypedDict):
-    """See `findings`."""
+    """Findings of the suite, by name; `findings` describes them."""
 
     apps: list[App]
     mean_bytes_per_s: float | None
@@ -80,7 +80,9 @@ class Findings(TypedDict):
 
 
 def findings(recording: Recording) -> Findings:
-    """- `apps`: of each `app` `bytes_per_s` (requests are always under way), `access_s` (mean over reads and writes),
+    """Findings of the suite, in base units.
+
+    - `apps`: of each `app` `bytes_per_s` (requests are always under way), `access_s` (mean over reads and writes),
       `read_s`, `write_s`
     - `mean_bytes_per_s`, `mean_access_s`: geometric means over them
     """
@@ -109,7 +111,7 @@ def _mean(values: list[float]) -> float | None:
 
 
 def sentences(findings: Findings) -> list[str]:
-    """The means."""
+    """Mean bandwidth and access time, as sentences."""
     speed, access = findings["mean_bytes_per_s"], findings["mean_access_s"]
     if speed is None or access is None:
         return []
@@ -118,7 +120,7 @@ def sentences(findings: Findings) -> list[str]:
 
 
 def tables(findings: Findings) -> list[Table]:
-    """One row per application."""
+    """Table with a row for each application."""
     columns: list[Column] = [
         ("application", "app", str),
         ("bandwidth", "bytes_per_s", words.speed),

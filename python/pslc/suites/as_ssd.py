@@ -65,7 +65,7 @@ def steps(region: Region) -> Steps:
 
 
 class Copy(TypedDict):
-    """A copy."""
+    """Figures of one copy."""
 
     test: str
     seconds: float
@@ -73,7 +73,7 @@ class Copy(TypedDict):
 
 
 class Findings(TypedDict):
-    """See `findings`."""
+    """Findings of the suite, by name; `findings` describes them."""
 
     as_ssd: list[classic.Speeds]
     access_read_s: float | None
@@ -86,7 +86,9 @@ class Findings(TypedDict):
 
 
 def findings(recording: Recording) -> Findings:
-    """- `as_ssd`: of each `test` (`Seq`, `4K`, `4K-64Thrd`) `read_bytes_per_s`, `write_bytes_per_s`
+    """Findings of the suite, in base units.
+
+    - `as_ssd`: of each `test` (`Seq`, `4K`, `4K-64Thrd`) `read_bytes_per_s`, `write_bytes_per_s`
     - `access_read_s`, `access_write_s`
     - `read_score`, `write_score`, `total_score`
     - `copies`: `test`, `seconds`, `bytes_per_s`
@@ -118,7 +120,7 @@ def findings(recording: Recording) -> Findings:
 
 
 def sentences(findings: Findings) -> list[str]:
-    """The scores."""
+    """AS SSD's scores, as sentences."""
     scores = (findings["read_score"], findings["write_score"], findings["total_score"])
     return ["AS-SSD-compatible scores: {} read, {} write, {} total.".format(*scores)]
 
@@ -137,7 +139,7 @@ def tables(findings: Findings) -> list[Table]:
 
 
 def pictures(recording: Recording) -> list[Picture]:
-    """The rows."""
+    """Speed of each row of AS SSD's table."""
     return [
         classic.bars("as-ssd", "AS-SSD-compatible", recording.findings.typed(Findings)["as_ssd"]),
         *curves.of_any(recording),

@@ -46,14 +46,16 @@ class Size(TypedDict):
 
 
 class Findings(TypedDict):
-    """See `findings`."""
+    """Findings of the suite, by name; `findings` describes them."""
 
     atto: list[Size]
     doubts: list[MeasurementWarning]
 
 
 def findings(recording: Recording) -> Findings:
-    """- `atto`: of each `request_bytes` `write_bytes_per_s`, `read_bytes_per_s`; `test` is the size in words"""
+    """Findings of the suite, in base units.
+
+    - `atto`: of each `request_bytes` `write_bytes_per_s`, `read_bytes_per_s`; `test` is the size in words"""
     rows: dict[int, Size] = {}
     for name, job in jobs(recording):
         kind, _, bs = name.partition("-")
@@ -86,12 +88,12 @@ def sentences(findings: Findings) -> list[str]:
 
 
 def tables(findings: Findings) -> list[Table]:
-    """One row per size."""
+    """Table with a row for each request size."""
     return [classic.table("ATTO-compatible", findings["atto"])]
 
 
 def pictures(recording: Recording) -> list[Picture]:
-    """Speed against size."""
+    """Speed against request size."""
     rows = recording.findings.typed(Findings)["atto"]
     lines = []
     for key in ("write_bytes_per_s", "read_bytes_per_s"):

@@ -67,7 +67,7 @@ def steps(region: Region) -> Steps:
 
 
 class Findings(TypedDict):
-    """See `findings`."""
+    """Findings of the suite, by name; `findings` describes them."""
 
     ack_s: float | None
     ack_p99_s: float | None
@@ -82,7 +82,9 @@ class Findings(TypedDict):
 
 
 def findings(recording: Recording) -> Findings:
-    """- `ack_s`, `ack_p99_s`: a 4 KiB write, one at a time
+    """Findings of the suite, in base units.
+
+    - `ack_s`, `ack_p99_s`: a 4 KiB write, one at a time
     - `flushed_s`: the same with a flush after it, both together
     - `link_bytes_per_s`: of 128 KiB writes, one at a time, while the buffer takes them; `cells_bytes_per_s`: after
     - `buffer_bytes`, `_low`, `_high`: of the write buffer, with its 90 % interval: the range of the bursts, widened by
@@ -187,7 +189,7 @@ class _Burst:
 
 
 def sentences(findings: Findings) -> list[str]:
-    """Acknowledgement, flush, buffer."""
+    """Latency of acknowledgement and flush, and size of the write buffer, as sentences."""
     lines = []
     if findings["ack_s"] is not None and findings["flushed_s"] is not None:
         flushed = words.span(findings["flushed_s"])
@@ -203,7 +205,7 @@ def sentences(findings: Findings) -> list[str]:
 
 
 def tables(findings: Findings) -> list[Table]:
-    """The bursts."""
+    """Table of the bursts."""
     rows = [{"number": number, "bytes": size} for number, size in enumerate(findings["bursts"], 1)]
     columns: list[Column] = [("burst", "number", words.count), ("into the buffer", "bytes", words.size)]
     return [of_rows("Bursts", rows, columns)] if rows else []

@@ -42,12 +42,12 @@ NVME: tuple[Test, ...] = (
     ("RND4K Q1T1", "rand", "4k", 1, 1),
 )
 KINDS = {"read": ("read", None), "write": ("write", None), "mix": ("rw", 70)}
-"""In fio's words, and how many of a hundred are reads."""
+"""Kinds of tests in fio's words, with the percentage of reads."""
 SATA_BYTES_PER_S = 700e6
 
 
 def is_nvme(facts: Facts) -> bool:
-    """By the link of a simulated drive, by the name of a real one."""
+    """Whether the drive is an NVMe drive, by the link of a simulated drive or the name of a real one."""
     device = facts.get("device") or Device()
     return facts.get("link_bytes_per_s", 0) > SATA_BYTES_PER_S or str(device.get("name", "")).startswith("nvme")
 
@@ -70,7 +70,7 @@ def steps(region: Region) -> Steps:
 
 
 class Figures(classic.Speeds):
-    """A test."""
+    """Figures of one test."""
 
     mix_bytes_per_s: float
     read_mean_s: NotRequired[float]
@@ -80,14 +80,16 @@ class Figures(classic.Speeds):
 
 
 class Findings(TypedDict):
-    """See `findings`."""
+    """Findings of the suite, by name; `findings` describes them."""
 
     cdm: list[Figures]
     doubts: list[MeasurementWarning]
 
 
 def findings(recording: Recording) -> Findings:
-    """- `cdm`: of each `test` (`SEQ1M Q8T1`) the best `read_bytes_per_s`, `write_bytes_per_s` and `mix_bytes_per_s`,
+    """Findings of the suite, in base units.
+
+    - `cdm`: of each `test` (`SEQ1M Q8T1`) the best `read_bytes_per_s`, `write_bytes_per_s` and `mix_bytes_per_s`,
     the lowest `read_mean_s` and `write_mean_s`, and `read_iops`, `write_iops`
     """
     runs: dict[str, dict[str, list[Job]]] = {}
@@ -123,7 +125,7 @@ def sentences(findings: Findings) -> list[str]:
 
 
 def tables(findings: Findings) -> list[Table]:
-    """The familiar rows."""
+    """Table of CrystalDiskMark's rows."""
     more: list[Column] = [("mix", "mix_bytes_per_s", words.speed), ("read IOPS", "read_iops", words.count)]
     more += [("write IOPS", "write_iops", words.count), ("read takes", "read_mean_s", words.span)]
     rows = [{"read_iops": None, "write_iops": None, "read_mean_s": None, **row} for row in findings["cdm"]]
@@ -131,6 +133,6 @@ def tables(findings: Findings) -> list[Table]:
 
 
 def pictures(recording: Recording) -> list[Picture]:
-    """The rows."""
+    """Speed of each row of CrystalDiskMark's table."""
     rows = recording.findings.typed(Findings)["cdm"]
     return [classic.bars("cdm", "CrystalDiskMark-compatible", rows), *curves.of_any(recording)]

@@ -26,7 +26,7 @@ FILES = {"iso": 6.25e9, "game": 25.2e9, "photos": 4e9}
 FOLDERS = {"game": 32 * MIB, "photos": 4 * MIB}
 """Bytes of a file; a folder's files are written at random places."""
 ROOM = 0.45
-"""Of the region, for the files; the copies need as much."""
+"""Share of the region for the files; the copies need as much."""
 REST_S = 60.0
 
 
@@ -48,7 +48,7 @@ def steps(region: Region) -> Steps:
 
 
 class Copy(TypedDict):
-    """A copy."""
+    """Figures of one copy."""
 
     files: str
     how: str
@@ -58,14 +58,16 @@ class Copy(TypedDict):
 
 
 class Findings(TypedDict):
-    """See `findings`."""
+    """Findings of the suite, by name; `findings` describes them."""
 
     copy: list[Copy]
     doubts: list[MeasurementWarning]
 
 
 def findings(recording: Recording) -> Findings:
-    """- `copy`: `files` (`iso`, `game`, `photos`), `how` (`write`: from memory; `copy`: from the drive to itself),
+    """Findings of the suite, in base units.
+
+    - `copy`: `files` (`iso`, `game`, `photos`), `how` (`write`: from memory; `copy`: from the drive to itself),
     `bytes`, `seconds`, `bytes_per_s`
     """
     rows: list[Copy] = []
@@ -78,7 +80,7 @@ def findings(recording: Recording) -> Findings:
 
 
 def sentences(findings: Findings) -> list[str]:
-    """One sentence per payload."""
+    """Speed of the copies, a sentence for each payload."""
     by = {(row["files"], row["how"]): row for row in findings["copy"]}
     lines = []
     for files in FILES:
@@ -91,7 +93,7 @@ def sentences(findings: Findings) -> list[str]:
 
 
 def tables(findings: Findings) -> list[Table]:
-    """One row per copy."""
+    """Table with a row for each copy."""
     columns: list[Column] = [("files", "files", str), ("how", "how", str), ("size", "bytes", words.size)]
     return [
         of_rows(
@@ -103,5 +105,5 @@ def tables(findings: Findings) -> list[Table]:
 
 
 def pictures(recording: Recording) -> list[Picture]:
-    """Speed against time."""
+    """Speed of the copies against time."""
     return curves.of_any(recording)

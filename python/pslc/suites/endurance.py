@@ -16,12 +16,12 @@ from pslc.suites import Steps
 
 QUICK = "an eighth of the writes"
 SHARE, QUICK_SHARE = 0.5, 1 / 16
-"""Of the drive, that is overwritten."""
+"""Share of the drive that is overwritten, in a whole and in a quick run."""
 FULL = 0.6
 BURST = 0.01
 SETTLE_S = 3600.0
 DAILY_BYTES = 50e9
-"""For the years: what an office machine writes a day, generously."""
+"""Bytes that an office machine writes in a day, generously; the basis of years of life."""
 
 
 def steps(region: Region) -> Steps:
@@ -46,7 +46,7 @@ def steps(region: Region) -> Steps:
 
 
 class Findings(Wear):
-    """See `findings`."""
+    """Findings of the suite, by name; `findings` describes them."""
 
     life_years: float | None
     life_fills: float | None
@@ -54,7 +54,7 @@ class Findings(Wear):
 
 
 def findings(recording: Recording) -> Findings:
-    """Of the bursts; all null where the drive does not count or its profile does not say what its cells stand.
+    """Wear caused by the bursts; all null if the drive does not count it or its profile does not state its endurance.
 
     - `slc_per_host`, `direct_per_host`, `folded_per_host`, `collected_per_host`: the host's bytes in pSLC and
       native cells, those folded, and those moved by garbage collection, for each byte of the host; `waf`: all that was
@@ -105,7 +105,7 @@ def sentences(findings: Findings) -> list[str]:
 
 
 def tables(findings: Findings) -> list[Table]:
-    """What each byte of the host costs, and which zone it wears."""
+    """Table of the bytes programmed for each byte of the host, by zone, and of the wear."""
     if findings["life_bytes"] is None:
         return []
     rows = [

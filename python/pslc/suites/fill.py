@@ -17,12 +17,12 @@ QUICK = "half of the drive is written"
 
 
 def steps(region: Region) -> Steps:
-    """One job: enough under way to keep any drive busy."""
+    """One step with one job that keeps enough requests under way to keep any drive busy."""
     yield region.write("fill", region.share(0.5) if region.quick else region.size)
 
 
 def findings(recording: Recording) -> Writes:
-    """See `pslc.recording.writes.of_writes`."""
+    """Findings of the write; `pslc.recording.writes.of_writes` describes them."""
     return of_writes(recording)
 
 
@@ -32,7 +32,7 @@ def sentences(findings: Writes) -> list[str]:
 
 
 def tables(findings: Writes) -> list[Table]:
-    """The phases."""
+    """Table of the phases."""
     return common.of_writes(findings)
 
 

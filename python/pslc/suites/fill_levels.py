@@ -24,10 +24,10 @@ LEVELS = (0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95)
 QUICK_LEVELS = (0, 50, 90)
 REST_S, LONGEST_REST_S = 600.0, 3600.0
 LARGEST = 0.6
-"""Of the drive: no cache is larger."""
+"""Largest cache, as a share of the drive."""
 NOMINAL = 0.2
 HALF = 0.5
-"""Of the cache of the empty drive: what the advice is to keep."""
+"""Share of the empty drive's cache that the advice aims to keep."""
 
 
 def steps(region: Region) -> Steps:
@@ -60,7 +60,7 @@ def steps(region: Region) -> Steps:
 
 
 class Level(TypedDict):
-    """A level."""
+    """Figures of the drive at one fill level."""
 
     full: float
     cache_bytes: int | None
@@ -70,7 +70,7 @@ class Level(TypedDict):
 
 
 class Findings(TypedDict):
-    """See `findings`."""
+    """Findings of the suite, by name; `findings` describes them."""
 
     levels: list[Level]
     cache_bytes_empty: int | None
@@ -81,7 +81,9 @@ class Findings(TypedDict):
 
 
 def findings(recording: Recording) -> Findings:
-    """- `levels`: `full` (0 to 1), `cache_bytes`, `_low`, `_high`, `bytes_per_s` in the cache; `cache_bytes` is null
+    """Findings of the suite, in base units.
+
+    - `levels`: `full` (0 to 1), `cache_bytes`, `_low`, `_high`, `bytes_per_s` in the cache; `cache_bytes` is null
       where the free space ended before the cache, which then holds `cache_bytes_low` or more, and 0 where all of it was
       as slow as past the cache
     - `cache_bytes_empty`, `cache_bytes_fullest`: the first and the last of those that are known
@@ -164,18 +166,21 @@ def sentences(findings: Findings) -> list[str]:
     full, gone_at = findings["half_full"], findings["half_gone"]
     if held and held[-1] != sizes[-1]:
         gone = next(level for level, _ in sizes if level > held[-1][0])
-        lines.append(f"At {100 * gone:.0f} % full, nothing is left of it.")
+        lines.append(f"At {100 * gone:.0f} % full, no cache is left.")
         if gone == gone_at:
-            advice = f"Keep it at most {100 * full:.0f} % full" if full else "Keep it as empty as you can"
+            advice = f"Keep the drive at most {100 * full:.0f} % full" if full else "Keep the drive as empty as you can"
             return [*lines, f"{advice}."]
     if gone_at is not None and full:
-        lines.append(f"Keep it at most {100 * full:.0f} % full: at {100 * gone_at:.0f} % less than half of it is left.")
+        keep = f"Keep the drive at most {100 * full:.0f} % full"
+        lines.append(f"{keep}: at {100 * gone_at:.0f} % less than half of its cache is left.")
     elif gone_at is not None:
-        lines.append(f"Keep it as empty as you can: at {100 * gone_at:.0f} % full less than half of it is left.")
+        lines.append(
+            f"Keep the drive as empty as you can: at {100 * gone_at:.0f} % full, less than half of its cache is left."
+        )
     elif full:
         keeps = write_sentences.alike(min(cache for _, cache in sizes), sizes[0][1])
-        left = "it does not shrink" if keeps else "at least half of it is left"
-        lines.append(f"Run it as full as you like: up to {100 * full:.0f} % {left}.")
+        left = "its cache does not shrink" if keeps else "at least half of its cache is left"
+        lines.append(f"Fill the drive as you like: up to {100 * full:.0f} % {left}.")
     return lines
 
 
@@ -184,7 +189,7 @@ def _where(share: float) -> str:
 
 
 def tables(findings: Findings) -> list[Table]:
-    """One row per level."""
+    """Table with a row for each fill level."""
     rows = []
     for row in findings["levels"]:
         low = f"{words.size(row['cache_bytes_low'])} or more"
@@ -194,7 +199,7 @@ def tables(findings: Findings) -> list[Table]:
 
 
 def pictures(recording: Recording) -> list[Picture]:
-    """Cache against level."""
+    """Cache size against fill level."""
     levels = recording.findings.typed(Findings)["levels"]
     sizes = [(100 * row["full"], size / 1e9) for row in levels if (size := row["cache_bytes"]) is not None]
     line = Line("cache", [full for full, _ in sizes], [size for _, size in sizes], "points")

@@ -27,7 +27,7 @@ SURFACES: tuple[Kind, ...] = ("write", "read")
 
 
 def steps(region: Region) -> Steps:
-    """Written, then read."""
+    """Two steps: the surface is written, then read."""
     size = region.share(0.1 if region.quick else 1.0)
     yield region.write("surface-write", size, iodepth=1)
     access = region.job("access", rw="randread", bs="4k", size=size, number_ios=ACCESSES, norandommap=True,
@@ -51,7 +51,7 @@ def _stretches(recording: Recording, kind: Kind) -> tuple[Floats, Floats]:
 
 
 class Surface(TypedDict):
-    """A surface."""
+    """Figures of one surface scan."""
 
     test: Kind
     least_bytes_per_s: float
@@ -60,7 +60,7 @@ class Surface(TypedDict):
 
 
 class Findings(TypedDict):
-    """See `findings`."""
+    """Findings of the suite, by name; `findings` describes them."""
 
     hdtune: list[Surface]
     access_s: float | None
@@ -68,7 +68,9 @@ class Findings(TypedDict):
 
 
 def findings(recording: Recording) -> Findings:
-    """- `hdtune`: of `test` (`read`, `write`) `least_bytes_per_s`, `most_bytes_per_s`, `mean_bytes_per_s`
+    """Findings of the suite, in base units.
+
+    - `hdtune`: of `test` (`read`, `write`) `least_bytes_per_s`, `most_bytes_per_s`, `mean_bytes_per_s`
     - `access_s`: mean time of a 4 KiB read anywhere
     """
     done = dict(jobs(recording))
@@ -101,14 +103,14 @@ def sentences(findings: Findings) -> list[str]:
 
 
 def tables(findings: Findings) -> list[Table]:
-    """The familiar figures."""
+    """Table of HD Tune's figures."""
     columns: list[Column] = [("test", "test", str), ("minimum", "least_bytes_per_s", words.speed)]
     columns += [("maximum", "most_bytes_per_s", words.speed), ("average", "mean_bytes_per_s", words.speed)]
     return [of_rows("HD-Tune-compatible", findings["hdtune"], columns)]
 
 
 def pictures(recording: Recording) -> list[Picture]:
-    """Speed against position."""
+    """Speed against position on the drive."""
     lines = []
     for kind in SURFACES:
         at, speeds = _stretches(recording, kind)

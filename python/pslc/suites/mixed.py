@@ -27,7 +27,7 @@ WITHIN = 0.75
 """Share of what is then free of it that is written in the time of the measurement."""
 STATES = ("idle", "writing", "folding", "after")
 CALLED = {"folding": "long write"}
-"""Of states, where they are shown: not every drive folds there."""
+"""Labels of states whose name does not suit every drive: not every drive folds there."""
 
 
 def steps(region: Region) -> Steps:
@@ -56,7 +56,7 @@ def steps(region: Region) -> Steps:
 
 
 class State(TypedDict):
-    """A state."""
+    """Figures of the reads in one state of the drive."""
 
     state: str
     iops: float
@@ -68,7 +68,7 @@ class State(TypedDict):
 
 
 class Findings(TypedDict):
-    """See `findings`."""
+    """Findings of the suite, by name; `findings` describes them."""
 
     mixed: list[State]
     slower_folding: float | None
@@ -79,7 +79,9 @@ class Findings(TypedDict):
 
 
 def findings(recording: Recording) -> Findings:
-    """- `mixed`: of each `state` (`idle`, `writing`: into the cache, `folding`: past it, `after`) of the reads `iops`,
+    """Findings of the suite, in base units.
+
+    - `mixed`: of each `state` (`idle`, `writing`: into the cache, `folding`: past it, `after`) of the reads `iops`,
       `mean_s`, `median_s`, `p99_s`, `p999_s`, and of the write beside them `load_bytes_per_s`
     - `slower_folding`: mean while folding over that on the idle drive
     - `as_ssd_read_bytes_per_s`, `as_ssd_write_bytes_per_s`: 4 KiB, one at a time, right after; `write_over_read`
@@ -127,7 +129,7 @@ def sentences(findings: Findings) -> list[str]:
 
 
 def tables(findings: Findings) -> list[Table]:
-    """One row per state."""
+    """Table with a row for each state."""
     columns: list[Column] = [("reads", "state", str), ("IOPS", "iops", words.count), ("mean", "mean_s", words.span)]
     columns += [("median", "median_s", words.span), ("99 %", "p99_s", words.span), ("99.9 %", "p999_s", words.span)]
     rows = [{**row, "state": CALLED.get(row["state"], row["state"])} for row in findings["mixed"]]

@@ -69,7 +69,7 @@ def _series(region: Region, count: int, size: int, scenario: str) -> str:
 
 
 class Operation(TypedDict):
-    """So many iterations of one operation."""
+    """Speed of one operation over a number of iterations."""
 
     scenario: str
     operation: str
@@ -81,7 +81,7 @@ class Operation(TypedDict):
 
 
 class Findings(TypedDict):
-    """See `findings`."""
+    """Findings of the suite, by name; `findings` describes them."""
 
     niobench: list[Operation]
     series: dict[str, dict[str, list[float]]]
@@ -89,7 +89,9 @@ class Findings(TypedDict):
 
 
 def findings(recording: Recording) -> Findings:
-    """- `niobench`: of each `scenario`, `operation` and number of `iterations` (10, 20, 50) `median_bytes_per_s`,
+    """Findings of the suite, in base units.
+
+    - `niobench`: of each `scenario`, `operation` and number of `iterations` (10, 20, 50) `median_bytes_per_s`,
       `mean_bytes_per_s`, `min_bytes_per_s`, `max_bytes_per_s`; of an even number the median is the mean of two
     - `series`: bytes a second of each iteration, by scenario and operation
     """

@@ -43,7 +43,7 @@ Verdict = Literal["accelerated", "partly", "not"]
 
 
 class Rewrite(TypedDict):
-    """A region."""
+    """Figures of one region that is rewritten."""
 
     region_bytes: int
     of_cache: float
@@ -54,7 +54,7 @@ class Rewrite(TypedDict):
 
 
 class Findings(TypedDict):
-    """See `findings`."""
+    """Findings of the suite, by name; `findings` describes them."""
 
     cache_bytes: int | None
     overwrite: list[Rewrite]
@@ -63,7 +63,9 @@ class Findings(TypedDict):
 
 
 def findings(recording: Recording) -> Findings:
-    """- `cache_bytes`: on the empty drive
+    """Findings of the suite, in base units.
+
+    - `cache_bytes`: on the empty drive
     - `overwrite`: of each region `region_bytes`, `of_cache`, `written_bytes`, `bytes_per_s` over the last half of it,
       `accelerated` (0 as slow as past the cache, 1 as fast as in it) and `verdict`: `accelerated`, `partly`, `not`
     - `verdict`: of the regions of half the cache or less, all together
@@ -100,7 +102,7 @@ def _verdict(share: float) -> Verdict:
 
 
 def sentences(findings: Findings) -> list[str]:
-    """The verdict."""
+    """Whether rewriting a small region stays fast, as sentences."""
     if findings["cache_bytes"] is None:
         return ["No cliff, so there is no cache that a region could be smaller than."]
     if findings["verdict"] is None:
@@ -114,7 +116,7 @@ def sentences(findings: Findings) -> list[str]:
 
 
 def tables(findings: Findings) -> list[Table]:
-    """One row per region."""
+    """Table with a row for each region."""
     columns = ("region", "of the cache", "written", "speed at the end", "accelerated")
     labels = {"accelerated": "yes", "partly": "partly", "not": "no"}
     rows = [

@@ -66,7 +66,7 @@ def steps(region: Region) -> Steps:
 
 
 class State(TypedDict):
-    """A state."""
+    """Power and energy in one state of the drive."""
 
     state: str
     bytes_per_s: float
@@ -76,7 +76,7 @@ class State(TypedDict):
 
 
 class Findings(TypedDict):
-    """See `findings`."""
+    """Findings of the suite, by name; `findings` describes them."""
 
     power: list[State]
     idle_watts: float | None
@@ -85,7 +85,9 @@ class Findings(TypedDict):
 
 
 def findings(recording: Recording) -> Findings:
-    """- `power`: of each `state` (`idle`, `write-cache`, `write-past`, `read`, `random-read`, `random-write`)
+    """Findings of the suite, in base units.
+
+    - `power`: of each `state` (`idle`, `write-cache`, `write-past`, `read`, `random-read`, `random-write`)
       `bytes_per_s`, `watts`, `bytes_per_s_per_watt`, `joules_per_byte`; those of energy are null where it is unknown:
       of a real drive without a meter's log, and of a profile without a table `power`
     - `idle_watts`, `most_watts`
@@ -152,7 +154,7 @@ def _watts(value: float | None) -> str:
 
 
 def tables(findings: Findings) -> list[Table]:
-    """One row per state."""
+    """Table with a row for each state."""
     columns: list[Column] = [("state", "state", str), ("speed", "bytes_per_s", words.speed), ("power", "watts", _watts)]
     columns += [
         ("per watt", "bytes_per_s_per_watt", words.speed),
@@ -164,7 +166,7 @@ def tables(findings: Findings) -> list[Table]:
 
 
 def pictures(recording: Recording) -> list[Picture]:
-    """Watts by state."""
+    """Power in watts, by state."""
     called, shown = _shown(recording.findings.typed(Findings)["power"])
     rows = [row for row in shown if row["watts"] is not None]
     line = Line("power", range(len(rows)), [row["watts"] for row in rows if row["watts"] is not None])

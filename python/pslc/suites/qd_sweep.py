@@ -64,7 +64,7 @@ class Depth(TypedDict):
 
 
 class Findings(TypedDict):
-    """See `findings`."""
+    """Findings of the suite, by name; `findings` describes them."""
 
     qd_sweep: list[Depth]
     randread_most_iops: float | None
@@ -80,7 +80,9 @@ class Findings(TypedDict):
 
 
 def findings(recording: Recording) -> Findings:
-    """- `qd_sweep`: `kind` (fio's `rw`), `depth`, `iops`, `bytes_per_s`, `mean_s`, `p99_s`, `little`: requests under
+    """Findings of the suite, in base units.
+
+    - `qd_sweep`: `kind` (fio's `rw`), `depth`, `iops`, `bytes_per_s`, `mean_s`, `p99_s`, `little`: requests under
       way by Little's law over the depth, 1 when the queue was full
     - `randread_most_iops`, `randread_knee_depth`: the most, and the smallest depth with 90 % of it; so for each kind
     - `little_worst`: the `little` furthest from 1
@@ -167,7 +169,7 @@ def sentences(findings: Findings) -> list[str]:
 
 
 def tables(findings: Findings) -> list[Table]:
-    """One row per kind and depth."""
+    """Table with a row for each kind of request and queue depth."""
     columns: list[Column] = [("kind", "kind", str), ("depth", "depth", words.count), ("IOPS", "iops", words.count)]
     more: list[Column] = [
         ("speed", "bytes_per_s", words.speed),

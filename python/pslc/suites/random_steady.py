@@ -34,7 +34,8 @@ QUICK_ROUNDS = 6
 REST_S = 300.0
 RAW_TIMES = 2.0
 SPARING_SHARE, SPARING_S = 0.4, 600.0
-"""Of the full drive that is written, and seconds at most, until it collects garbage: more than its spare space."""
+"""Share of the full drive that is written, and the time limit in seconds, until the drive collects garbage: more than
+its spare space."""
 BRIEF = 0.01
 """Share of a case below which a speed is no plateau to speak of."""
 NEARLY = 0.1
@@ -104,7 +105,7 @@ class Plateau(TypedDict):
 
 
 class Case(TypedDict):
-    """A case."""
+    """Figures of one case: a fresh drive, a span, or a full drive."""
 
     case: str
     span_bytes: int
@@ -120,14 +121,16 @@ class Case(TypedDict):
 
 
 class Findings(TypedDict):
-    """See `findings`."""
+    """Findings of the suite, by name; `findings` describes them."""
 
     random_steady: list[Case]
     doubts: list[MeasurementWarning]
 
 
 def findings(recording: Recording) -> Findings:
-    """- `random_steady`: of each case (`fresh`, `span`, `filled`) `span_bytes`, `iops` (mean of its last five rounds
+    """Findings of the suite, in base units.
+
+    - `random_steady`: of each case (`fresh`, `span`, `filled`) `span_bytes`, `iops` (mean of its last five rounds
     where SNIA's rule calls them steady, else null), `last_iops` (its last round), `first_iops` (its first second),
     `verdict` (`steady`, `plateau`, `unsteady`), `snia_steady`, `written_bytes`, `raw_times` (these over the raw
     capacity), `rounds` (IOPS) and `plateaus`: `from_s`, `to_s`, `iops`
@@ -203,7 +206,7 @@ def fit_hints(findings: object, start: FitStart) -> list[StartValues]:
 
 
 def sentences(findings: Findings) -> list[str]:
-    """One sentence per case."""
+    """Steady-state speed, a sentence for each case."""
     lines = []
     for row in findings["random_steady"]:
         called = CALLED[row["case"]].format(words.size(row["span_bytes"]))

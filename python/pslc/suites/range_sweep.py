@@ -77,7 +77,7 @@ def _places(size: int) -> list[int]:
 
 
 class Span(TypedDict):
-    """A span."""
+    """Latencies of reads within one span."""
 
     span_bytes: int
     mean_s: float
@@ -93,7 +93,7 @@ class Elsewhere(TypedDict):
 
 
 class Findings(TypedDict):
-    """See `findings`."""
+    """Findings of the suite, by name; `findings` describes them."""
 
     range_sweep: list[Span]
     places: list[Elsewhere]
@@ -105,7 +105,9 @@ class Findings(TypedDict):
 
 
 def findings(recording: Recording) -> Findings:
-    """- `range_sweep`: `span_bytes`, `mean_s`, `median_s`, `p99_s`
+    """Findings of the suite, in base units.
+
+    - `range_sweep`: `span_bytes`, `mean_s`, `median_s`, `p99_s`
     - `places`: `at_bytes`, `mean_s` of the smallest span elsewhere
     - `hit_s`, `miss_s`: mean latency while the map is held, and what a look at the rest of it adds
     - `mapped_bytes`: the span whose map the controller holds; null when there is no knee
@@ -223,14 +225,14 @@ def sentences(findings: Findings) -> list[str]:
 
 
 def tables(findings: Findings) -> list[Table]:
-    """One row per span."""
+    """Table with a row for each span."""
     columns: list[Column] = [("span", "span_bytes", words.size), ("mean", "mean_s", words.span)]
     columns += [("median", "median_s", words.span), ("99 %", "p99_s", words.span)]
     return [of_rows("Spans", findings["range_sweep"], columns)]
 
 
 def pictures(recording: Recording) -> list[Picture]:
-    """Latency against span."""
+    """Read latency against span."""
     rows = recording.findings.typed(Findings)["range_sweep"]
     spans = [row["span_bytes"] / 1e9 for row in rows]
     lines = [

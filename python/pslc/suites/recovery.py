@@ -189,14 +189,14 @@ def _pauses(parts: list[Recording], estimate: Cache) -> list[Pause]:
 
 
 class Regained(TypedDict):
-    """A pause."""
+    """Pause, and the bytes of cache that it gave back."""
 
     idle_s: float
     regained_bytes: int
 
 
 class Findings(TypedDict):
-    """See `findings`."""
+    """Findings of the suite, by name; `findings` describes them."""
 
     cache_bytes: float | None
     cache_bytes_low: float | None
@@ -216,7 +216,7 @@ class Findings(TypedDict):
 
 
 def findings(recording: Recording) -> Findings:
-    """What the pauses gave back.
+    """Recovery of the cache in pauses.
 
     - `cache_bytes`, `cache_bytes_low`, `cache_bytes_high`: on the half-full drive; null when it has no cliff, because
       there is no cache or nothing came back of it
@@ -386,19 +386,20 @@ def _residue_hints(findings: Mapping[str, Any], start: FitStart) -> StartValues:
 
 
 def sentences(findings: Findings) -> list[str]:
-    """Threshold, rate, residue."""
+    """Idle threshold, recovery rate and residue, as sentences."""
     cache, threshold = findings["cache_bytes"], findings["idle_threshold_s"]
     rate, residue = findings["migration_bytes_per_s"], findings["residue_bytes"]
     low_s = findings["idle_threshold_s_low"] or 0.0
     if cache is None and not low_s:
         return ["No cliff, so there is no cache to recover."]
     if cache is None or threshold is None:
-        return [f"Does not free its cache within {words.span(low_s)} idle."]
+        return [f"The drive does not free its cache within {words.span(low_s)} of idle time."]
     high_s = findings["idle_threshold_s_high"] or threshold
     if not low_s:
-        first = f"Frees its cache after at most {words.span(high_s)} idle, perhaps at once"
+        first = f"The drive frees its cache after at most {words.span(high_s)} of idle time, perhaps at once"
     else:
-        first = f"Frees its cache after {words.span(threshold)} idle ({words.span(low_s)} to {words.span(high_s)})"
+        within = f"{words.span(low_s)} to {words.span(high_s)}"
+        first = f"The drive frees its cache after {words.span(threshold)} of idle time ({within})"
     lines = [f"{first}."]
     least_left = findings["residue_bytes_low"]
     stays = least_left is not None and least_left >= LEFT * cache
@@ -407,18 +408,19 @@ def sentences(findings: Findings) -> list[str]:
         within = f"{words.speed(low)} to {words.speed(high)}"
         whole = threshold + (cache - (residue or 0.0)) / rate
         # A pause as long was not tried where nobody knows what is left then.
-        what = "All that comes back is" if stays else "All of it is" if residue is not None else "All of it would be"
-        lines = [f"{first}, at {words.speed(rate)} ({within}).", f"{what} back after {words.span(whole)}."]
+        is_free = "would be free" if residue is None and not stays else "is free"
+        part = "The part that can be freed" if stays else "The whole cache"
+        lines = [f"{first}, at {words.speed(rate)} ({within}).", f"{part} {is_free} after {words.span(whole)}."]
     elif low is not None:
         lines = [f"{first}, at {words.speed(low)} or more."]
     if residue is not None:
-        left = f"{words.size(residue)} of {words.size(cache)} never comes back."
+        left = f"{words.size(residue)} of {words.size(cache)} is never freed."
         lines.append(left if stays else f"Idle time frees the whole cache, {words.size(cache)} on the half-full drive.")
     return lines
 
 
 def tables(findings: Findings) -> list[Table]:
-    """Each pause."""
+    """Table of the pauses."""
     rows = [[words.span(row["idle_s"]), words.size(row["regained_bytes"])] for row in findings["recovery"]]
     if findings["filled_bytes"] is None:
         return []
@@ -429,6 +431,6 @@ def pictures(recording: Recording) -> list[Picture]:
     """Cache regained against the pause."""
     rows = [row for row in recording.findings.typed(Findings)["recovery"] if row["idle_s"] > 0]
     line = Line("regained", [r["idle_s"] for r in rows], [r["regained_bytes"] / 1e9 for r in rows], "points")
-    title = "Cache that comes back"
+    title = "Recovered cache"
     drawn = [Picture("recovery", title, "seconds left alone", "GB fast again", [line] if rows else [], log_x=True)]
     return drawn + curves.of_any(recording)

@@ -26,13 +26,13 @@ PART = 0.98
 
 
 def steps(region: Region) -> Steps:
-    """Two passes."""
+    """Two steps: the first and the second pass over the drive."""
     yield region.write("fill", region.size)
     yield region.write("again", region.share(0.25) if region.quick else region.size, pause=REST_S)
 
 
 class Findings(Writes):
-    """See `findings`."""
+    """Findings of the suite, by name; `findings` describes them."""
 
     first_pass: Writes
     cache_share: float | None
@@ -40,10 +40,10 @@ class Findings(Writes):
 
 
 def findings(recording: Recording) -> Findings:
-    """Both passes.
+    """Findings of both passes.
 
-    - those of `pslc.recording.writes.of_writes`, of the second pass
-    - `first_pass`: the same of the first
+    - the findings of `fill`, for the second pass
+    - `first_pass`: the same for the first pass
     - `cache_share`: the cache of the second pass over that of the first; null where one has no end
     - `first_as_far_bytes_per_s`: the mean of the first pass over as many bytes as the second wrote
     """
@@ -93,20 +93,7 @@ def fit_hints(findings: Findings, start: FitStart) -> list[StartValues]:
 def sentences(findings: Findings) -> list[str]:
     """The second pass beside the first."""
     empty = findings["first_pass"]
-    lines = []
-    first, second = empty["cache_bytes"], findings["cache_bytes"]
-    held = any(doubt.code == AnalysisWarning.HELD.code for doubt in findings["doubts"])
-    if first and second and held:
-        free = f"After a rest of {words.span(REST_S)} the cache has {words.size(second)} free on the full drive"
-        lines.append(f"{free}; it holds {words.size(first)} on the empty one.")
-    elif first and second and write_sentences.alike(first, second):
-        lines.append(f"The cache holds {words.size(first)} on the empty drive, and as much on the full one.")
-    elif first and second:
-        lines.append(f"The cache holds {words.size(second)} on the full drive, {words.size(first)} on the empty one.")
-    elif first is None and second is None:
-        lines.append("No end of a cache, neither on the empty drive nor on the full one.")
-    elif first is not None:
-        lines.append(f"The cache holds {words.size(first)} on the empty drive; {_of_the_full(findings)}.")
+    lines = _of_caches(findings)
     mean, before = findings["fill_mean_bytes_per_s"], findings["first_as_far_bytes_per_s"]
     if mean and before:
         written = findings["phases"][-1]["to_bytes"] if findings["phases"] else 0
@@ -116,11 +103,28 @@ def sentences(findings: Findings) -> list[str]:
     return lines
 
 
+def _of_caches(findings: Findings) -> list[str]:
+    first, second = findings["first_pass"]["cache_bytes"], findings["cache_bytes"]
+    held = any(doubt.code == AnalysisWarning.HELD.code for doubt in findings["doubts"])
+    if first and second and held:
+        free = f"After a rest of {words.span(REST_S)} the cache has {words.size(second)} free on the full drive"
+        return [f"{free}; it holds {words.size(first)} on the empty one."]
+    if first and second and write_sentences.alike(first, second):
+        return [f"The cache holds {words.size(first)} on the empty drive, and as much on the full one."]
+    if first and second:
+        return [f"The cache holds {words.size(second)} on the full drive, {words.size(first)} on the empty one."]
+    if first is None and second is None:
+        return ["No end of a cache, neither on the empty drive nor on the full one."]
+    if first is None:
+        return []
+    return [f"The cache holds {words.size(first)} on the empty drive; {_of_the_full(findings)}."]
+
+
 def _of_the_full(findings: Findings) -> str:
     """What the second pass says of the cache, where its end was not seen."""
     low = findings["cache_bytes_low"]
     if write_sentences.began_full(findings["phases"]):
-        return "on the full one nothing is left of it"
+        return "on the full one, no cache is left"
     return f"on the full one {words.size(low)} or more" if low else "on the full one there is no cliff"
 
 

@@ -122,7 +122,7 @@ class Throughput(TypedDict):
 
 
 class Latency(TypedDict):
-    """One request at a time."""
+    """Latency of requests made one at a time."""
 
     read_percent: int
     request_bytes: int
@@ -140,7 +140,7 @@ class Recovery(TypedDict):
 
 
 class Findings(TypedDict):
-    """See `findings`."""
+    """Findings of the suite, by name; `findings` describes them."""
 
     rounds: int
     steady: bool
@@ -154,7 +154,7 @@ class Findings(TypedDict):
 
 
 def findings(recording: Recording) -> Findings:
-    """Over the steady-state window, which is the last five rounds:
+    """Findings over the steady-state window, which is the last five rounds:
 
     - `iops`: `read_percent`, `request_bytes`, `iops`; `throughput`: `kind`, `request_bytes`, `bytes_per_s`
     - `latency`: `read_percent`, `request_bytes`, `mean_s`, `max_s`
@@ -162,25 +162,62 @@ def findings(recording: Recording) -> Findings:
     - `wsat`: `iops` of each round after a purge
     - `hir`: `wait_s`, `iops` with pauses (mean of the cycles but the first), `baseline_iops` right after, `gain`
     """
-    table: dict[str, dict[tuple[str, int], list[Job]]] = {"iops": {}, "tp": {}, "lat": {}}
-    wsat: list[float] = []
-    hir: dict[int, dict[str, list[float]]] = {}
-    for name, job in jobs(recording):
-        test, *words_of = name.split()
-        if test in table:
-            table[test].setdefault((words_of[1], int(words_of[2])), []).append(job)
-        elif test == "wsat":
-            wsat.append(rate(job, "write"))
-        elif test == "hir":
-            of = hir.setdefault(int(words_of[0]), {"cycles": [], "baseline": []})
-            of["cycles"] += [rate(job, "write")] if int(words_of[1]) else []
-        elif test == "baseline":
-            hir[int(words_of[0])]["baseline"].append(rate(job, "write"))
-    tracked = [_both(job) for job in table["iops"].get(("0/100", 4096), [])]
+    tests = _jobs_by_test(recording)
+    tracked = [_both(job) for job in tests["iops"].get(("0/100", 4096), [])]
     raw = float(recording.facts.get("native_raw_bytes") or recording.capacity_bytes)
     written = sum(part.written_bytes for part in recording.parts if part.jobs[0]["name"].startswith(("purge", "iops")))
     flat = snia_steady(np.array(tracked))
     steady = flat and written >= 2 * raw
+    return {
+        "rounds": len(tracked),
+        "steady": steady,
+        "tracked_iops": tracked,
+        **_matrices(tests),
+        "wsat": [rate(job, "write") for name, job in jobs(recording) if name.split()[0] == "wsat"],
+        "hir": _recoveries(recording),
+        "doubts": _unsteady(recording, flat, written, raw),
+    }
+
+
+JobsByTest = dict[str, dict[tuple[str, int], list[Job]]]
+"""Rounds of each test (`iops`, `tp`, `lat`) by mix and request size."""
+
+
+class _Matrices(TypedDict):
+    """Figures by mix and request size."""
+
+    iops: list[Rate]
+    throughput: list[Throughput]
+    latency: list[Latency]
+
+
+def _jobs_by_test(recording: Recording) -> JobsByTest:
+    tests: JobsByTest = {"iops": {}, "tp": {}, "lat": {}}
+    for name, job in jobs(recording):
+        test, *words_of = name.split()
+        if test in tests:
+            tests[test].setdefault((words_of[1], int(words_of[2])), []).append(job)
+    return tests
+
+
+def _recoveries(recording: Recording) -> list[Recovery]:
+    cycles: dict[int, list[float]] = {}
+    baselines: dict[int, list[float]] = {}
+    for name, job in jobs(recording):
+        test, *words_of = name.split()
+        if test == "hir" and int(words_of[1]):
+            cycles.setdefault(int(words_of[0]), []).append(rate(job, "write"))
+        elif test == "baseline":
+            baselines.setdefault(int(words_of[0]), []).append(rate(job, "write"))
+    recoveries: list[Recovery] = []
+    for wait in (wait for wait in cycles if wait in baselines):
+        paused, base = float(np.mean(cycles[wait])), float(np.mean(baselines[wait]))
+        gain = paused / max(base, 1e-9)
+        recoveries.append({"wait_s": wait, "iops": paused, "baseline_iops": base, "gain": gain})
+    return recoveries
+
+
+def _matrices(table: JobsByTest) -> _Matrices:
     iops: list[Rate] = [
         {"read_percent": int(mix.split("/")[0]), "request_bytes": bs, "iops": _mean([_both(job) for job in done])}
         for (mix, bs), done in table["iops"].items()
@@ -197,23 +234,7 @@ def findings(recording: Recording) -> Findings:
          "max_s": max(job[k]["lat_ns"]["max"] for job in done[-5:] for k in MOVED) / 1e9}
         for (mix, bs), done in table["lat"].items()
     ]  # fmt: skip
-    recovery: list[Recovery] = []
-    for wait, of in hir.items():
-        if of["cycles"] and of["baseline"]:
-            paused, base = float(np.mean(of["cycles"])), float(np.mean(of["baseline"]))
-            gain = paused / max(base, 1e-9)
-            recovery.append({"wait_s": wait, "iops": paused, "baseline_iops": base, "gain": gain})
-    return {
-        "rounds": len(tracked),
-        "steady": steady,
-        "tracked_iops": tracked,
-        "iops": iops,
-        "throughput": throughput,
-        "latency": latencies,
-        "wsat": wsat,
-        "hir": recovery,
-        "doubts": _unsteady(recording, flat, written, raw),
-    }
+    return {"iops": iops, "throughput": throughput, "latency": latencies}
 
 
 def _unsteady(recording: Recording, flat: bool, written: int, raw: float) -> list[MeasurementWarning]:

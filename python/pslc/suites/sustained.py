@@ -24,22 +24,22 @@ LAST = 1 / 6
 
 
 def steps(region: Region) -> Steps:
-    """One job."""
+    """One step with one job that writes for as long as the suite runs."""
     minutes = QUICK_MINUTES if region.quick else MINUTES
     yield region.job("sustained", rw="write", bs="1m", iodepth=32, seconds=60.0 * minutes)
 
 
 class Findings(Writes):
-    """See `findings`."""
+    """Findings of the suite, by name; `findings` describes them."""
 
     steady_bytes_per_s: float | None
     steady_spread: float | None
 
 
 def findings(recording: Recording) -> Findings:
-    """The cache, and what is left.
+    """Size of the cache, and the speed that is sustained.
 
-    - those of `pslc.recording.writes.of_writes`; each phase has `from_s` and `to_s` as well
+    - the findings of `fill`; each phase has `from_s` and `to_s` as well
     - `steady_bytes_per_s`: over the last sixth of the time; `steady_spread`: its fastest tenth
       minus its slowest, divided by their mean; null when nothing was recorded
     """
@@ -57,7 +57,7 @@ def findings(recording: Recording) -> Findings:
 
 
 def sentences(findings: Findings) -> list[str]:
-    """What is left, then what was before."""
+    """The sustained speed, then the speeds before it."""
     steady, spread = findings["steady_bytes_per_s"], findings["steady_spread"]
     if steady is None or spread is None:
         return write_sentences.describe(findings)
@@ -79,7 +79,7 @@ def tables(findings: Findings) -> list[Table]:
 
 
 def pictures(recording: Recording) -> list[Picture]:
-    """Speed against time."""
+    """Write speed against time."""
     speed = curves.speed_by_bytes(recording, recording.findings.typed(Findings)["phases"])
     first, *rest = curves.of_any(recording)
     return [first, speed, *rest]

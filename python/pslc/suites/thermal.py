@@ -66,7 +66,7 @@ def steps(region: Region) -> Steps:
 
 
 class Stress(TypedDict):
-    """A stress."""
+    """Figures of one stress: sequential writes or reads."""
 
     stress: Kind
     start_c: float | None
@@ -78,7 +78,7 @@ class Stress(TypedDict):
 
 
 class Findings(TypedDict):
-    """See `findings`."""
+    """Findings of the suite, by name; `findings` describes them."""
 
     thermal: list[Stress]
     cooling_s: list[float]
@@ -87,7 +87,9 @@ class Findings(TypedDict):
 
 
 def findings(recording: Recording) -> Findings:
-    """- `thermal`: of each `stress` (`write`, `read`) `start_c`, `most_c`, `bytes_per_s` of its first 10 s,
+    """Findings of the suite, in base units.
+
+    - `thermal`: of each `stress` (`write`, `read`) `start_c`, `most_c`, `bytes_per_s` of its first 10 s,
       `throttled_after_s`, `throttled_at_c`, `throttled_bytes_per_s` (the mean from then on, pauses of throttling
       included); null where it was not throttled, or where that is not known
     - `cooling_s`: time constants of the two slowest exponentials that the cooling after the last stress follows; the
@@ -230,7 +232,7 @@ def cooling(seconds: Floats, celsius: Floats) -> list[float]:
 
 
 def sentences(findings: Findings) -> list[str]:
-    """One sentence per stress."""
+    """Temperature and throttling, a sentence for each stress."""
     lines = []
     for row in findings["thermal"]:
         doing = {"write": "Writing", "read": "Reading"}[row["stress"]]
@@ -260,7 +262,7 @@ def _celsius(value: float) -> str:
 
 
 def tables(findings: Findings) -> list[Table]:
-    """One row per stress."""
+    """Table with a row for each stress."""
     columns: list[Column] = [
         ("stress", "stress", str),
         ("speed", "bytes_per_s", words.speed),
@@ -272,7 +274,7 @@ def tables(findings: Findings) -> list[Table]:
 
 
 def pictures(recording: Recording) -> list[Picture]:
-    """Temperature, then speed."""
+    """Temperature against time, then speed against time."""
     lines = []
     if recording.findings.typed(Findings)["temperature_known"]:
         lines.append(Line("chips", curves.minutes(recording), recording.time[TEMPERATURE] / 1000))

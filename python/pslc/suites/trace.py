@@ -42,7 +42,7 @@ CAUSES = {
     "waking": "waking up",
     "commands": "the controller's commands",
 }
-"""What the native part puts the time of a request down to (`Cause` in crates/ssd/src/waits.rs)."""
+"""Label of each part of a request's time, as the native part counts it (`Cause` in crates/ssd/src/waits.rs)."""
 FITS = {
     "wrap": "start again at 0 past the end of the drive (--addresses wrap)",
     "compact": "are packed in the order of their first use (--addresses compact)",
@@ -56,7 +56,7 @@ Floats = NDArray[np.float64]
 
 
 class Latencies(TypedDict):
-    """Of reads or of writes."""
+    """Latencies of reads or of writes, in seconds."""
 
     kind: Kind
     count: int
@@ -75,7 +75,7 @@ class Slow(TypedDict):
 
 
 class Shares(TypedDict):
-    """Where what the host wrote went."""
+    """Destinations of the host's writes."""
 
     share_slc: float | None
     share_direct: float | None
@@ -84,7 +84,7 @@ class Shares(TypedDict):
 
 
 class Inside(Shares):
-    """What only a simulated drive tells."""
+    """Findings that only a simulated drive has."""
 
     cache_bytes: int | None
     cache_most_bytes: int | None
@@ -109,7 +109,7 @@ UNDER_WAY: Replayed = {
 
 
 class Findings(Inside, Wear):
-    """See `findings`."""
+    """Findings of the suite, by name; `findings` describes them."""
 
     requests: int
     trace_s: float
@@ -127,7 +127,9 @@ class Findings(Inside, Wear):
 
 
 def findings(recording: Recording) -> Findings:
-    """- `requests`, `trace_s` (from its first request to its last), `drive_s`
+    """Findings of the suite, in base units.
+
+    - `requests`, `trace_s` (from its first request to its last), `drive_s`
     - `cache_bytes`: what the cache can hold on this drive; `cache_most_bytes`: the most that was in it,
       `cache_most_at_s`; `full_s`: for how long it was full, to a bin of the series; null where there is no cache
     - `share_slc`, `share_direct`, `share_while_folding`: of what the host wrote into cells; null when nothing was
@@ -294,7 +296,7 @@ def _doubts(recording: Recording, result: Findings) -> list[MeasurementWarning]:
 
 
 def row(name: str, recording: Recording) -> WhatIf:
-    """What the table of other caches says of one: a row of `what_if`."""
+    """Row of `what_if` for a recording: its figures in the table of other caches."""
     result = findings(recording)
     of_kind = {of["kind"]: of for of in result["latencies"]}
     writes, reads = of_kind.get("write"), of_kind.get("read")
@@ -313,24 +315,42 @@ def row(name: str, recording: Recording) -> WhatIf:
     }
 
 
-def sentences(findings: Findings) -> list[str]:  # noqa: C901 one sentence for each finding
+def sentences(findings: Findings) -> list[str]:
     """Whether the cache was ever full, how slow the slow ones were and why, and how long the drive lasts."""
-    lines = []
+    return [
+        *_of_cache(findings),
+        *_of_destinations(findings),
+        *_of_latencies(findings),
+        *_of_work(findings),
+        *_of_addresses(findings),
+        *_of_other_caches(findings),
+    ]
+
+
+def _of_cache(findings: Findings) -> list[str]:
     cache, cache_peak = findings["cache_bytes"], findings["cache_most_bytes"]
-    if cache and cache_peak is not None:
-        part = f"{words.size(cache_peak)} of {words.size(cache)} ({words.share(min(cache_peak / cache, 1.0))})"
-        if findings["enough"]:
-            lines.append(f"The write cache was never full: it held at most {part}.")
-        else:
-            held = f", full for {words.span(findings['full_s'])} in all" if findings["full_s"] else ""
-            lines.append(f"The write cache did not take all of it: it held at most {part}{held}.")
-    if findings["share_slc"] is not None:
-        parts = (
-            (findings["share_slc"], "to pSLC"),
-            (findings["share_direct"], "directly to native cells"),
-            (findings["share_while_folding"], "to native cells while it folded"),
-        )
-        lines.append(f"Writes went {', '.join(f'{words.share(part)} {where}' for part, where in parts if part)}.")
+    if not cache or cache_peak is None:
+        return []
+    part = f"{words.size(cache_peak)} of {words.size(cache)} ({words.share(min(cache_peak / cache, 1.0))})"
+    if findings["enough"]:
+        return [f"The write cache was never full: it held at most {part}."]
+    held = f", full for {words.span(findings['full_s'])} in all" if findings["full_s"] else ""
+    return [f"The write cache did not take all of it: it held at most {part}{held}."]
+
+
+def _of_destinations(findings: Findings) -> list[str]:
+    if findings["share_slc"] is None:
+        return []
+    parts = (
+        (findings["share_slc"], "to pSLC"),
+        (findings["share_direct"], "directly to native cells"),
+        (findings["share_while_folding"], "to native cells while it folded"),
+    )
+    return [f"Writes went {', '.join(f'{words.share(part)} {where}' for part, where in parts if part)}."]
+
+
+def _of_latencies(findings: Findings) -> list[str]:
+    lines = []
     for of in findings["latencies"]:
         times = [words.span(took) for took in (of["p50_s"], of["p99_s"], of["p999_s"])]
         lines.append(f"Latency of {of['kind']}s: median {times[0]}, 99 % {times[1]}, 99.9 % {times[2]}.")
@@ -339,6 +359,11 @@ def sentences(findings: Findings) -> list[str]:  # noqa: C901 one sentence for e
         causes = [f"{CAUSES[of['cause']]} {words.share(of['share'])}" for of in slow]
         if causes:
             lines.append(f"The slowest 1 % of {kind}s spent their time on: {', '.join(causes)}.")
+    return lines
+
+
+def _of_work(findings: Findings) -> list[str]:
+    lines = []
     dies, link = findings["busy_dies"], findings["busy_link"]
     if dies is not None and link is not None:
         lines.append(f"The dies were busy {words.share(dies)} of the time, the link {words.share(link)}.")
@@ -346,9 +371,18 @@ def sentences(findings: Findings) -> list[str]:  # noqa: C901 one sentence for e
         years = findings["life_years"]
         lasts = "" if years is None else f"; it lasts {words.years(years)} of this{_of_whole(years, findings)}"
         lines.append(f"Write amplification is {findings['waf']:.2f}{lasts}.")
-    if findings["moved"]:
-        part = words.share(findings["moved"] / findings["requests"])
-        lines.append(f"{part} of the requests were moved: the trace's addresses {FITS[findings['fit']]}.")
+    return lines
+
+
+def _of_addresses(findings: Findings) -> list[str]:
+    if not findings["moved"]:
+        return []
+    part = words.share(findings["moved"] / findings["requests"])
+    return [f"{part} of the requests were moved: the trace's addresses {FITS[findings['fit']]}."]
+
+
+def _of_other_caches(findings: Findings) -> list[str]:
+    lines = []
     for other in findings["what_if"] or []:
         if "refused" in other:
             lines.append(f"What if {other['name']}: {other['refused']}.")
@@ -413,7 +447,7 @@ def _what_if(rows: list[WhatIf]) -> Table:
 
 
 def pictures(recording: Recording) -> list[Picture]:
-    """How full the cache was over time, then what any run shows."""
+    """Fill level of the cache over time, then the pictures of any run."""
     if not recording.is_simulated:
         return curves.of_any(recording)
     minutes = recording.time["end_ns"].astype(np.float64) / 6e10 - recording.start_ns / 6e10

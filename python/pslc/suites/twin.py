@@ -28,19 +28,19 @@ from pslc.suites import Steps
 OF_SUITES = True
 QUICK = "fill and recovery only"
 ORDER: Final = ("qd-sweep", "fill", "recovery", "burst", "overwrite", "second-pass", "random-steady")
-"""What tells most first; docs/twin.md has the table."""
+"""Order of the suites, the most informative first; docs/twin.md has the table."""
 QUICK_ORDER: Final = ("fill", "recovery")
 BEGIN: Final = "begin-"
 REST_S: Final = 60.0
 RESTS: Final = 0.05
-"""Of a budget of time: as long a rest is at most."""
+"""Longest rest, as a share of a budget of time."""
 SLOW: Final = 300e6
 """Bytes a second at which the time of a suite is estimated before anything was measured."""
 SPAN: Final = 128
 """Times as large as what queues are tried on is the drive."""
 LEAST_SPAN: Final = 64 << 20
 PART: Final = 0.6
-"""Of the budget that a fill of a part of the drive may take, where all of it is too much."""
+"""Share of the budget that a fill of a part of the drive may take, if a fill of the whole drive exceeds the budget."""
 
 
 def steps(region: Region) -> Steps:
@@ -112,7 +112,7 @@ def parts_by_suite(recording: Recording) -> dict[str, Recording]:
 
 
 def between(recording: Recording) -> dict[str, str]:
-    """What makes the drive forget and rest before each suite: job files."""
+    """Job files that trim the drive and let it rest, by the suite they precede."""
     begun = [part for part in recording.parts if part.jobs and part.jobs[0]["name"].startswith(BEGIN)]
     return {part.jobs[0]["name"].removeprefix(BEGIN): part.job_file for part in begun}
 
@@ -134,7 +134,7 @@ class SuiteRun(TypedDict):
 
 
 class Findings(TypedDict):
-    """See `findings`."""
+    """Findings of the suite, by name; `findings` describes them."""
 
     suites: list[SuiteRun]
     left_out: list[str]
@@ -142,7 +142,9 @@ class Findings(TypedDict):
 
 
 def findings(recording: Recording) -> Findings:
-    """- `suites`: of each suite that was run `suite`, `written_bytes`, `seconds` and its `findings`
+    """Findings of the suite, in base units.
+
+    - `suites`: of each suite that was run `suite`, `written_bytes`, `seconds` and its `findings`
     - `left_out`: those that the budget left out
     """
     quick = bool(recording.scope.get("quick"))
@@ -163,14 +165,14 @@ def findings(recording: Recording) -> Findings:
 
 
 def sentences(findings: Findings) -> list[str]:
-    """What was run, and what to do next."""
+    """Suites that were run, and the next step."""
     names = [row["suite"] for row in findings["suites"]]
     written = sum(row["written_bytes"] for row in findings["suites"])
     return [f"Measured {', '.join(names)}, writing {words.size(written)}.", "pslc fit makes a twin of it."]
 
 
 def tables(findings: Findings) -> list[Table]:
-    """One row per suite."""
+    """Table with a row for each suite."""
     columns: list[Column] = [
         ("suite", "suite", str),
         ("written", "written_bytes", words.size),

@@ -30,11 +30,13 @@ DEPTH = 1024
 
 @dataclass(frozen=True)
 class Part:
-    """How a trace is read, and which part of it is wanted.
+    """Part of a trace, and how its file is read.
 
     Attributes:
-        format: one of `pslc trace formats`; found out where it is None.
-        columns: of a table, pairs of what and name.
+        format: one of `pslc trace formats`; None: detected.
+        columns: of a table, pairs of a role and a column's name.
+        skip_broken: leave out lines that cannot be read, and count them.
+        device: one device of several; None: all of them.
         from_s, to_s: since its first request.
         without: kinds of requests that are left out.
         scale, align: offsets are divided by `scale`, then rounded down to multiples of `align` bytes.
@@ -53,11 +55,12 @@ class Part:
 
 @dataclass(frozen=True)
 class Replay:
-    """How a trace is replayed.
+    """Options of a trace's replay.
 
     Attributes:
+        part: the part of the trace that is replayed.
         pace: `original`, at its own times, or `asap`, as soon as one of `iodepth` is free.
-        speed: so many times as fast as it was.
+        speed: 2 is twice as fast as recorded.
         iodepth: the most requests under way; None: 1024 at its own pace, 32 else.
         fit: addresses past the end of the drive are an error (`exact`), begin again at 0 (`wrap`), lie side by side
             in the order of their first use (`compact`), or shrink alike (`scale`).
@@ -74,7 +77,7 @@ class Replay:
     what_if: bool = False
 
     def document(self) -> ReplayDocument:
-        """As a recording keeps it."""
+        """The options as run.json holds them."""
         return cast(ReplayDocument, asdict(self))
 
 
@@ -86,10 +89,10 @@ def part(
     begin: str | None,
     end: str | None,
 ) -> Part:
-    """What the options of the command line ask for.
+    """Build the part of a trace from options of the command line.
 
     Raises:
-        PslcError: one is not understood.
+        PslcError: an option cannot be parsed.
     """
     pairs = []
     for pair in columns.split(",") if columns else ():

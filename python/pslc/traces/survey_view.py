@@ -1,4 +1,4 @@
-"""What is in a trace, in words, tables and pictures: of `TraceFile.survey`."""
+"""Survey of a trace in words, tables and pictures, from `TraceFile.survey`."""
 
 from functools import lru_cache
 from pathlib import Path
@@ -18,7 +18,7 @@ MOST_ROWS = 8
 
 
 def requests(survey: Survey) -> int:
-    """All of them."""
+    """Number of requests of a trace, of all kinds and devices."""
     return sum(sum(device["count"].values()) for device in survey["devices"])
 
 
@@ -28,15 +28,18 @@ def _total(survey: Survey, what: Literal["count", "bytes", "sequential"], kind: 
 
 def sentences(survey: Survey) -> list[str]:
     """Volume and mix, sequence, working set, rewriting, pauses and bursts."""
+    return [*_of_volume(survey), *_of_working_set(survey), *_of_pauses(survey)]
+
+
+def _of_volume(survey: Survey) -> list[str]:
     seconds = survey["duration_ns"] / 1e9
     moved = {kind: _total(survey, "bytes", kind) for kind in ("read", "write", "trim")}
-    lines = []
     parts = [f"{words.size(moved[kind])} {verb}" for kind, verb in
              (("write", "written"), ("read", "read"), ("trim", "trimmed")) if moved[kind]]  # fmt: skip
     flushes = _total(survey, "count", "flush")
     parts += [f"{words.count(flushes)} flush{'es' if flushes > 1 else ''}"] if flushes else []
     rate = f", {words.speed((moved['write'] + moved['read']) / seconds)} on average" if seconds else ""
-    lines.append(f"{_joined(parts) or 'Nothing moved'}{rate}.")
+    lines = [f"{_joined(parts) or 'Nothing moved'}{rate}."]
     for kind in ("write", "read"):
         count = _total(survey, "count", kind)
         if count:
@@ -44,17 +47,26 @@ def sentences(survey: Survey) -> list[str]:
             sequential = f"{words.share(part)} of them" if part else "none of them"
             mean = words.size(moved[kind] / count)
             lines.append(f"{words.count(count)} {kind}s of {mean} on average, {sequential} sequential.")
+    return lines
+
+
+def _of_working_set(survey: Survey) -> list[str]:
+    lines = []
+    written = _total(survey, "bytes", "write")
     if survey["touched_bytes"]:
         lines.append(
-            f"It uses {words.size(survey['touched_bytes'])} and writes {words.size(survey['written_bytes'])} of it."
+            f"Working set: {words.size(survey['touched_bytes'])}, written: {words.size(survey['written_bytes'])}."
         )
-    if moved["write"]:
-        again = min(survey["rewritten_bytes"] / moved["write"], 1.0)
-        lines.append(
-            f"{words.share(again)} of what is written was written before." if again else "Nothing is rewritten."
-        )
-    if survey["timed"] and seconds:
+    if written:
+        again = min(survey["rewritten_bytes"] / written, 1.0)
+        lines.append(f"{words.share(again)} of the writes are rewrites." if again else "Nothing is rewritten.")
+    if survey["timed"] and survey["duration_ns"]:
         lines.append(f"The queue depth was {words.count(survey['took_ns'] / survey['duration_ns'])} on average.")
+    return lines
+
+
+def _of_pauses(survey: Survey) -> list[str]:
+    lines = []
     pauses = [row for row in survey["bursts"] if row["pauses"]]
     if pauses:
         longest = words.span(survey["longest_pause_ns"] / 1e9)
@@ -87,7 +99,7 @@ def _joined(parts: list[str]) -> str:
 
 
 def tables(survey: Survey) -> list[Table]:
-    """Devices, sizes, bursts."""
+    """Tables of a trace's devices, request sizes and bursts."""
     shown = []
     if len(survey["devices"]) > 1:
         largest = sorted(survey["devices"], key=lambda row: -sum(row["bytes"].values()))
@@ -156,7 +168,7 @@ def _sizes(sizes: list[tuple[Op, int, int]]) -> Picture:
 
 
 def doubts(survey: Survey) -> list[MeasurementWarning]:
-    """What may be wrong with it."""
+    """Warnings about a trace."""
     warnings = reading_doubts(survey)
     if _total(survey, "bytes", "read") and not _total(survey, "bytes", "write"):
         warnings.append(
@@ -169,7 +181,7 @@ def doubts(survey: Survey) -> list[MeasurementWarning]:
 
 
 def reading_doubts(survey: Survey) -> list[MeasurementWarning]:
-    """What was wrong with it as it was read."""
+    """Warnings about the reading of a trace's file."""
     warnings = []
     if survey["skipped"]:
         count = words.count(survey["skipped"])

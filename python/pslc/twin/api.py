@@ -26,7 +26,7 @@ Source = Recording | str | Path
 
 
 class DriveFacts(TypedDict, total=False):
-    """What is known of a drive besides the data.
+    """Facts about a drive besides the data of a fit.
 
     Attributes:
         published: figures of a review in place of data: `cache=435GB speed1=4000MB/s ...`.

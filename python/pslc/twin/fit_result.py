@@ -60,7 +60,7 @@ class FitStatistics:
 
     @property
     def cost(self) -> str:
-        """What the search took, for people: `12 000 evaluations, 5 min 8 s of a core`."""
+        """Cost of the search, for people: `12 000 evaluations, 5 min 8 s of a core`."""
         return f"{words.count(self.evaluations)} evaluations, {words.span(self.cpu_seconds)} of a core"
 
     def document(self) -> dict[str, object]:

@@ -21,9 +21,11 @@ from pslc.twin.residuals import log_ratios, weighted_residuals
 UNKNOWN_DIES: Final = ((1.0, 0.6), (1.0, 1.6), (0.5, 1.2), (2.0, 0.85), (4.0, 1.4))
 """Factors of dies and of superblocks of alternative geometries, where nothing is known of the parts."""
 KNOWN_DIES: Final = ((1.0, 0.6), (1.0, 1.6), (1.0, 1.2), (1.0, 0.85))
-"""The same where reads determined the number of dies, but not how their blocks make superblocks."""
+"""Factors of dies and of superblocks of alternative geometries, if reads determined the number of dies, but not how
+their blocks make superblocks."""
 KNOWN_PARTS: Final = ((1.0, 0.9), (1.0, 1.07), (1.0, 1.15), (1.0, 0.95))
-"""The same where the parts are known: only where in a superblock a job begins is not."""
+"""Factors of dies and of superblocks of alternative geometries, if the parts are known: only the position in a
+superblock at which a job begins is not."""
 MAX_LOG_RATIO: Final = 1.0
 """Log ratios are clipped to this before their variance is taken: a job that could not run says nothing of geometry."""
 

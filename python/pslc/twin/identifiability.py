@@ -1,4 +1,4 @@
-"""Which suite determines which parameter, as `make identify` measured it."""
+"""Identifiability: the parameters that each suite determines, as `make identify` measured it."""
 
 from __future__ import annotations
 

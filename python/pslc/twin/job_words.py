@@ -1,4 +1,4 @@
-"""What people call a job of a suite: `again` of second-pass is "the second pass"."""
+"""Names of suites' jobs for people: `again` of second-pass is "the second pass"."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def job_in_words(suite: str, job: str) -> str:
 
 
 def part_in_words(bins: int, index: int) -> str:
-    """What people call part `index` of a job in `bins` equal parts, such as its last quarter, or 6 to 12 % of it."""
+    """Name of part `index` of a job in `bins` equal parts, such as "its last quarter", or "from 6 to 12 % of it"."""
     if bins == 1:
         return "all of it"
     if bins == len(QUARTERS):

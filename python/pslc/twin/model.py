@@ -224,7 +224,7 @@ PARAMETERS: Final = {
                   "read of a page in native mode"),
     )
 }  # fmt: skip
-"""In the order of a report."""
+"""Parameters of the model, in the order of a report."""
 RULE_PARAMETERS: Final = {
     "direct-then-fold": ["watermark"],
     "fold": ["batch"],

@@ -44,7 +44,7 @@ class Observation:
         return float(np.log(np.clip(self.value, low, self.high))), max(sd, MIN_OBSERVATION_SD)
 
     def contradiction(self, value: float) -> str | None:
-        """What to say of a twin whose value lies clearly outside the interval; None within."""
+        """Sentence about a twin whose value lies clearly outside the interval; None if it lies within."""
         slack = float(np.exp(MIN_OBSERVATION_SD))
         if self.low / slack <= value <= self.high * slack:
             return None

@@ -180,12 +180,12 @@ def to_scale(parameter: Parameter, value: float) -> float:
 
 @dataclass(frozen=True)
 class Convergence:
-    """How the search for a candidate ended.
+    """End of the search for a candidate.
 
     Attributes:
-        success: the search converged.
+        success: whether the search converged.
         status: status of SciPy's last `least_squares`: 0 limit of evaluations, 1 to 4 converged; None: not run.
-        message: why it ended.
+        message: reason for the end.
     """
 
     success: bool = False
@@ -234,7 +234,7 @@ class Candidate:
 
     @property
     def firmware(self) -> FirmwareModel:
-        """The firmware model."""
+        """Firmware model of this candidate."""
         return self.problem.model.firmware
 
     @property

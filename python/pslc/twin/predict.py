@@ -32,7 +32,7 @@ NOT_IDENTIFIED: Final = ("over_provisioning", "command", "buffer", "slc_read", "
 PAUSES_S: Final = (3.0, 30.0, 600.0)
 """Pauses that stand for those of `recovery`."""
 PREDICTION_BIN_FACTOR: Final = 64
-"""How many times coarser a simulated run is recorded: only its totals are used."""
+"""Factor by which the bins of a simulated run are coarser than usual: only its totals are used."""
 
 Measure = tuple[str, str, str]
 """Suite, name of the measure, unit."""
@@ -105,7 +105,8 @@ def prediction_jobs(capacity_bytes: int) -> dict[Measure, list[str]]:
 
 
 def small_io_jobs(capacity_bytes: int) -> dict[Measure, list[str]]:
-    """The same for small requests, one by one or in parallel, which only a full-size drive answers."""
+    """Jobs that measure small requests, one by one or in parallel, by the measure they give. Only a full-size drive can
+    answer them."""
     span = min(1 << 30, capacity_bytes // 8) // MIB * MIB
     lay = f"[lay]\nstonewall\nrw=write\nbs=1m\nioengine=io_uring\niodepth=32\ndirect=1\noffset=0\nsize={span}\n"
     jobs = {}

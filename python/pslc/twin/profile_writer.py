@@ -225,7 +225,7 @@ def missing_suites(result: FitResult, parameter: str) -> list[str]:
 
 
 def provenance(result: FitResult) -> dict[str, str]:
-    """Where each key of the profile comes from."""
+    """Source of each key of the profile."""
     sources = {"name": "given to pslc fit", "capacity": "stated", "link": "stated, or assumed for its speed"}
     sources |= dict(result.geometry.sources)
     sources["nand.bits_per_cell"] = "stated" if result.priors.bits_per_cell else "assumed, for its slowest speed"

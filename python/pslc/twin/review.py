@@ -1,5 +1,5 @@
-"""What a review does not tell: the missing figures of a fill, each with an interval, from the others, parts or other
-drives.
+"""Completion of a review's figures: the missing figures of a fill, each with an interval, from the others, from parts
+or from other drives.
 
 A review may tell one speed, two speeds and a mean, or all of it. What follows from what is told goes first (a mean
 and the speeds tell where a phase ends), then the parts of the drive, then what other drives do.
@@ -20,8 +20,8 @@ Interval = tuple[float, float, float]
 """The usual value, and the bounds that nine drives of ten are within."""
 
 CACHE_SHARES: Final[dict[int, Interval]] = {3: (0.08, 0.012, 0.35), 4: (0.14, 0.019, 0.25)}
-"""Of the capacity, by bits a cell: 95 drives of TLC and 22 of QLC that have a cache (docs/accuracy/drives.csv, as the
-others here)."""
+"""Size of the cache as a share of the capacity, by bits per cell: 95 drives of TLC and 22 of QLC that have a cache
+(docs/accuracy/drives.csv, as the other tables here)."""
 FIRST_OVER_LINK: Final[Interval] = (0.70, 0.24, 0.95)
 """First phase over what the link carries, of 125 drives."""
 SECOND_OVER_FIRST: Final[dict[int, Interval]] = {3: (0.35, 0.125, 0.72), 4: (0.088, 0.025, 0.35)}
@@ -29,13 +29,13 @@ SECOND_OVER_FIRST: Final[dict[int, Interval]] = {3: (0.35, 0.125, 0.72), 4: (0.0
 LAST_OVER_SECOND: Final[Interval] = (0.40, 0.25, 1.0)
 """Third phase over the second, of the drives that have one and do not empty their cache before."""
 END_ERROR_SHARE: Final = 0.1
-"""Of the capacity: how far ends of direct phases are from capacity - (n-1)S, of ten drives."""
+"""Error of the end of a direct phase computed as capacity - (n-1)S, as a share of the capacity, over ten drives."""
 PARTS_ERROR: Final = 0.4
 """Relative error of speeds from parts that nine of ten stay within (ACCURACY.md)."""
 MAX_MEAN_SHARE: Final = 0.9
-"""Of the slowest speed that is told: a mean below it needs a slower phase; reviews round by less."""
+"""A mean below this share of the slowest stated speed needs a slower phase; reviews round by less."""
 MIN_DIRECT_SHARE: Final = 0.02
-"""Of the capacity: the shortest second phase that a third one follows."""
+"""Shortest second phase before a third one, as a share of the capacity."""
 
 
 @dataclass
@@ -55,12 +55,13 @@ class Figures:
 
 @dataclass(frozen=True)
 class Drive:
-    """What is known of the drive that was reviewed.
+    """Facts about the reviewed drive.
 
     Attributes:
-        bits_per_cell: 3 where nobody says.
-        link_bytes_per_s: None: not known.
-        cache_bytes, slc_bytes_per_s, native_bytes_per_s: as its parts have them; None: they are not known.
+        capacity_bytes: capacity of the drive.
+        bits_per_cell: 3 if unknown.
+        link_bytes_per_s: data rate of the link; None: unknown.
+        cache_bytes, slc_bytes_per_s, native_bytes_per_s: as its parts have them; None: unknown.
     """
 
     capacity_bytes: int
@@ -102,7 +103,7 @@ class Completion:
 
     @property
     def capacity(self) -> float:
-        """Bytes."""
+        """Capacity of the reviewed drive, in bytes."""
         return float(self.drive.capacity_bytes)
 
     def cache(self) -> float:
@@ -120,7 +121,7 @@ class Completion:
         return self.infer("cache", usual, (low, high), f"as drives of {cells} have it")
 
     def first_speed(self) -> float:
-        """From the parts, or as other drives use their link.
+        """Infer the speed of the first phase in bytes/s, from the parts or from the usual use of the link.
 
         Raises:
             PslcError: neither parts nor link are known.
@@ -138,7 +139,7 @@ class Completion:
         return self.infer("speed1", usual * link, (low * link, high * link), "as drives use such a link")
 
     def second_end(self) -> float:
-        """Where the third phase begins: from the mean, or by the law of the direct phase."""
+        """Infer the start of the third phase in bytes, from the mean or by the law of the direct phase."""
         speeds, cache, mean = self.figures.speeds, self.figures.ends[1], self.figures.mean
         if mean and {1, 2, 3} <= speeds.keys() and speeds[2] != speeds[3]:
             rest = self.capacity / mean - cache / speeds[1] + cache / speeds[2] - self.capacity / speeds[3]
@@ -152,7 +153,7 @@ class Completion:
         return self.infer("end2", end, bounds, "where the space ends: capacity - (n-1)S")
 
     def second_speed(self) -> float:
-        """From the parts, the third phase or the first."""
+        """Infer the speed of the second phase in bytes/s, from the parts, the third phase or the first."""
         native, third = self.drive.native_bytes_per_s, self.figures.speeds.get(3)
         if native:
             return self.infer(
@@ -167,7 +168,8 @@ class Completion:
         return self.infer("speed2", third / usual, (third / high, third / low), "as third phases of other drives go")
 
     def third_speed(self) -> float | None:
-        """Of a drive whose second phase is told to end before the drive; None: the mean tells."""
+        """Infer the third phase's speed of a drive whose second phase is stated to end before the drive does; None if
+        the mean determines it."""
         if self.figures.mean:
             return None
         usual, low, high = LAST_OVER_SECOND
@@ -192,7 +194,7 @@ def complete(figures: Figures, drive: Drive) -> list[str]:
         last = 3
     if last == 1:
         return [
-            "one speed is told: it is taken for the whole fill; a drive with a cache has more, such as cache= and mean="
+            "only one speed is stated, so it counts for the whole fill; a drive with a cache needs more, such as cache="
         ]
     if 1 not in speeds:
         speeds[1] = done.first_speed()

@@ -20,7 +20,7 @@ from pslc.twin.optimizer import Candidate, FitProblem
 WELL_DETERMINED_LOG_SD: Final = 0.015
 """Standard deviation on its scale below which a parameter stays as the first write determined it."""
 DRAWS: Final = 24
-"""Random starts."""
+"""Number of random starts of a fit."""
 CHANGE_PROBABILITY: Final = 0.5
 """Probability that a draw changes a value."""
 WEAK_PARAMETERS: Final = {"dynamic_min": 1.0, "residue": 0.3}
@@ -57,7 +57,7 @@ def _best_with(start: Candidate, alternatives: Sequence[dict[str, float]]) -> Ca
 
 
 def fit_hints(dataset: Dataset, candidate: Candidate) -> list[StartValues]:
-    """What the findings of a dataset's suite say of values, for a candidate that was fitted without it."""
+    """Initial values that follow from the findings of a dataset's suite, for a candidate that was fitted without it."""
     firmware, values = candidate.firmware, candidate.values
     equivalent: list[dict[str, float]] = []
     if firmware.when_full == "direct-while-folding":

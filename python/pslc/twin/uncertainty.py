@@ -37,7 +37,7 @@ STEP_SHARES: Final = (1.0, 0.5, 0.25)
 FIRST_PROFILE_SDS: Final = 4.0
 """First step of a profile, in standard deviations."""
 FIRST_PROFILE_ERRORS: Final = 3.0
-"""The same in standard deviations of the model's error: what remains anyway is not worth a look."""
+"""First step of a profile, in standard deviations of the model's error: a smaller change is not significant."""
 LUCK_STEP_SDS: Final = 0.2
 """Smallest step of a profile: its cost is that of leaving an optimum at which chance was kind."""
 PROFILE_GROWTH: Final = 3.0

@@ -1,4 +1,4 @@
-"""Why a drive became slow while it worked, as far as that is to be seen from outside."""
+"""Causes of a slowdown while a drive works, as far as they can be determined without its counters."""
 
 from __future__ import annotations
 
@@ -20,29 +20,30 @@ SAME: Final = 0.2
 LEAST_CACHE: Final = 128e6
 """Bytes: less is in a drive's DRAM, or an accident."""
 FLUSHED: Final = 3.0
-"""By how much flushes for each request have to rise so that they are why."""
+"""Smallest ratio of flushes per request, after to before, at which flushes are the cause."""
 
 CAUSES: Final = {
     "link": "the link had trained lower",
     "heat": "the drive throttled for heat",
     "flush": "writes were flushed more often",
     "cache": "the SLC cache was full",
-    "room": "the drive made room while it took writes in, by folding or collection",
-    "unknown": "why is not to be seen from outside",
+    "room": "the drive was folding or collecting garbage beside the writes",
+    "unknown": "the cause cannot be determined without the drive's counters",
 }
-"""In the order in which they are thought of."""
+"""Causes of a slowdown, in the order in which they are tested."""
 
 
 @dataclass(frozen=True)
 class Because:
-    """One of `CAUSES`, and how sure it is: `sure`, `very likely`, `likely`, `perhaps`; empty where it is unknown."""
+    """Cause of a slowdown, one of `CAUSES`, and its certainty: `sure`, `very likely`, `likely`, `perhaps`; empty if the
+    cause is unknown."""
 
     cause: str
     sureness: str
 
 
 def why(fall: Slowdown, slowdowns: Sequence[Slowdown], changes: Sequence[Change], throttled: bool | None) -> Because:
-    """Why the speed fell.
+    """Determine the cause of a slowdown.
 
     Args:
         slowdowns: all falls that were seen.
@@ -53,8 +54,10 @@ def why(fall: Slowdown, slowdowns: Sequence[Slowdown], changes: Sequence[Change]
         return Because("link", "sure")
     if fall.after.celsius >= HOT and throttled is not False:
         return Because("heat", "very likely" if throttled else "likely")
-    if fall.kind == "read":
-        return Because("unknown", "")
+    return _cause_of_writes(fall, slowdowns) if fall.kind == "write" else Because("unknown", "")
+
+
+def _cause_of_writes(fall: Slowdown, slowdowns: Sequence[Slowdown]) -> Because:
     rise = fall.after.flushes / fall.before.flushes if fall.before.flushes > 0 else math.inf
     if fall.after.flushes > 0.1 and rise >= FLUSHED:
         return Because("flush", "likely")
@@ -62,18 +65,16 @@ def why(fall: Slowdown, slowdowns: Sequence[Slowdown], changes: Sequence[Change]
         return Because("room", "likely")
     if fall.since_pause_bytes < LEAST_CACHE:
         return Because("unknown", "")
-    same = [
-        event
-        for event in slowdowns
-        if event is not fall
-        and event.kind == "write"
-        and event.pause_observed
-        and not event.is_further
-        and abs(event.since_pause_bytes - fall.since_pause_bytes) <= SAME * fall.since_pause_bytes
-    ]
+    again = any(_fell_alike(fall, event) for event in slowdowns if event is not fall)
     # A drive that was slow after a short pause, and fast after a longer one, folds in pauses.
-    surely = fall.recovery.idle_s >= MIN_PAUSE_S and (same or fall.recovery.insufficient_idle_s)
+    surely = fall.recovery.idle_s >= MIN_PAUSE_S and (again or fall.recovery.insufficient_idle_s)
     return Because("cache", "very likely" if surely else "likely")
+
+
+def _fell_alike(fall: Slowdown, event: Slowdown) -> bool:
+    """Whether writes fell once more after as many bytes since a pause."""
+    is_first_fall = event.kind == "write" and event.pause_observed and not event.is_further
+    return is_first_fall and abs(event.since_pause_bytes - fall.since_pause_bytes) <= SAME * fall.since_pause_bytes
 
 
 def lower(change: Change) -> bool:
@@ -82,7 +83,7 @@ def lower(change: Change) -> bool:
 
 
 def carries(link: str) -> float:
-    """What a link carries, in proportion: `16.0 GT/s PCIe x4` is 64."""
+    """Relative data rate of a link: `16.0 GT/s PCIe x4` is 64."""
     speed, _, rest = link.partition(" ")
     return float(speed) * int(rest.rpartition("x")[2])
 

@@ -1,4 +1,4 @@
-"""What Linux counts of a block device (Documentation/block/stat.rst)."""
+"""Linux's counters of a block device (Documentation/block/stat.rst)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Counters:
             raise TargetError(f"{self.path}: {error.strerror}", "lsblk lists the block devices") from None
 
     def now(self) -> tuple[int, ...]:
-        """In the order of `FIELDS`, in bytes and nanoseconds.
+        """Current values of the counters in the order of `FIELDS`, in bytes and nanoseconds.
 
         Raises:
             OSError: the device is gone.

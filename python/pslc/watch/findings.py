@@ -1,4 +1,5 @@
-"""What a watched drive's recording says: what happened when, in words, and why as far as that is to be seen."""
+"""Findings about a watched drive: its slowdowns in time, in words, and their causes as far as they can be
+determined."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ from pslc.watch.recorded import load_of
 FULL: Final = 0.9
 """Share of a file system from which a drive behind it has little room for a cache."""
 STILL_S: Final = 2.0
-"""For so long nothing was completed although something was under way: the drive stood still."""
+"""Shortest stall in seconds: requests were under way and none was completed."""
 FAILED: Final = 0b1100
 """NVMe's critical warnings that it is not reliable, or only read; smartctl's FAILED of an ATA drive is the first."""
 WORN: Final = 90
@@ -38,7 +39,7 @@ MOST_SAID: Final = 6
 
 
 class Fell(TypedDict):
-    """When reads or writes became slow, why, and when they were fast again."""
+    """Slowdown of reads or writes, with its cause and the time until the drive was fast again."""
 
     kind: str
     at_s: float
@@ -86,7 +87,7 @@ class Heat(TypedDict):
 
 
 class Wear(TypedDict):
-    """Of the health log, first and last; null where it does not say."""
+    """Wear of a watched drive by its health log, first and last value; null if the log lacks it."""
 
     critical_warning: list[int | None]
     available_spare: list[int | None]
@@ -97,7 +98,7 @@ class Wear(TypedDict):
 
 
 class Findings(Heat):
-    """See `findings`."""
+    """Findings about a watched drive, by name; `findings` describes them."""
 
     watched_s: float
     began_unix: float
@@ -121,7 +122,7 @@ class Findings(Heat):
 
 
 def findings(recording: Recording) -> Findings:
-    """What happened while it was watched, in base units; times are since the beginning.
+    """Findings about a watched drive in base units; times are since the start of the recording.
 
     - `watched_s`, `began_unix` (0: not known), `read_bytes`, `written_bytes`, `discarded_bytes`, `busy`: share
     - `falls`: each time that reads or writes became slow and it was the drive: `kind`, `at_s`, `from_bytes_per_s`,
@@ -255,12 +256,12 @@ def _years_left(logs: Sequence[HealthLog], written: float, seconds: float) -> fl
 
 
 class WatchWarning(WarningCode):
-    """Of what was seen of a drive at work."""
+    """Warnings about the observation of a drive at work."""
 
     VIRTUAL = "the machine is virtual, so the drive may be shared, cached or emulated: watch on the machine itself"
-    NO_PAUSE = "it was never left alone for 10 s, so what was written before counts too: watch longer"
-    INTERVALS = "intervals are of {span}, so pauses and falls within one are not seen: take intervals of 1 s"
-    GAPS = "for {span} nobody looked (the machine slept, or was busy): what was then is missed"
+    NO_PAUSE = "the drive was never idle for 10 s, so earlier writes may still fill its cache: watch longer"
+    INTERVALS = "each interval is {span} long, so shorter pauses and slowdowns are invisible: take intervals of 1 s"
+    GAPS = "no sample was taken for {span} (the machine slept, or was busy): the report misses what happened then"
 
 
 def _doubts(recording: Recording, load: Load) -> list[MeasurementWarning]:
@@ -279,20 +280,40 @@ def _doubts(recording: Recording, load: Load) -> list[MeasurementWarning]:
 
 
 def sentences(findings: Findings) -> list[str]:
-    """What happened when, the gravest first."""
+    """Slowdowns and other events, a sentence each, the gravest first."""
     lines = [_fall(row, findings) for row in findings["falls"][:MOST_SAID]]
     left = len(findings["falls"]) - len(lines)
     if left > 0:
-        lines.append(f"It happened {left} more times; the table has them all.")
+        lines.append(f"{left} more slowdowns are in the table.")
     if not lines and (findings["read_bytes"] or findings["written_bytes"]):
-        lines.append("Neither reads nor writes became slow for reasons of the drive's.")
-    if any(row["cause"] in ("cache", "room") for row in findings["falls"]) and not findings["discards"]:
-        full = findings["full"]
-        if full is not None and full >= FULL:
-            lines.append(
-                f"Nothing was discarded, and the file system on it is {words.share(full)} full: a full drive has "
-                "little room for a cache. fstrim tells it what is free."
-            )
+        lines.append("The drive caused no slowdown.")
+    lines += [*_of_free_space(findings), *_of_events(findings), *_of_wear(findings)]
+    if not findings["watched_s"]:
+        return lines
+    kinds = [f"{words.size(row['bytes'])} {verb}" for row, verb in _verbs(findings)]
+    moved = " and ".join(kinds) or "Nothing moved"
+    lines.append(
+        f"{moved} in {words.span(findings['watched_s'])}. The drive was busy for {words.share(findings['busy'])} of "
+        f"that time, and at most {words.size(findings['most_since_pause_bytes'])} were written without a pause of "
+        f"{MIN_PAUSE_S:.0f} s."
+    )
+    return lines
+
+
+def _of_free_space(findings: Findings) -> list[str]:
+    is_slow = any(row["cause"] in ("cache", "room") for row in findings["falls"])
+    full = findings["full"]
+    if not is_slow or findings["discards"] or full is None or full < FULL:
+        return []
+    return [
+        f"Nothing was discarded, and the file system on the drive is {words.share(full)} full: a full drive has little "
+        "room for a cache. Run fstrim to discard free space."
+    ]
+
+
+def _of_events(findings: Findings) -> list[str]:
+    """Stalls, changes of the link, and heat."""
+    lines = []
     for row in findings["stood_still"][:MOST_SAID]:
         lines.append(f"Nothing was completed for {words.span(row['seconds'])} from {clock(row['at_s'], findings)} on.")
     for change in findings["changes"]:
@@ -302,16 +323,7 @@ def sentences(findings: Findings) -> list[str]:
     hottest, at_s = findings["hottest_c"], findings["hottest_at_s"]
     if hottest is not None and at_s is not None and (findings["hot_s"] or findings["throttled"]):
         more = ", and it throttled by its own count" if findings["throttled"] else ""
-        lines.append(f"It was at {hottest:.0f} C at {clock(at_s, findings)}{more}.")
-    lines += _of_wear(findings)
-    if not findings["watched_s"]:
-        return lines
-    kinds = [f"{words.size(row['bytes'])} {verb}" for row, verb in _verbs(findings)]
-    moved = " and ".join(kinds) or "Nothing moved"
-    lines.append(
-        f"{moved} in {words.span(findings['watched_s'])}; it was busy for {words.share(findings['busy'])} of it, and "
-        f"at most {words.size(findings['most_since_pause_bytes'])} were written without a pause of {MIN_PAUSE_S:.0f} s."
-    )
+        lines.append(f"The drive reached {hottest:.0f} C at {clock(at_s, findings)}{more}.")
     return lines
 
 
@@ -361,7 +373,7 @@ def _of_wear(findings: Findings) -> list[str]:
     warnings = wear["critical_warning"][1]
     failed = isinstance(warnings, int) and bool(warnings & FAILED)
     if failed:
-        lines.append("The drive says that it FAILED: copy what is on it now.")
+        lines.append("The drive reports that it FAILED: copy its data now.")
     elif isinstance(used, int) and used >= WORN:
         lines.append(f"It is worn: {used} % of its life are used, by its own count.")
     if isinstance(spare, int) and isinstance(limit, int) and spare < limit:
@@ -373,7 +385,7 @@ def _of_wear(findings: Findings) -> list[str]:
         lines += [f"By its own count {' and '.join(own)}."] if own else []
     first, last = wear["media_errors"]
     if isinstance(first, int) and isinstance(last, int) and last > first:
-        lines.append(f"Its media errors rose from {first} to {last}: copy what is on it.")
+        lines.append(f"Its media errors rose from {first} to {last}: copy its data.")
     if findings["life_years"] is not None:
         lines.append(f"At this load it lasts {findings['life_years']:.1f} more years, by its own count of wear.")
     return lines

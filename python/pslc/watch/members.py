@@ -1,5 +1,5 @@
-"""What lies below a pool, and which member holds it back: md, dm and LVM by /sys, ZFS by `zpool`; a Ceph OSD is a link
-to one of these."""
+"""Members of a pool, and the one that limits it: md, dm and LVM by /sys, ZFS by `zpool`; a Ceph OSD is a link to one of
+these."""
 
 from __future__ import annotations
 
@@ -56,21 +56,21 @@ def _of_zpool(pool: str) -> list[Path]:
 
 
 def held_back(loads: Mapping[str, Load]) -> str:
-    """Which member holds the others back, or why that cannot be said."""
+    """Sentence that names the member which limits the pool, or says why it cannot be named."""
     length = min(load.seconds.size for load in loads.values())
     busy = {name: (load.busy_s[:length] / load.seconds[:length]).clip(0, 1) for name, load in loads.items()}
     working = np.max(list(busy.values()), axis=0) >= WORKING if length else np.zeros(0, dtype=bool)
     if working.sum() < MIN_WORKING_S:
-        text = "No member is said to hold the others back"
+        text = "No drive of the pool can be named as the slowest"
         return f"{text}: they worked for {working.sum()} s, and {MIN_WORKING_S} s are needed."
     share = {name: float(part[working].mean()) for name, part in busy.items()}
     first, second = sorted(share, key=lambda name: -share[name])[:2]
     if share[first] < BUSY:
-        text = f"No member holds the others back: {first} was the busiest"
+        text = f"No drive of the pool slows down the others: {first} was the busiest"
         return f"{text}, for {words.share(share[first])} of the time."
     if share[second] > AHEAD * share[first]:
         return (
-            f"No single member holds the others back: {first} was busy for {words.share(share[first])} of the time, "
+            f"No single drive slows down the pool: {first} was busy for {words.share(share[first])} of the time, "
             f"{second} for {words.share(share[second])}."
         )
 
@@ -79,7 +79,7 @@ def held_back(loads: Mapping[str, Load]) -> str:
         return float((load.read_bytes + load.write_bytes)[:length][working].sum())
 
     text = (
-        f"{first} holds the others back: it was busy for {words.share(share[first])} of the time in which they worked, "
+        f"{first} slows down the pool: it was busy for {words.share(share[first])} of the time in which they worked, "
         f"{second} for {words.share(share[second])}{_latencies(loads[first], loads[second])}."
     )
     if moved(first) > UNEVEN * moved(second):

@@ -1,4 +1,5 @@
-"""What is watched, for Prometheus: `--metrics :9417`. https://prometheus.io/docs/instrumenting/exposition_formats"""
+"""Prometheus endpoint of a watched drive: `--metrics :9417`.
+https://prometheus.io/docs/instrumenting/exposition_formats"""
 
 from __future__ import annotations
 
@@ -86,6 +87,6 @@ class Server:
         Thread(target=self._http.serve_forever, daemon=True).start()
 
     def close(self) -> None:
-        """Answer no more."""
+        """Stop the server."""
         self._http.shutdown()
         self._http.server_close()

@@ -19,11 +19,11 @@ from pslc.watch.counters import FIELDS
 MOVED: Final = ("read_bytes", "write_bytes", "trim_bytes", "reads", "writes", "trims")
 """Columns of a recording that are of each bin."""
 COUNTED: Final = ("flushes", "read_ns", "write_ns", "busy_ns", "queue_ns")
-"""Those that go on counting; `_total` in a recording."""
+"""Counters that keep rising; their columns in a recording end with `_total`."""
 TEMPERATURE: Final = "temperature_millicelsius"
 """0 where it is not known."""
 NONE: Final = ("lat_max_ns", "lat_p50_ns", "lat_p99_ns", "lat_p999_ns")
-"""What any recording has and the block layer does not tell."""
+"""Columns of other recordings that the block layer does not report."""
 
 
 class Samples:
@@ -36,12 +36,12 @@ class Samples:
         return len(self._values) // (len(FIELDS) + 2)
 
     def add(self, at_ns: int, counted: tuple[int, ...], celsius: float | None) -> None:
-        """One sample; temperatures below freezing are told as 0."""
+        """Add a sample; temperatures below freezing become 0."""
         self._values.extend((at_ns, *counted, 0 if celsius is None else max(round(celsius * 1000), 0)))
 
     @classmethod
     def of(cls, load: Load) -> Samples:
-        """As if a load had been watched; what is not known counts as 0."""
+        """Samples of a load, as if it had been watched; unknown values are 0."""
         amounts = {"in_flight": np.zeros(load.seconds.size), "trims": np.zeros(load.seconds.size)}
         for name in FIELDS.keys() - amounts.keys():
             in_ns = name.endswith("_ns")
@@ -78,7 +78,7 @@ class Samples:
 
 
 def load_of(recording: Recording) -> Load:
-    """What was watched, as the analysis takes it."""
+    """Load of a watched drive, as the analysis takes it."""
     time = recording.time
 
     def grown(name: str) -> Floats:
@@ -138,7 +138,7 @@ def recorded(
 
 
 def of_foreign(foreign: ImportedData, path: Path) -> Recording:
-    """What another program counted of a drive at work."""
+    """Recording of a drive at work from another program's counters."""
     bad = [f"{foreign.bad_lines} lines could not be read and were left out"] if foreign.bad_lines else []
     nothing = np.zeros(0)
     load = foreign.load or Load(**dict.fromkeys(Load.__dataclass_fields__, nothing))

@@ -58,7 +58,7 @@ class Stretch:
     to_bytes: int
 
     def covers(self, ends_s: Floats) -> Any:
-        """Which of intervals that end at `ends_s` are of it: shape (intervals,) in and out."""
+        """Mask of the intervals, ending at `ends_s`, that lie in this stretch: shape (n,) in and out."""
         return (ends_s > self.from_s) & (ends_s <= self.to_s)
 
 
@@ -144,7 +144,7 @@ def make_requests(load: Load, span_bytes: int, order: Order | None = None) -> Re
     amounts = dict(_amounts(load))
     count = int(sum(counts.sum() for _, counts in amounts.values()) + np.nansum(load.flushes))
     if not count:
-        raise RecordingError("nothing was read or written while it was watched", "watch while the drive works")
+        raise RecordingError("nothing was read or written while it was watched", "watch the drive while it works")
     if count > MAX_REQUESTS:
         raise RecordingError(
             f"{words.count(count)} requests are too many to replay (at most {words.count(MAX_REQUESTS)})",

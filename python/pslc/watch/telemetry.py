@@ -1,4 +1,4 @@
-"""What a drive and its slot say of themselves while it works, asked so that nobody wakes it.
+"""Telemetry of a drive and its slot while it works, polled so that the drive is never woken.
 
 A question for temperature or SMART is a command to the drive: it leaves a power state for it, and a drive that is asked
 often enough never enters one. So it is asked only within a second in which it worked anyway.
@@ -74,7 +74,7 @@ def link_words(link: Link) -> str | None:
 
 
 def file_systems(name: str | None) -> list[FileSystem]:
-    """Those that are mounted from the drive, whatever lies between. A file system that is mounted in several places
+    """File systems that are mounted from the drive, through any layers. A file system that is mounted in several places
     counts once."""
     systems: dict[int, FileSystem] = {}
     for line in Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="replace").splitlines():

@@ -18,7 +18,7 @@ from pslc.device import probe
 
 PLACES: Final = (Path("/sys/kernel/tracing"), Path("/sys/kernel/debug/tracing"))
 BUFFER_KIB: Final = 8192
-"""Of each processor: about 100 000 requests, which are taken out every half second or sooner."""
+"""Trace buffer for each processor, in KiB: about 100 000 requests, which are read every half second or sooner."""
 EVENT: Final = "events/block/block_rq_issue"
 OPTIONS: Final = ("nobin", "nohex", "noraw", "noverbose", "context-info")
 """A new instance is born with the options of the whole machine's tracing, whoever has set them; these give lines."""
@@ -36,11 +36,11 @@ class Traced:
         disks = [path for path in probe.stack(number) if not (path / "partition").exists()]
         if not disks or disks[0].name.startswith(("dm-", "md")):
             below = f": pslc watch /dev/{disks[-1].name} --trace" if disks else ""
-            raise TargetError("requests are seen at drives, not at what is made of them", f"trace the drive{below}")
+            raise TargetError("only physical drives can be traced, not devices made of them", f"trace the drive{below}")
         place = next((path for path in PLACES if (path / "instances").is_dir()), None)
         if place is None:
             raise TargetError(
-                "--trace needs the kernel's tracefs, which is not mounted, or closed to who is not root",
+                "--trace needs the kernel's tracefs, which is not mounted, or not readable without root",
                 "mount -t tracefs none /sys/kernel/tracing, as root; or use blktrace: pslc replay takes its files",
             )
         major, _, minor = (disks[0] / "dev").read_text().strip().partition(":")

@@ -75,10 +75,10 @@ def _controller(name: str) -> Controller:
 
 @dataclass(frozen=True)
 class Spread:
-    """How far figures that were predicted from parts are from those of reviews.
+    """Errors of figures that were predicted from parts, compared with those of reviews.
 
     Attributes:
-        what: `first phase`, `second phase`, `third phase`, `mean of a fill`; of one controller, `speeds`.
+        what: the figure: `first phase`, `second phase`, `third phase`, `mean of a fill`; of one controller, `speeds`.
         drives, figures: how many of each were predicted, each from other drives.
         median_percent, ninety_percent: relative errors that half, and nine of ten, stay within.
     """
@@ -92,7 +92,7 @@ class Spread:
 
 @functools.cache
 def spreads(controller: str = "") -> tuple[Spread, ...]:
-    """Of all drives, or of the drives of one controller; empty where none of them was reviewed."""
+    """Prediction errors of all drives, or of the drives of one controller; empty if none of them was reviewed."""
     with (FOLDER / "spread.csv").open(encoding="utf-8") as file:
         rows = [row for row in csv.DictReader(file) if row["controller"] == controller]
     keys = ("drives", "figures", "median_percent", "ninety_percent")

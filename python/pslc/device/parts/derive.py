@@ -15,7 +15,7 @@ from pslc.device.parts.schema import Controller, Nand, Raw
 __all__ = ["FOLD_OVERHEADS", "Derived", "derive", "way_of_folding"]
 
 FOLD_OVERHEADS = {(way, cells): factor for way, cells, factor in fold_overheads()}
-"""By the way of folding, and by cells: medians of the rows of docs/accuracy/calibration.csv."""
+"""Fold overheads by the way of folding, and by cells: medians of the rows of docs/accuracy/calibration.csv."""
 
 
 @dataclass(frozen=True)

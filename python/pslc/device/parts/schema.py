@@ -23,7 +23,7 @@ BYTES = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KiB": 2**
 TIMES = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "min": 60 * 10**9}
 RATES = {"kB/s": 10**3, "MB/s": 10**6, "GB/s": 10**9}
 GBITS = {"Gb": 2**27, "Tb": 2**37}
-"""What a die holds is told in binary bits: 512 Gb are 64 GiB."""
+"""Bytes of a die by the unit of its capacity, which counts bits in binary: 512 Gb are 64 GiB."""
 
 
 def quantity(text: Raw, units: Mapping[str, int], key: str) -> int:
@@ -93,17 +93,17 @@ class Nand:
 
     @property
     def unit_bytes(self) -> int:
-        """What one native program takes: a page of every plane and bit."""
+        """Bytes of one native program: a page for every plane and bit per cell."""
         return self.planes * self.page_bytes * self.bits_per_cell
 
     @property
     def native_bytes_per_s(self) -> float:
-        """What one die programs when nothing else holds it back."""
+        """Native program speed of one die, in bytes/s, when nothing else holds it back."""
         return self.unit_bytes / self.native.program * 1e9
 
     @property
     def slc_bytes_per_s(self) -> float:
-        """The same at one bit a cell."""
+        """Program speed of one die at one bit a cell, in bytes/s, when nothing else holds it back."""
         return self.planes * self.page_bytes / self.slc.program * 1e9
 
 
@@ -152,7 +152,8 @@ class Controller:
 
 @dataclass
 class Reader:
-    """One part file: each key is taken once, what is left over is a fault, and `end` raises all faults together.
+    """Reader of one part file: each key is taken once, a key that is left over is a fault, and `end` raises all faults
+    together.
 
     Until then a value that cannot be used is 0, or empty.
     """
@@ -243,7 +244,7 @@ class Reader:
         return Times(*(self.amount(f"{mode}.{what}", TIMES) for what in ("read", "program", "erase")))
 
     def rest(self, table: str, keys: tuple[str, ...]) -> dict[str, Raw]:
-        """What a table holds of the keys known there."""
+        """Take the values of those `keys` that a table holds, by key."""
         there = [key for key in keys if f"{table}.{key}" in self.values]
         for key in there:
             self.take(f"{table}.{key}")

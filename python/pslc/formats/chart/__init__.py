@@ -26,12 +26,12 @@ ABOUT: Final = About(
     gives="curve",
 )
 MAGIC: Final = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"BM", b"RIFF")
-"""How the files of pictures begin."""
+"""First bytes of picture files."""
 SUFFIXES: Final = (".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp")
 MIN_SPEED_PX: Final = 0.5
 """Height of a curve above the bottom of the plot: a speed of nothing would take for ever."""
 LEAD_RATIO: Final = 0.02
-"""Of what the axis spans: a curve that begins as near to 0 as this begins at 0."""
+"""Share of the axis' range: a curve that begins this near to 0 begins at 0."""
 
 
 def matches(path: Path, _: str) -> bool:
@@ -67,10 +67,10 @@ def read_each(paths: Sequence[Path], hints: ImportOptions) -> list[ImportedData]
     (path,) = paths
     if find_spec("PIL") is None:
         raise RecordingError("pslc reads pictures with Pillow, which is not installed", "pip install 'pslc[pictures]'")
-    from pslc.formats.chart import axes, reading
+    from pslc.formats.chart import axes, plot_area, reading
 
     chart = hints.chart
-    wanted = reading.Wanted(
+    wanted = plot_area.Wanted(
         axes.parse(hints.x, "--x", hints.capacity_bytes),
         axes.parse(hints.y, "--y"),
         axes.parse_frame(chart.frame) if chart.frame else None,

@@ -17,18 +17,18 @@ STEPS: Final = (1.0, 1.2, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 7.5, 8.0, 1.2
 USUAL_STEPS: Final = (1.0, 2.0, 2.5, 5.0)
 """Digits that a program chooses by itself."""
 MAX_STEP_ERROR_RATIO: Final = 0.004
-"""Of the distance between two marks, where it is measured in pixels."""
+"""Largest error of the distance between two marks, as a share of it, if it is measured in pixels."""
 MAX_ALIKE_RATIO: Final = 0.01
 """Between both readings of a range: with less it does not matter which is taken."""
 MAX_OFFSET_RATIO: Final = 0.05
-"""Of the distance between two marks: how far a mark may be from a multiple of it."""
+"""Largest distance of a mark from a multiple of the distance between two marks, as a share of that distance."""
 AT_EDGE_PX: Final = 2.0
 """A mark that is as near to a side of the frame as this is on it."""
 
 
 @dataclass(frozen=True)
 class Range:
-    """What an axis spans, as the user gives it.
+    """Range of an axis, as the user states it.
 
     Attributes:
         low, high: in bytes, seconds or bytes/s.
@@ -64,11 +64,11 @@ class Axis:
 
     @property
     def per_pixel(self) -> float:
-        """What a pixel is worth, above 0."""
+        """Length of a pixel on this axis, in the axis's unit, above 0."""
         return (self.range.high - self.range.low) / abs(self.at_high - self.at_low)
 
     def values(self, places: Floats) -> Floats:
-        """Values at pixels."""
+        """Values of the axis at pixels, shape (n,) in and out."""
         share = (places - self.at_low) / (self.at_high - self.at_low)
         return self.range.low + share * (self.range.high - self.range.low)
 

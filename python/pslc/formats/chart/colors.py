@@ -16,16 +16,17 @@ Mask = NDArray[np.bool_]
 MIN_INK_LEVELS: Final = 45.0
 """Difference of a pixel from the background, 0 to 441, from which on something is drawn there."""
 MIN_BACKGROUND_RATIO: Final = 0.06
-"""Of the frame: the background, where areas are filled up to near the top."""
+"""Smallest share of the frame that shows the background, where areas are filled nearly to the top."""
 BINS: Final = 16
-"""Of the histogram, for each of red, green and blue."""
+"""Bins of the colour histogram for each of red, green and blue."""
 MAX_COLORS: Final = 14
 MIN_PIXELS_RATIO: Final = 0.12
 """Pixels of a colour that is looked at, as a share of the frame's width."""
 MIN_LINE_RATIO: Final = 0.3
 """Pixels of a curve's full contrast, as a share of the frame's width."""
 MAX_ANGLE_RATIO: Final = 0.17
-"""How far off the line from the background to a colour its pixels may be, as a share of their contrast (10 degrees)."""
+"""Largest distance of a colour's pixels from the line between background and colour, as a share of their contrast (10
+degrees)."""
 MIN_ASTRAY_LEVELS: Final = 22.0
 CORE_RATIO: Final = 0.6
 """Share of a colour's contrast from which on a pixel is of the curve, not of its soft edge or its filled area."""
@@ -33,11 +34,12 @@ FRINGE_PX: Final = 2
 MAX_FRINGE_RATIO: Final = 0.7
 """Share of a colour's pixels beside another one's from which on it is the soft edge of that."""
 GREY_SPREAD: Final = 18
-"""Of 255: a colour whose red, green and blue differ by less is a grey."""
+"""A colour is grey if its red, green and blue differ by less than this, of 255."""
 MAX_GREY_RATIO: Final = 0.2
-"""Of a colour's contrast: how far its red, green and blue may differ in that if it is a grey."""
+"""A colour is a grey of the background if red, green and blue differ from it by amounts that are equal within this
+share of the contrast."""
 MAX_NAMED_LEVELS: Final = 130.0
-"""How far a curve may be from the colour that was asked for, 0 to 441."""
+"""Largest distance of a curve's colour from the requested one, 0 to 441."""
 HUES: Final = (
     (14, "red"), (42, "orange"), (68, "yellow"), (160, "green"), (195, "cyan"), (255, "blue"), (292, "purple"),
     (340, "pink"), (361, "red"),
@@ -64,13 +66,13 @@ class Color:
         return bool(greys(np.array(self.rgb, dtype=float), behind))
 
     def shares(self, area: Pixels, behind: Floats) -> Floats:
-        """How much of each pixel it covers, 0 to 1, where nothing but the background is below it."""
+        """Share of each pixel that this colour covers, 0 to 1, where only the background is below it."""
         ray = np.array(self.rgb) - behind
         return np.clip((area - behind) @ (ray / (ray @ ray)), 0.0, 1.0)
 
     @property
     def hex(self) -> str:
-        """As in HTML."""
+        """The colour as HTML has it: `#1f77b4`."""
         return "#{:02x}{:02x}{:02x}".format(*self.rgb)
 
 
@@ -87,7 +89,7 @@ def background(area: Pixels) -> Floats:
 
 
 def greys(colors: NDArray[np.number], behind: Floats) -> Mask:
-    """Which colours are the background, lighter or darker; shape (..., 3) gives (...)."""
+    """Mask of the colours that are shades of the background, lighter or darker; shape (..., 3) gives (...)."""
     away = colors - behind
     return np.asarray(np.ptp(away, axis=-1) <= MAX_GREY_RATIO * np.linalg.norm(away, axis=-1))
 
@@ -198,7 +200,7 @@ def widened(mask: Mask, by: int) -> Mask:
 
 
 def name(rgb: tuple[int, int, int]) -> str:
-    """What a person calls a colour: `blue`, `light green`, `grey`."""
+    """Common name of a colour: `blue`, `light green`, `grey`."""
     red, green, blue = rgb
     if max(rgb) - min(rgb) < GREY_SPREAD:
         bright = sum(rgb) / 3

@@ -13,18 +13,18 @@ from pslc.formats.chart.lines import MAX_THICKNESS_PX, Floats, Pixels, Straight
 
 MIN_WIDTH_RATIO: Final = 0.45
 MIN_HEIGHT_RATIO: Final = 0.35
-"""Of the picture: the smallest frame that is looked for."""
+"""Height of the smallest frame that is looked for, as a share of the picture's."""
 TOLERANCE_RATIO: Final = 0.015
 MIN_TOLERANCE_PX: Final = 4.0
-"""How far the ends of lines of one frame may differ: ticks make them longer."""
+"""Smallest tolerance between the ends of lines of one frame, in pixels: ticks make them longer."""
 SIDE_WEIGHT: Final = 2.5
-"""What a side that is drawn counts, in lines."""
+"""Score of a side of the frame that is drawn, in lines."""
 OVER_WEIGHT: Final = 0.4
-"""What a line counts that goes on a little beyond a side; one that ends at it counts 0.5."""
+"""Score of a line that goes a little beyond a side; a line that ends at it scores 0.5."""
 MIN_SIDE_RATIO: Final = 0.75
 """Share of a side that has to be drawn: curves may lie over it."""
 MAX_BEYOND_RATIO: Final = 0.06
-"""Of a side: how far it may go on beyond the corners, as ticks and labels make it."""
+"""Largest length of a side beyond the corners, as a share of the side: ticks and labels extend it."""
 MIN_SUPPORT: Final = 6.0
 """Lines and sides that a frame needs. Two axes that meet have 7."""
 MAX_CLUSTERS: Final = 20
@@ -34,29 +34,29 @@ BORDER_RATIO: Final = 0.02
 MARK_LEVELS: Final = 50.0
 """Difference of colour, 0 to 441, from which on a tick stands out."""
 MAX_TICK_RATIO: Final = 0.03
-"""Of the picture: the length of a tick."""
+"""Largest length of a tick, as a share of the picture."""
 LONG_TICK_RATIO: Final = 0.75
-"""Of the longest tick: shorter ones are minor."""
+"""Shortest length of a major tick, as a share of the longest one; shorter ones are minor."""
 MIN_SPACING_RATIO: Final = 0.02
-"""Of an axis: between two marks."""
+"""Smallest distance between two marks, as a share of the axis."""
 MAX_OFF_PX: Final = 1.6
 """Between a mark and its place in an even row of marks."""
 AT_SIDE_PX: Final = 2.5
 """A side of the frame that is as near as this to the next mark is that mark."""
 MAX_LABEL_RATIO: Final = 0.14
-"""Of the picture: how far from the frame labels are looked for."""
+"""Largest distance of labels from the frame, as a share of the picture."""
 LABEL_GAPS_PX: Final = (2, 3, 5, 8, 12)
 """Blank rows that may lie within labels: those that give the most even ones are taken."""
 LABEL_MARGIN_RATIO: Final = 1.0
-"""Of the frame: how far along it labels may stand beyond its corners, where a side of it is not seen."""
+"""Largest distance of labels beyond the frame's corners, as a share of the frame, if a side of it is not seen."""
 MAX_LABEL_OFF_RATIO: Final = 0.15
-"""Of the distance between two marks: how far the middle of a label may be from its mark."""
+"""Largest distance of a label's middle from its mark, as a share of the distance between two marks."""
 MAX_LABEL_OFF_PX: Final = 4.0
 MIN_EVEN_RATIO: Final = 0.6
-"""Of the marks that were seen: those that have to be on one even row."""
+"""Smallest share of the marks that must lie on one even row."""
 MAX_MARKS: Final = 80
 MIN_LABELS_RATIO: Final = 0.7
-"""Of the labels: those that have to be at marks."""
+"""Smallest share of the labels that must stand at marks."""
 SAME_COLOR_LEVELS: Final = 45.0
 
 
@@ -75,12 +75,12 @@ class Frame:
 
     @property
     def width(self) -> float:
-        """In pixels."""
+        """Width of the frame in pixels."""
         return self.right - self.left
 
     @property
     def height(self) -> float:
-        """In pixels."""
+        """Height of the frame in pixels."""
         return self.bottom - self.top
 
     def __str__(self) -> str:

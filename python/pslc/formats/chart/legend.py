@@ -17,16 +17,16 @@ from pslc.formats.chart.lines import Floats, Pixels
 
 MIN_SAMPLE_RATIO: Final = 0.012
 MAX_SAMPLE_RATIO: Final = 0.09
-"""Of the picture's width: the length of a sample, or of its first dash."""
+"""Largest length of a legend's line sample, or of its first dash, as a share of the picture's width."""
 MIN_SAMPLE_LEVELS: Final = 70.0
 """Least contrast of a sample, 0 to 441."""
 MAX_SPREAD_LEVELS: Final = 25.0
-"""Of the colours along a sample."""
+"""Largest spread of the colours along a sample, 0 to 441."""
 MAX_SAMPLE_PX: Final = 24
 """Height of a sample."""
 ALIGNED_PX: Final = 3
 CLEAR_PX: Final = 6
-"""On the left of a sample, where nothing is drawn in color."""
+"""Width in pixels on the left of a sample in which nothing is drawn in color."""
 MIN_DISTINCT_LEVELS: Final = 70.0
 """Between the colours of two samples."""
 MAX_COSINE: Final = 0.97
@@ -34,12 +34,13 @@ MAX_COSINE: Final = 0.97
 MAX_SAMPLES: Final = 12
 MIN_PITCH_RATIO: Final = 0.015
 MAX_PITCH_RATIO: Final = 0.12
-"""Of the picture's height: from one sample to the next."""
+"""Largest distance from one sample to the next, as a share of the picture's height."""
 
 
 @dataclass(frozen=True)
 class Sample:
-    """What may be a sample: first column, end (excluded) and middle row; its colour less the background's."""
+    """Possible line sample of a legend: first column, end (excluded), middle row, and its colour minus the
+    background's."""
 
     start: int
     end: int
@@ -48,7 +49,8 @@ class Sample:
 
 
 def named(pixels: Pixels) -> int:
-    """How many curves the legend names, each in a colour of its own; 0 where no legend is seen, or one of one curve."""
+    """Number of curves that the legend names, each in a colour of its own; 0 without a legend, or if it names one curve
+    only."""
     samples = _samples(pixels)
     best = 0
     for sample in samples:

@@ -14,20 +14,20 @@ Pixels = NDArray[np.uint8]
 Floats = NDArray[np.float64]
 
 MIN_STEP_LEVELS: Final = 6
-"""Of 255: the faintest edge that is seen. Spreadsheets draw grids of 38 levels, plotly one of 18."""
+"""Faintest edge that is detected, of 255. Spreadsheets draw grids of 38 levels, plotly one of 18."""
 MIN_LENGTH_RATIO: Final = 0.3
-"""Of the picture's width or height: the shortest line of a frame or a grid."""
+"""Length of the shortest line of a frame or a grid, as a share of the picture's width or height."""
 MIN_DENSITY_RATIO: Final = 0.55
 """Share of a line's length that has to be drawn: curves and labels lie over it."""
 MIN_BORDER_RATIO: Final = 0.93
-"""The same of an area's border, where nothing lies over it."""
+"""Share of an area's border that must be visible, where nothing lies over it."""
 MIN_SHARE: Final = 0.4
-"""Of a line's usual contrast: what is left of it below a half transparent area."""
+"""Smallest share of a line's usual contrast that remains below a half transparent area."""
 MAX_THICKNESS_PX: Final = 8
 STEP_SHARE: Final = 0.5
 """An edge of no more than this share of a line's contrast that does not come back is the border of an area."""
 BESIDE_PX: Final = 4
-"""From an area's border: where its two sides are compared."""
+"""Distance in pixels from an area's border at which its two sides are compared."""
 END_PX: Final = 5
 """Pixels in a row that show where a line ends."""
 
@@ -51,7 +51,7 @@ class Straight:
 
     @property
     def length(self) -> int:
-        """In pixels."""
+        """Length of the line in pixels."""
         return self.end - self.start + 1
 
 

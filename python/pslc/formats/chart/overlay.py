@@ -1,4 +1,5 @@
-"""What was read of a chart, drawn over it, so that a person sees whether it is right; and the curves as tables."""
+"""Check picture of a chart that was read: frame, axes and curves drawn over the original, so that a person can judge
+them; and the curves as tables."""
 
 import io
 from pathlib import Path
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 FRAME_COLOR: Final = (255, 0, 200)
 FADED_RATIO: Final = 0.55
-"""How much of the picture is left below what was read."""
+"""Share of the picture's contrast that remains below the overlay."""
 MARK_PX: Final = 9
 
 

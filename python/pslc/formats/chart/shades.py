@@ -12,15 +12,16 @@ from pslc.formats.chart.colors import Color, Mask
 from pslc.formats.chart.lines import Floats, Pixels
 
 MAX_BLEND_LEVELS: Final = 30.0
-"""How far a colour may be from a mix of the background and two others, 0 to 441."""
+"""Largest distance of a colour from a mix of the background and two others, 0 to 441."""
 MIN_FULL_RATIO: Final = 0.9
-"""Of the contrast of a line: with as much a colour is no soft edge of it, and nothing half transparent below it."""
+"""Smallest share of a line's contrast at which a colour is neither its soft edge nor a half transparent area below
+it."""
 MIN_PARALLEL: Final = 0.8
 """Cosine between the differences of two shades of one colour from the background."""
 MAX_SHADE_RATIO: Final = 0.025
-"""Of the frame's height: how much of a column a paler shade of a line covers."""
+"""Largest part of a column that a paler shade of a line covers, as a share of the frame's height."""
 MIN_JOINED_RATIO: Final = 0.75
-"""Of the pixels of two shades of one colour: those on one curve, if it is one."""
+"""Smallest share of the pixels of two shades of one colour that lie on one curve."""
 
 
 def joined(colored: list[Color], area: Pixels, behind: Floats, ruled: Mask) -> list[Color]:

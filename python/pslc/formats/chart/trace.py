@@ -12,46 +12,48 @@ from pslc.formats.chart.frame import runs
 from pslc.formats.chart.lines import Floats
 
 MAX_GAP_RATIO: Final = 0.09
-"""Of the frame's width: the longest stretch without a pixel of a curve that is bridged."""
+"""Longest gap in a curve that is bridged, as a share of the frame's width."""
 SKIP_COST: Final = 0.12
-"""Of a column without the curve, where the background is seen; a column with it is worth 1."""
+"""Cost of a column that shows the background instead of the curve; a column with the curve gains 1."""
 BELOW_COST: Final = 0.05
-"""Of a column in which the curve may run below another one."""
+"""Cost of a column in which the curve may run below another one."""
 JUMP_COST_PER_PX: Final = 0.15
 MAX_JUMP_RATIO: Final = 0.03
-"""Of the frame's width: the most that a leap costs to a run that does not touch the last one."""
+"""Largest cost of a leap to a run that does not touch the last one, as a share of the frame's width."""
 MIN_SOLID_RATIO: Final = 0.6
 DOTTED_EASE: Final = 0.25
 """Share of its columns that a curve covers unless it is of dots, and what leaps between these cost."""
 MIN_SPAN_RATIO: Final = 0.15
-"""Of the frame's width: the shortest curve."""
+"""Length of the shortest curve, as a share of the frame's width."""
 MIN_COVERAGE_RATIO: Final = 0.3
-"""Of a curve's columns: those that have its colour. A dotted line has some 0.4."""
+"""Smallest share of a curve's columns that show its colour. A dotted line has some 0.4."""
 MIN_EXPLAINED_RATIO: Final = 0.55
-"""Of a colour's pixels: those on its curve. Half of them are on the curve where two are of one colour."""
+"""Smallest share of a colour's pixels that lie on its curve. It is a half where two curves have one colour."""
 FILLED_RATIO: Final = 0.8
-"""Of a colour's columns: those in which it reaches the bottom, where an area is filled with it."""
+"""Smallest share of a colour's columns in which it reaches the bottom, if an area is filled with it."""
 MAX_GRID_PX: Final = 9
 """Height of a line of the grid with its soft edges."""
 MIN_MASS_RATIO: Final = 0.06
 MIN_MASS_COLUMNS_RATIO: Final = 0.2
-"""Of the frame, and of its columns at the bottom: a colour that covers so much is of a filled area."""
+"""Smallest share of the frame, and of its columns at the bottom, that a filled area covers."""
 MAX_MASS_GAP_RATIO: Final = 0.03
-"""Of the frame's height: what labels and the grid part within a filled area."""
+"""Largest gap that labels and the grid leave in a filled area, as a share of the frame's height."""
 MAX_RUNS: Final = 14
-"""Of one colour in one column."""
+"""Largest number of runs of one colour in one column."""
 MIN_BEYOND_RATIO: Final = 0.012
 EDGE_RATIO: Final = 0.02
-"""Of the frame's width: how far beyond its end a curve is looked for below others, and where the frame ends."""
+"""Distance beyond a curve's end in which it is looked for below others, and width of the frame's edge, as a share of
+the frame's width."""
 MIN_HIDING_RATIO: Final = 0.6
-"""Of these columns: those in which another curve is where this one would go on; before its beginning half as many, as
-curves begin where the plot does."""
+"""Smallest share of these columns in which another curve covers the continuation of this one; before its beginning half
+as many, as curves begin where the plot does."""
 MAX_WAVE_RATIO: Final = 0.04
-"""Of the frame's height: how far a curve is looked for above and below its end, if it waves as much."""
+"""Distance above and below a curve's end in which it is looked for, as a share of the frame's height, if the curve
+waves as much."""
 MIN_DASHES: Final = 12
 """Gaps from which on a curve is dashed or dotted."""
 MAX_LEAPS_RATIO: Final = 0.12
-"""Of a curve's columns: leaps to runs that do not touch. Text has one every few columns."""
+"""Largest share of a curve's columns with a leap to a run that does not touch. Text has a leap every few columns."""
 
 
 @dataclass(frozen=True)
