@@ -9,10 +9,14 @@
 //! The functions on bytes are the same on each system, so that they are tested everywhere.
 
 pub mod descriptor;
+#[cfg(not(windows))]
+mod elsewhere;
 pub mod nvme;
 #[cfg(windows)]
 mod query;
 
+#[cfg(not(windows))]
+pub use elsewhere::{drive, health, volume};
 #[cfg(windows)]
 pub use query::{drive, health, volume};
 
