@@ -37,24 +37,22 @@ def small_disk():
         pytest.skip("no small file system was mounted: .ci/windows does that as root")
     folder = Path(path)
     yield folder
-    for name in ("ballast", "job.fio"):
-        (folder / name).unlink(missing_ok=True)
+    (folder / "ballast").unlink(missing_ok=True)
 
 
 def fill(folder: Path) -> None:
-    """Take all room that is left."""
-    block = bytes(16 * MB)
-    with (folder / "ballast").open("wb", buffering=0) as ballast:
-        while True:
+    """Take all room that is left, in ever smaller pieces."""
+    with (folder / "ballast").open("ab", buffering=0) as ballast:
+        for size in (16 * MB, MB, 4096):
             try:
-                if ballast.write(block) < len(block):
-                    return
+                while ballast.write(bytes(size)) == size:
+                    pass
             except OSError:
-                return
+                continue
 
 
 @ON_WINDOWS
-def test_a_disk_that_is_full_ends_the_run_in_words_and_leaves_no_scratch_file(small_disk, tmp_path, monkeypatch):
+def test_a_full_disk_is_said_in_words_and_leaves_no_half_file(small_disk, tmp_path, monkeypatch):
     def opened_before_it_is_full(path, size):
         drive = real.scratch(path, size)
         fill(small_disk)
@@ -64,14 +62,15 @@ def test_a_disk_that_is_full_ends_the_run_in_words_and_leaves_no_scratch_file(sm
     monkeypatch.setattr(target, "RealDrive", SimpleNamespace(scratch=opened_before_it_is_full))
     job = tmp_path / "job.fio"
     job.write_text("[a]\nrw=write\nbs=64k\nsize=16m\n")
-    scratch = small_disk / "scratch.bin"
-    try:
-        error = pslc.run(job, on=str(scratch), real=RealOptions(size=16 * MB)).error
-    except PslcError as failed:
-        error = failed.message
-    assert error is not None
-    assert "No space left on device" in error
-    assert not scratch.exists()
+    recording = pslc.run(job, on=str(small_disk / "scratch.bin"), real=RealOptions(size=16 * MB))
+    assert recording.error is None, "its room was set aside before"
+    assert recording.written_bytes == 16 * MB
+    fill(small_disk)
+    with pytest.raises(PslcError, match="No space left on device"):
+        create(small_disk / "disk.pslc", "pm871b-128gb")
+    with pytest.raises(PslcError, match="free beyond what is kept"):
+        pslc.run(job, on=str(small_disk / "scratch.bin"), real=RealOptions(size=16 * MB))
+    assert [path.name for path in small_disk.iterdir()] == ["ballast"]
 
 
 def test_a_drive_that_another_command_has_is_refused_in_words(tmp_path):

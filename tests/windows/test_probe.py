@@ -32,5 +32,5 @@ def test_a_recording_of_a_scratch_file_holds_them(tmp_path):
     facts = recording.facts
     assert facts["file_system"] is not None
     assert set(facts["before"]) == set(facts["after"]) == {"temperature_c", "smart"}
-    doubts = [doubt["text"] for doubt in recording.findings["doubts"]]
+    doubts = recording.findings["doubts"]
     assert any("is unknown" in doubt for doubt in doubts) == (facts["device"] is None)
