@@ -169,3 +169,26 @@ def test_a_release_is_for_each_system_that_the_package_names(name):
         assert "Operating System :: Microsoft :: Windows" in PROJECT["classifiers"]
         assert "x86_64-pc-windows-msvc" in text
         assert "secrets." not in text, "trusted publishing keeps no password"
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / ".github" / "workflows").glob("*.yml")), ids=lambda path: path.stem)
+def test_a_workflow_is_yaml_of_jobs_whose_steps_are_shell_or_actions(path):
+    """What GitHub would refuse before it runs anything, as far as it shows in the file."""
+    yaml = pytest.importorskip("yaml")
+    document = yaml.safe_load(path.read_text())
+    # YAML 1.1 takes `on` for a truth value.
+    assert document.keys() >= {"name", True, "permissions", "jobs"}
+    for name, job in document["jobs"].items():
+        assert job["runs-on"], name
+        needs = job.get("needs", [])
+        assert {needs} <= document["jobs"].keys() if isinstance(needs, str) else set(needs) <= document["jobs"].keys()
+        axes = {key for row in job.get("strategy", {}).get("matrix", {}).get("include", []) for key in row}
+        assert set(re.findall(r"matrix\.(\w+)", yaml.safe_dump(job))) <= axes
+        for step in job["steps"]:
+            assert ("run" in step) != ("uses" in step), step
+            if "run" in step:
+                script = re.sub(r"\$\{\{.*?\}\}", "value", step["run"])
+                done = subprocess.run(["bash", "-n"], input=script, capture_output=True, text=True, check=False)
+                assert done.returncode == 0, f"{name}: {done.stderr}"
+            else:
+                assert re.fullmatch(r"[\w.-]+/[\w./-]+@[\w./-]+", step["uses"]), step

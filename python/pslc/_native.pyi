@@ -6,7 +6,7 @@ Every error a user can cause is a `PslcError` of `pslc.base.errors`, whose messa
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from pslc.schema.facts import Facts, InspectedDevice, InspectedFile
+from pslc.schema.facts import Facts, InspectedDevice, InspectedFile, WindowsDrive, WindowsVolume
 from pslc.schema.job_options import Traits
 from pslc.schema.results import Planned, Progress, Recorded, ReplayResult, ReplaySoFar, Result
 from pslc.schema.surveys import Asked, Batch, Survey
@@ -107,6 +107,15 @@ def inspect_file(path: str) -> InspectedFile:
 
 def check_scratch(path: str, size: int) -> None:
     """An error where `RealDrive.scratch` would be one; nothing is made."""
+
+def windows_volume(path: str) -> WindowsVolume | None:
+    """The volume of a file; None where Windows does not tell, and on other systems."""
+
+def windows_drive(number: int) -> WindowsDrive | None:
+    """A drive by its number; None where Windows does not tell, and on other systems."""
+
+def windows_health(number: int) -> tuple[int | None, list[tuple[str, int]]]:
+    """Degrees Celsius of a drive, None where Windows does not tell, and its NVMe health log in smartctl's names."""
 
 def engine_ceiling() -> float:
     """Requests a second that the load engine makes on this machine on a drive that takes no time (takes 50 ms)."""

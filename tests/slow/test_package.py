@@ -125,15 +125,27 @@ def test_drives_are_listed_and_one_is_filled_with_a_page(bare, tmp_path):
     assert again.returncode == 0, again.stderr
 
 
-def test_a_terabyte_is_filled_within_30_s_of_the_install(published, tmp_path):
-    """From the wheels, which are there by now: without a network, and with every module still to be compiled."""
+@pytest.fixture(scope="module")
+def downloaded(published: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with that wheel and the wheels of all that it depends on."""
+    folder = tmp_path_factory.mktemp("downloaded")
+    download = [sys.executable, "-m", "pip", "download", "--quiet", "--only-binary", ":all:", "-d", folder, published]
+    subprocess.run(download, check=True)
+    return folder
+
+
+def test_a_terabyte_is_filled_within_30_s_of_the_install(downloaded, tmp_path, capsys):
+    """From what was downloaded: without a network, and with every module still to be compiled."""
     began = time.monotonic()
     subprocess.run([sys.executable, "-m", "venv", tmp_path / "new"], check=True)
-    install = [tmp_path / "new" / "bin" / "pip", "install", "--quiet", "--only-binary", ":all:", published]
-    subprocess.run(install, check=True, env=alone(tmp_path / "new"), cwd=tmp_path)
+    offline = ["--quiet", "--no-index", "--find-links", downloaded, "--only-binary", ":all:", "pslc"]
+    subprocess.run([tmp_path / "new" / "bin" / "pip", "install", *offline], check=True, env=alone(tmp_path / "new"))
     done = run(tmp_path / "new", tmp_path, "pslc", "run", "fill", "--on", "sim:sn850-1tb")
+    took_s = time.monotonic() - began
+    with capsys.disabled():
+        print(f"\ninstall and first fill: {took_s:.1f} s")
     assert done.returncode == 0, done.stderr
-    assert time.monotonic() - began < MAX_FIRST_RUN_S
+    assert took_s < MAX_FIRST_RUN_S
 
 
 def test_a_file_is_measured(bare, tmp_path):

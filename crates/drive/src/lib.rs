@@ -19,6 +19,7 @@ mod handle;
 mod io;
 pub mod journal;
 mod kept;
+pub mod storage;
 mod sys;
 
 pub use error::{DriveFileError, OpenError, UnfitJob};

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use pslc_drive::{DeviceStat, Kind, NullTarget, RealTarget};
+use pslc_drive::{storage, DeviceStat, Kind, NullTarget, RealTarget};
 use pslc_load::job::Ground;
 use pslc_load::{best_case, end_bytes, layout_bytes, memory_bytes, plan, scattered, Best, Target};
 use pyo3::prelude::*;
@@ -214,6 +214,51 @@ fn engine_ceiling(py: Python<'_>) -> PyResult<f64> {
     }))
 }
 
+/// The volume of a file, as Windows tells of it (`pslc.schema.facts.WindowsVolume`).
+#[pyfunction]
+fn windows_volume(py: Python<'_>, path: PathBuf) -> PyResult<Option<Bound<'_, PyDict>>> {
+    let Ok(volume) = storage::volume(&path) else { return Ok(None) };
+    let extents = volume.extents.iter().map(|of| (of.drive, of.start_bytes, of.bytes)).collect::<Vec<_>>();
+    let out = dict! { py;
+        "file_system" => volume.file_system,
+        "mount" => volume.mount,
+        "source" => volume.source,
+        "options" => volume.options,
+        "bytes" => volume.bytes,
+        "free_bytes" => volume.free_bytes,
+        "extents" => extents,
+    };
+    Ok(Some(out))
+}
+
+/// A drive, as Windows tells of it (`pslc.schema.facts.WindowsDrive`).
+#[pyfunction]
+fn windows_drive(py: Python<'_>, number: u32) -> PyResult<Option<Bound<'_, PyDict>>> {
+    let Ok(drive) = storage::drive(number) else { return Ok(None) };
+    let out = dict! { py;
+        "model" => drive.model,
+        "serial" => drive.serial,
+        "firmware" => drive.firmware,
+        "bus" => drive.bus,
+        "bytes" => drive.bytes,
+        "logical_block_bytes" => drive.logical_block_bytes,
+        "physical_block_bytes" => drive.physical_block_bytes,
+        "largest_request_bytes" => drive.largest_request_bytes,
+        "rotational" => drive.rotational,
+        "trims" => drive.trims,
+        "write_cache" => drive.cache.mode,
+        "keeps_flushes" => drive.cache.keeps_flushes,
+    };
+    Ok(Some(out))
+}
+
+/// Degrees Celsius of a drive and its NVMe health log, as Windows tells of them.
+#[pyfunction]
+fn windows_health(number: u32) -> (Option<i32>, Vec<(&'static str, u128)>) {
+    let health = storage::health(number).unwrap_or_default();
+    (health.temperature, health.log)
+}
+
 pub fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<RealDrive>()?;
     module.add_function(wrap_pyfunction!(plan_jobs, module)?)?;
@@ -221,5 +266,8 @@ pub fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(inspect_file, module)?)?;
     module.add_function(wrap_pyfunction!(device_serial, module)?)?;
     module.add_function(wrap_pyfunction!(check_scratch, module)?)?;
+    module.add_function(wrap_pyfunction!(windows_volume, module)?)?;
+    module.add_function(wrap_pyfunction!(windows_drive, module)?)?;
+    module.add_function(wrap_pyfunction!(windows_health, module)?)?;
     module.add_function(wrap_pyfunction!(engine_ceiling, module)?)
 }

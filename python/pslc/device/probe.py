@@ -1,5 +1,5 @@
-"""Facts about a real drive and its machine, as Linux reports them. Nothing is written. A fact that cannot be read is
-None, which means unknown and never "fine"."""
+"""Facts about a real drive and its machine, as the system reports them: Linux here, others in `windows` and `macos`.
+Nothing is written. A fact that cannot be read is None, which means unknown and never "fine"."""
 
 import os
 import platform
@@ -9,10 +9,12 @@ import subprocess
 import sys
 from pathlib import Path
 from time import monotonic
+from typing import Final
 
 from pslc._native import device_serial, inspect_device
 from pslc.base import gate
 from pslc.base.errors import PslcError
+from pslc.device import macos, windows
 from pslc.formats.nvme_smart_log import in_our_names
 from pslc.schema.facts import (
     Device,
@@ -31,6 +33,9 @@ ANSWER = gate.Expected("smartctl -j -a and nvme smart-log -o json print it")
 """Expectations of another program's report about a drive."""
 
 SYS = Path("/sys")
+BUSES: Final = {"NVMe": r"nvme\d+", "USB": r"usb\d+", "SATA": r"ata\d+", "virtio": r"virtio\d+", "MMC": r"mmc\d+"}
+"""Ways to connect a drive, and the folder of sysfs that shows each."""
+
 NVME_DATA_UNIT = 512_000
 """Bytes: a thousand sectors, in NVMe's health log."""
 
@@ -41,31 +46,40 @@ def facts(path: Path) -> Facts:
     `file_system` (None for a device): `type`, `mount`, `options`, `source`. `stack`: block devices from the file system
     down to the drive. `device`: of the drive itself, None where it is not to be found. `host` and `power`: the machine.
     """
-    if sys.platform == "win32":
-        disks, file_system = [], None
-    elif path.is_block_device():
-        file_system, disks = None, stack(path.stat().st_rdev)
-    else:
-        there = next(p for p in (path, *path.absolute().parents) if p.exists())
-        file_system = _file_system(there)
-        number = there.stat().st_dev
-        source = (file_system or FileSystem()).get("source") or ""
-        if os.major(number) == 0 and source.startswith("/dev/") and Path(source).is_block_device():
-            number = Path(source).stat().st_rdev
-        disks = stack(number)
     policies = sorted(SYS.glob("class/scsi_host/host*/link_power_management_policy"))
     return {
         "path": str(path),
-        "file_system": file_system,
-        "stack": [disk.name for disk in disks],
-        "partition_start_bytes": _partition_start(disks),
-        "device": _device(disks[-1]) if disks else None,
+        **_storage(path),
         "host": _host(),
         "power": {
             "nvme_ps_max_latency_us": _number(SYS / "module/nvme_core/parameters/default_ps_max_latency_us"),
             "sata_link_power": _text(policies[0]) if policies else None,
             "pcie_aspm": _chosen(_text(SYS / "module/pcie_aspm/parameters/policy")),
         },
+    }
+
+
+def _storage(path: Path) -> Facts:
+    """`file_system`, `stack`, `partition_start_bytes` and `device`."""
+    if path.is_block_device():
+        file_system, disks = None, stack(path.stat().st_rdev)
+    else:
+        there = next(p for p in (path, *path.absolute().parents) if p.exists())
+        if sys.platform == "win32":
+            return windows.storage(there)
+        if sys.platform == "darwin":
+            return macos.storage(macos.volume_of(there))
+        file_system = _file_system(there)
+        number = there.stat().st_dev
+        source = (file_system or FileSystem()).get("source") or ""
+        if os.major(number) == 0 and source.startswith("/dev/") and Path(source).is_block_device():
+            number = Path(source).stat().st_rdev
+        disks = stack(number)
+    return {
+        "file_system": file_system,
+        "stack": [disk.name for disk in disks],
+        "partition_start_bytes": _partition_start(disks),
+        "device": _device(disks[-1]) if disks else None,
     }
 
 
@@ -80,7 +94,10 @@ def moment(facts_of: Facts) -> Moment:
     device = facts_of["device"]
     if device is None:
         return {"temperature_c": None, "smart": None}
-    return {"temperature_c": temperature(device["name"]), "smart": smart(device["name"])}
+    name = device["name"]
+    if sys.platform == "darwin":
+        return macos.moment(name)
+    return {"temperature_c": temperature(name), "smart": smart(name)}
 
 
 class Counters:
@@ -215,6 +232,7 @@ def _device(disk: Path) -> Device:
         "model": _text(device / "model"),
         "serial": device_serial(str(node)) if node.is_block_device() else None,
         "firmware": _text(device / "firmware_rev") or _text(device / "rev"),
+        "bus": _bus(disk),
         "bytes": sectors * 512 if sectors is not None else None,
         **link(disk),
         "logical_block_bytes": _number(queue / "logical_block_size"),
@@ -225,11 +243,21 @@ def _device(disk: Path) -> Device:
         "scheduler": _chosen(_text(queue / "scheduler")),
         "rotational": _number(queue / "rotational"),
         "write_cache": _text(queue / "write_cache"),
+        "keeps_flushes": None,
         # 1 where a controller without DRAM has asked for memory of the host's and got it.
         "host_memory_buffer": _number(device / "hmb"),
         "discard_bytes": _number(queue / "discard_max_bytes"),
         "requests_in_flight": sum(int(word) for word in (_text(disk / "inflight") or "0").split()),
     }
+
+
+def _bus(disk: Path) -> str | None:
+    """How a drive is connected, by the folders that it lies in: USB before ATA and SCSI, which it may carry."""
+    folders = disk.resolve().parts
+    for name, pattern in BUSES.items():
+        if any(re.fullmatch(pattern, folder) for folder in folders):
+            return name
+    return None
 
 
 def link(disk: Path) -> Link:
@@ -275,7 +303,10 @@ def _kib(number: int | None) -> int | None:
 
 
 def temperature(name: str) -> float | None:
-    """Degrees Celsius of the drive `name`, such as nvme0n1, by its own thermometer; None when it has none to show."""
+    """Degrees Celsius of the drive `name`, such as nvme0n1, by its own thermometer; None when it has none to show, and
+    on macOS, where only its health log tells."""
+    if sys.platform == "win32":
+        return windows.moment(name)["temperature_c"]
     disk = SYS / "block" / name
     for sensor in sorted((disk / "device").glob("hwmon*/temp1_input")) + sorted(
         (disk / "device" / "device").glob("hwmon/hwmon*/temp1_input")
@@ -292,7 +323,10 @@ def smart(name: str, quietly: bool = False) -> HealthJson | None:
     Args:
         quietly: do not wake the drive, and open it for reading only, which smartctl does for NVMe and libata alone.
     """
-    node = f"/dev/{name}"
+    if sys.platform == "win32" and (log := windows.moment(name)["smart"]):
+        return log
+    # smartctl's name for a drive of Windows.
+    node = f"/dev/{name.replace(windows.DRIVE, 'pd')}"
     kind: tuple[str, ...] = ()
     if quietly:
         ata = any(re.fullmatch(r"ata\d+", of.name) for of in (SYS / "block" / name).resolve().parents)
@@ -318,6 +352,10 @@ def smart(name: str, quietly: bool = False) -> HealthJson | None:
 
 
 def _host() -> Host:
+    if sys.platform in ("win32", "darwin"):
+        system = windows if sys.platform == "win32" else macos
+        cpu = system.processor()
+        return {"kernel": platform.version(), "cpu": cpu, "cores": os.cpu_count(), "governor": None, "virtual": None}
     cpuinfo = _text(Path("/proc/cpuinfo")) or ""
     model = next(
         (line.partition(":")[2].strip() for line in cpuinfo.splitlines() if line.startswith("model name")), None

@@ -54,6 +54,10 @@ class RecordingWarning(WarningCode):
     GOVERNOR = "the CPU's governor is {governor}: set it to performance"
     POWER_STATES = "NVMe power states of up to {us} us may slow single requests: nvme_core.default_ps_max_latency_us=0"
     WRITE_CACHE = "the drive's write cache is off ({what}): switch it on unless that is the question"
+    FLUSHES = (
+        "the system keeps flushes from the drive: synced writes look faster than they are, so clear 'turn off Windows "
+        "write-cache buffer flushing' in the Device Manager"
+    )
     OTHER_LOAD = "{count} requests of other programs were in flight at the start: stop these programs and repeat"
     OTHER_TRAFFIC = "{share:.0f} % of the drive's traffic was for other programs: stop them and repeat"
     CPU_BOUND = "a CPU core was busy {share:.0f} % of the time: the drive may be faster; use larger requests"
@@ -273,7 +277,7 @@ def of_the_file_system(system: FileSystem | None) -> Iterator[MeasurementWarning
     kind = system["type"]
     if kind in MEMORY:
         yield RecordingWarning.FILE_SYSTEM.of(what=f"{kind}, which is memory and no drive")
-    elif kind in NETWORK:
+    elif kind in NETWORK or "remote" in system["options"].split(","):
         yield RecordingWarning.FILE_SYSTEM.of(what=f"{kind}, which another machine serves")
     elif kind in COW or kind.startswith("fuse"):
         yield RecordingWarning.FILE_SYSTEM.of(what=kind)
@@ -286,7 +290,9 @@ def _of_the_device(device: Device) -> Iterator[MeasurementWarning]:
     fastest_link = (device["link_speed_max"], device["link_width_max"])
     if None not in (*now, *fastest_link) and now != fastest_link and "unknown" not in str(fastest_link[0]):
         yield RecordingWarning.LINK.of(now=f"{now[0]} x{now[1]}", most=f"{fastest_link[0]} x{fastest_link[1]}")
-    if device["write_cache"] == "write through" and device["name"].startswith(("sd", "nvme")):
+    if device["write_cache"] == "write through" and device["name"].startswith(("sd", "nvme", "PhysicalDrive")):
         yield RecordingWarning.WRITE_CACHE.of(what=device["write_cache"])
+    if device.get("keeps_flushes"):
+        yield RecordingWarning.FLUSHES.of()
     if device["requests_in_flight"]:
         yield RecordingWarning.OTHER_LOAD.of(count=device["requests_in_flight"])

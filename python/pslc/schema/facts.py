@@ -1,4 +1,4 @@
-"""Facts about a target besides its measurements, under the names of run.json. Of a real drive they are what Linux
+"""Facts about a target besides its measurements, under the names of run.json. Of a real drive they are what the system
 reports (`pslc.device.probe`), where None means unknown and never "fine"; of a simulated one what follows from its
 profile (`SimDrive.facts`). Sizes are in bytes, rates per second. A missing part is an empty dictionary."""
 
@@ -35,13 +35,15 @@ class Link(TypedDict, total=False):
 
 
 class Device(Link, total=False):
-    """A drive. `write_cache` is `write back` or `write through`; `host_memory_buffer` 1 where a controller without DRAM
-    has asked for memory of the host's and got it."""
+    """A drive. `bus`: how it is connected, `NVMe`, `SATA`, `USB` and the like; `write_cache` is `write back` or `write
+    through`; `keeps_flushes`: the system does not hand flushes on to it, as Windows can be told; `host_memory_buffer` 1
+    where a controller without DRAM has asked for memory of the host's and got it."""
 
     name: str
     model: str | None
     serial: str | None
     firmware: str | None
+    bus: str | None
     bytes: int | None
     logical_block_bytes: int | None
     physical_block_bytes: int | None
@@ -51,9 +53,41 @@ class Device(Link, total=False):
     scheduler: str | None
     rotational: int | None
     write_cache: str | None
+    keeps_flushes: bool | None
     host_memory_buffer: int | None
     discard_bytes: int | None
-    requests_in_flight: int
+    requests_in_flight: int | None
+
+
+class WindowsVolume(TypedDict):
+    """Where a file lies, as Windows tells it. `mount`: where its names begin, `C:\\`; `source`: the volume's own name,
+    None where another machine has it; `options`: `compressed`, `encrypted`, `read-only`, `remote`; `extents`: number of
+    a drive, first byte on it and length in bytes of each of its parts, none where that is not told."""
+
+    file_system: str | None
+    mount: str
+    source: str | None
+    options: list[str]
+    bytes: int | None
+    free_bytes: int | None
+    extents: list[tuple[int, int, int]]
+
+
+class WindowsDrive(TypedDict):
+    """A drive, as Windows tells it. `trims`: whether it takes any."""
+
+    model: str | None
+    serial: str | None
+    firmware: str | None
+    bus: str | None
+    bytes: int | None
+    logical_block_bytes: int | None
+    physical_block_bytes: int | None
+    largest_request_bytes: int | None
+    rotational: bool | None
+    trims: bool | None
+    write_cache: str | None
+    keeps_flushes: bool | None
 
 
 class Host(TypedDict, total=False):

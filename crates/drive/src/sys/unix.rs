@@ -10,9 +10,11 @@ use std::path::{Path, PathBuf};
 use pslc_load::job::SyncMode;
 use pslc_load::Usage;
 use pslc_ssd::Nanos;
+#[cfg(target_os = "linux")]
+use rustix::fs::{fallocate, FallocateFlags};
 use rustix::fs::{
-    fallocate, flock, linkat, openat, readlinkat, renameat, renameat_with, unlinkat, AtFlags, FallocateFlags,
-    FlockOperation, Mode, OFlags, RenameFlags, XattrFlags,
+    flock, linkat, openat, readlinkat, renameat, renameat_with, unlinkat, AtFlags, FlockOperation, Mode,
+    OFlags, RenameFlags, XattrFlags,
 };
 use rustix::io::Errno;
 use rustix::time::{clock_gettime, ClockId};
@@ -248,12 +250,19 @@ pub fn lock(file: &File) -> io::Result<bool> {
 }
 
 /// Room for a file ahead of its end. False where the file system allocates nothing ahead.
+#[cfg(target_os = "linux")]
 pub fn reserve(file: &File, from: u64, bytes: u64) -> io::Result<bool> {
     match fallocate(file, FallocateFlags::KEEP_SIZE, from, bytes) {
         Ok(()) => Ok(true),
         Err(Errno::OPNOTSUPP | Errno::NOSYS) => Ok(false),
         Err(error) => Err(error.into()),
     }
+}
+
+/// macOS moves the end of a file with its room.
+#[cfg(not(target_os = "linux"))]
+pub fn reserve(_: &File, _: u64, _: u64) -> io::Result<bool> {
+    Ok(false)
 }
 
 pub fn write_all_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {

@@ -1,0 +1,190 @@
+//! The answers of Windows's storage stack, as `winioctl.h` and `ntddstor.h` lay them out (little endian, each structure
+//! with its length in its second word).
+
+use super::{text, u16_at, u32_at, u64_at};
+
+/// The drive's own words, and how it is connected. `StorageDeviceProperty`, a `STORAGE_DEVICE_DESCRIPTOR`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Identity {
+    pub model: Option<String>,
+    pub serial: Option<String>,
+    pub firmware: Option<String>,
+    pub bus: Option<&'static str>,
+}
+
+/// Where the words of a drive may begin: behind the numbers.
+const WORDS_BEGIN: usize = 36;
+
+pub fn identity(bytes: &[u8]) -> Identity {
+    let word = |at: usize| {
+        let begin = u32_at(bytes, at)? as usize;
+        let from = bytes.get(begin..).filter(|_| begin >= WORDS_BEGIN)?;
+        // Without its end it was cut off.
+        text(&from[..from.iter().position(|byte| *byte == 0)?])
+    };
+    Identity {
+        model: word(16),
+        firmware: word(20),
+        serial: word(24).filter(|serial| !is_identifier(serial)),
+        bus: u32_at(bytes, 28).and_then(bus),
+    }
+}
+
+/// Of an NVMe drive Windows gives its namespace's identifier as its serial number: `0025_3852_0140_0D0B.`
+fn is_identifier(serial: &str) -> bool {
+    let groups = serial.strip_suffix('.').map(|of| of.split('_')).into_iter().flatten();
+    let mut count = 0;
+    let all =
+        groups.inspect(|_| count += 1).all(|of| of.len() == 4 && of.bytes().all(|c| c.is_ascii_hexdigit()));
+    all && count > 1
+}
+
+/// `STORAGE_BUS_TYPE` in words; `None` for what is unknown and what came later.
+pub fn bus(number: u32) -> Option<&'static str> {
+    Some(match number {
+        0x1 => "SCSI",
+        0x2 => "ATAPI",
+        0x3 => "ATA",
+        0x4 => "IEEE 1394",
+        0x6 => "Fibre Channel",
+        0x7 => "USB",
+        0x8 => "RAID",
+        0x9 => "iSCSI",
+        0xA => "SAS",
+        0xB => "SATA",
+        0xC => "SD",
+        0xD => "MMC",
+        0xE => "virtual",
+        0xF => "virtual disk in a file",
+        0x10 => "Storage Spaces",
+        0x11 => "NVMe",
+        0x12 => "storage-class memory",
+        0x13 => "UFS",
+        0x14 => "NVMe over Fabrics",
+        _ => return None,
+    })
+}
+
+/// A structure of numbers alone, up to the length that it gives itself.
+fn body(bytes: &[u8]) -> Option<&[u8]> {
+    let length = u32_at(bytes, 4)? as usize;
+    Some(&bytes[..length.min(bytes.len())])
+}
+
+/// A number of it that says something.
+fn positive(bytes: &[u8], at: usize) -> Option<u32> {
+    u32_at(body(bytes)?, at).filter(|number| *number != 0)
+}
+
+/// Bytes of the largest request. `StorageAdapterProperty`, a `STORAGE_ADAPTER_DESCRIPTOR`.
+pub fn largest_request_bytes(bytes: &[u8]) -> Option<u32> {
+    positive(bytes, 8).filter(|bytes| *bytes != u32::MAX)
+}
+
+/// Bytes of a logical and of a physical block. `StorageAccessAlignmentProperty`, a `STORAGE_ACCESS_ALIGNMENT_DESCRIPTOR`.
+pub fn block_bytes(bytes: &[u8]) -> (Option<u32>, Option<u32>) {
+    let block = |at| positive(bytes, at).filter(|block| block.is_power_of_two());
+    (block(16), block(20))
+}
+
+/// The only flag of a `DEVICE_SEEK_PENALTY_DESCRIPTOR` (whether a head has to move) or of a `DEVICE_TRIM_DESCRIPTOR`.
+pub fn flag(bytes: &[u8]) -> Option<bool> {
+    match body(bytes)?.get(8)? {
+        0 => Some(false),
+        1 => Some(true),
+        _ => None,
+    }
+}
+
+/// `StorageDeviceWriteCacheProperty`, a `STORAGE_WRITE_CACHE_PROPERTY`: the switches of the Device Manager.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct WriteCache {
+    /// `write back` or `write through`.
+    pub mode: Option<&'static str>,
+    /// The system keeps flushes from the drive ("turn off Windows write-cache buffer flushing").
+    pub keeps_flushes: Option<bool>,
+}
+
+pub fn write_cache(bytes: &[u8]) -> WriteCache {
+    let body = body(bytes).unwrap_or_default();
+    let mode = match (u32_at(body, 8), u32_at(body, 12)) {
+        // None, or one that is through; or it is switched off.
+        (Some(1 | 3), Some(_)) | (Some(_), Some(1)) => Some("write through"),
+        (Some(2), Some(2)) => Some("write back"),
+        _ => None,
+    };
+    let keeps_flushes = body.get(25).and_then(|flag| [false, true].get(*flag as usize).copied());
+    WriteCache { mode, keeps_flushes }
+}
+
+/// Degrees Celsius of the first sensor that answers. `StorageDeviceTemperatureProperty`, a
+/// `STORAGE_TEMPERATURE_DATA_DESCRIPTOR`.
+pub fn celsius(bytes: &[u8]) -> Option<i32> {
+    let body = body(bytes)?;
+    let count = u16_at(body, 12)? as usize;
+    (0..count)
+        .map_while(|sensor| u16_at(body, 24 + 16 * sensor + 2))
+        .find(|degrees| *degrees != NOT_REPORTED)
+        .map(|degrees| degrees as i16 as i32)
+}
+
+/// `STORAGE_TEMPERATURE_VALUE_NOT_REPORTED`.
+const NOT_REPORTED: u16 = 0x8000;
+
+/// A part of a drive that belongs to a volume.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Extent {
+    pub drive: u32,
+    pub start_bytes: u64,
+    pub bytes: u64,
+}
+
+/// `IOCTL_VOLUME_GET_VOLUME_DISK_EXTENTS`, a `VOLUME_DISK_EXTENTS`. Empty where not all of them are there.
+pub fn extents(bytes: &[u8]) -> Vec<Extent> {
+    let count = u32_at(bytes, 0).unwrap_or(0) as usize;
+    let parts = bytes.get(8..).unwrap_or_default().chunks_exact(24).take(count);
+    let extents: Option<Vec<Extent>> = parts
+        .map(|part| {
+            let positive = |at| u64_at(part, at).filter(|number| *number <= i64::MAX as u64);
+            Some(Extent { drive: u32_at(part, 0)?, start_bytes: positive(8)?, bytes: positive(16)? })
+        })
+        .collect();
+    extents.filter(|extents| extents.len() == count).unwrap_or_default()
+}
+
+/// Bytes of a drive and of its logical block. `IOCTL_DISK_GET_DRIVE_GEOMETRY_EX`, a `DISK_GEOMETRY_EX`.
+pub fn geometry(bytes: &[u8]) -> (Option<u64>, Option<u32>) {
+    let size = u64_at(bytes, 24).filter(|size| *size > 0 && *size <= i64::MAX as u64);
+    (size, u32_at(bytes, 20).filter(|block| block.is_power_of_two()))
+}
+
+/// Bytes in front of what the drive itself answers, and of the question for it.
+const PROTOCOL_BYTES: usize = 40;
+const PROTOCOL_NVME: u32 = 3;
+
+/// What to ask an NVMe drive through Windows: a `STORAGE_PROPERTY_QUERY` for `length` bytes, with room for the answer.
+pub fn nvme_question(property: u32, what: NvmeData, length: u32) -> Vec<u8> {
+    let (kind, value) = match what {
+        NvmeData::IdentifyController => (1, 1),
+        NvmeData::HealthLog => (2, 2),
+    };
+    let words = [property, 0, PROTOCOL_NVME, kind, value, 0, PROTOCOL_BYTES as u32, length];
+    let mut question: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    question.resize(8 + PROTOCOL_BYTES + length as usize, 0);
+    question
+}
+
+#[derive(Clone, Copy, Debug)]
+pub enum NvmeData {
+    IdentifyController,
+    HealthLog,
+}
+
+/// What an NVMe drive answered, out of a `STORAGE_PROTOCOL_DATA_DESCRIPTOR`; `None` unless all of it came.
+pub fn nvme_answer(bytes: &[u8], length: usize) -> Option<&[u8]> {
+    let offset = u32_at(bytes, 24)? as usize;
+    let came = u32_at(bytes, 28)? as usize;
+    let is_nvme = u32_at(bytes, 8)? == PROTOCOL_NVME && offset >= PROTOCOL_BYTES && came >= length;
+    let begin = offset.checked_add(8).filter(|_| is_nvme)?;
+    bytes.get(begin..begin.checked_add(length)?)
+}

@@ -1,0 +1,87 @@
+//! What Windows tells of a volume and of the drive below it, read-only. What is not told, or cut off, is `None`.
+//!
+//! ```text
+//!   query        what is asked: volumes and drives, opened without any right to their data (Windows alone)
+//!   descriptor   the answers of the storage stack, as pure functions of their bytes
+//!   nvme         what an NVMe drive itself answers: Identify Controller, the health log
+//! ```
+//!
+//! The functions on bytes are the same on each system, so that they are tested everywhere.
+
+pub mod descriptor;
+#[cfg(not(windows))]
+mod elsewhere;
+pub mod nvme;
+#[cfg(windows)]
+mod query;
+
+#[cfg(not(windows))]
+pub use elsewhere::{drive, health, volume};
+#[cfg(windows)]
+pub use query::{drive, health, volume};
+
+/// A drive as a whole. Every number is what the system says, not what was measured.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Drive {
+    /// As the system counts its drives: `PhysicalDrive1`.
+    pub number: u32,
+    pub model: Option<String>,
+    pub serial: Option<String>,
+    pub firmware: Option<String>,
+    /// How it is connected: `NVMe`, `SATA`, `USB`.
+    pub bus: Option<&'static str>,
+    pub bytes: Option<u64>,
+    pub logical_block_bytes: Option<u32>,
+    pub physical_block_bytes: Option<u32>,
+    pub largest_request_bytes: Option<u32>,
+    pub rotational: Option<bool>,
+    /// Whether it takes trims.
+    pub trims: Option<bool>,
+    pub cache: descriptor::WriteCache,
+}
+
+/// What changes while a drive works.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Health {
+    /// Degrees Celsius.
+    pub temperature: Option<i32>,
+    /// The NVMe health log, in smartctl's names.
+    pub log: Vec<(&'static str, u128)>,
+}
+
+/// Where a file lies.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Volume {
+    /// `NTFS`.
+    pub file_system: Option<String>,
+    /// Where its names begin: `C:\`.
+    pub mount: String,
+    /// Its own name: `\\?\Volume{...}`. `None` where another machine has it.
+    pub source: Option<String>,
+    /// `compressed`, `encrypted`, `read-only`, `remote`.
+    pub options: Vec<&'static str>,
+    pub bytes: Option<u64>,
+    pub free_bytes: Option<u64>,
+    /// The parts of drives that it is made of.
+    pub extents: Vec<descriptor::Extent>,
+}
+
+/// The number at a place; `None` behind the end.
+fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
+    bytes.get(at..)?.first_chunk().map(|of| u16::from_le_bytes(*of))
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+    bytes.get(at..)?.first_chunk().map(|of| u32::from_le_bytes(*of))
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
+    bytes.get(at..)?.first_chunk().map(|of| u64::from_le_bytes(*of))
+}
+
+/// Words of a drive: printable, without the blanks around them.
+fn text(bytes: &[u8]) -> Option<String> {
+    let is_text = bytes.iter().all(|byte| (b' '..=b'~').contains(byte));
+    let text = std::str::from_utf8(bytes).ok()?.trim();
+    (is_text && !text.is_empty()).then(|| text.to_string())
+}

@@ -1,0 +1,89 @@
+"""What Windows tells of the drive below a file, as `pslc.schema.facts` names it. Nothing is written, no elevated
+console is needed, and what is not told is None."""
+
+from pathlib import Path
+from typing import Final
+
+from pslc._native import windows_drive, windows_health, windows_volume
+from pslc.formats.nvme_smart_log import SMARTCTL
+from pslc.schema.facts import Device, Facts, FileSystem, Moment, WindowsDrive, WindowsVolume
+
+DRIVE: Final = "PhysicalDrive"
+"""In front of its number, in the name of a drive."""
+
+
+def storage(path: Path) -> Facts:
+    """`file_system`, `stack`, `partition_start_bytes` and `device` below a file or folder. `device` is None where the
+    volume is on several drives, or on none of this machine."""
+    volume = windows_volume(str(path))
+    if volume is None:
+        return {"file_system": None, "stack": [], "partition_start_bytes": None, "device": None}
+    numbers = list(dict.fromkeys(number for number, _, _ in volume["extents"]))
+    single = numbers[0] if len(numbers) == 1 else None
+    drive = windows_drive(single) if single is not None else None
+    return {
+        "file_system": _file_system(volume),
+        "stack": [f"{DRIVE}{number}" for number in numbers],
+        "partition_start_bytes": volume["extents"][0][1] if single is not None else None,
+        "device": _device(f"{DRIVE}{single}", drive) if drive is not None else None,
+    }
+
+
+def moment(name: str) -> Moment:
+    """Temperature and health log of the drive `name`, such as PhysicalDrive1."""
+    celsius, log = windows_health(int(name.removeprefix(DRIVE)))
+    return {"temperature_c": celsius, "smart": {SMARTCTL: dict(log)} if log else None}
+
+
+def processor() -> str | None:
+    """Name of the machine's processor, as the registry has it."""
+    try:
+        import winreg
+
+        place = r"HARDWARE\DESCRIPTION\System\CentralProcessor\0"
+        with winreg.OpenKey(winreg.HKEY_LOCAL_MACHINE, place) as key:  # type: ignore[attr-defined, unused-ignore]
+            return str(winreg.QueryValueEx(key, "ProcessorNameString")[0]).strip() or None  # type: ignore[attr-defined, unused-ignore]
+    except (ImportError, OSError):
+        return None
+
+
+def _file_system(volume: WindowsVolume) -> FileSystem | None:
+    size, free = volume["bytes"], volume["free_bytes"]
+    if volume["file_system"] is None or size is None or free is None:
+        return None
+    return {
+        "type": volume["file_system"],
+        "mount": volume["mount"],
+        "source": volume["source"] or volume["mount"],
+        "options": ",".join(volume["options"]),
+        "bytes": size,
+        "free_bytes": free,
+    }
+
+
+def _device(name: str, drive: WindowsDrive) -> Device:
+    return {
+        "name": name,
+        "model": drive["model"],
+        "serial": drive["serial"],
+        "firmware": drive["firmware"],
+        "bus": drive["bus"],
+        "bytes": drive["bytes"],
+        "link_speed": None,
+        "link_speed_max": None,
+        "link_width": None,
+        "link_width_max": None,
+        "logical_block_bytes": drive["logical_block_bytes"],
+        "physical_block_bytes": drive["physical_block_bytes"],
+        "optimal_io_bytes": None,
+        "largest_request_bytes": drive["largest_request_bytes"],
+        "queue_requests": None,
+        "scheduler": None,
+        "rotational": None if drive["rotational"] is None else int(drive["rotational"]),
+        "write_cache": drive["write_cache"],
+        "keeps_flushes": drive["keeps_flushes"],
+        "host_memory_buffer": None,
+        # How much of it a trim may name is not told.
+        "discard_bytes": 0 if drive["trims"] is False else None,
+        "requests_in_flight": None,
+    }
