@@ -1,5 +1,5 @@
-"""What `diskutil info -plist` of macOS tells of the drive below a file, as `pslc.schema.facts` names it. Nothing is
-written, and what is not told is None: it knows neither serial number nor firmware, and no link."""
+"""Facts of macOS about the drive below a file (`diskutil info -plist`), under the names of `pslc.schema.facts`. Nothing
+is written. A fact that diskutil does not give is None: serial number, firmware and link always are."""
 
 import plistlib
 import subprocess
@@ -63,7 +63,7 @@ def moment(name: str, ask: Callable[[str], Properties] | None = None) -> Moment:
 
 
 def properties(subject: str) -> Properties:
-    """What `diskutil` says of a device or a disk; empty where it says nothing."""
+    """Property list of `diskutil` for a device or a disk; empty where it gives none."""
     try:
         asked = ["diskutil", "info", "-plist", subject]
         return parsed(subprocess.run(asked, capture_output=True, timeout=TIMEOUT_S, check=False).stdout)

@@ -1,5 +1,5 @@
-"""What Windows tells of the drive below a file, as `pslc.schema.facts` names it. Nothing is written, no elevated
-console is needed, and what is not told is None."""
+"""Facts of Windows about the drive below a file, under the names of `pslc.schema.facts`. Nothing is written, no
+elevated console is needed, and a fact that Windows does not give is None."""
 
 from pathlib import Path
 from typing import Final
@@ -9,7 +9,7 @@ from pslc.formats.nvme_smart_log import SMARTCTL
 from pslc.schema.facts import Device, Facts, FileSystem, Moment, WindowsDrive, WindowsVolume
 
 DRIVE: Final = "PhysicalDrive"
-"""In front of its number, in the name of a drive."""
+"""Prefix of a drive's name, before its number."""
 
 
 def storage(path: Path) -> Facts:

@@ -60,8 +60,8 @@ class Device(Link, total=False):
 
 
 class WindowsVolume(TypedDict):
-    """Where a file lies, as Windows tells it. `mount`: where its names begin, `C:\\`; `source`: the volume's own name,
-    None where another machine has it; `options`: `compressed`, `encrypted`, `read-only`, `remote`; `extents`: number of
+    """A volume of Windows below a file. `mount`: the beginning of its paths, `C:\\`; `source`: the volume's own name,
+    None for one of another machine; `options`: `compressed`, `encrypted`, `read-only`, `remote`; `extents`: number of
     a drive, first byte on it and length in bytes of each of its parts, none where that is not told."""
 
     file_system: str | None
