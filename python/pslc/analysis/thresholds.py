@@ -126,6 +126,8 @@ MIN_RETURN_RATIO: Final = 0.8
 """A dip ends where this share of the speed before it is reached again."""
 MAX_FOLD_RATE_RATIO: Final = 0.7
 """Folding frees no more than this share of what the cache takes in, in the same time: native cells are slower."""
+MAX_NATIVE_SPEED_RATIO: Final = 0.8
+"""Native cells take no more of the speed at one bit a cell: what the host writes meanwhile is not folded."""
 MIN_EMPTIED_SHARE: Final = 0.5
 """A cache that is used again was emptied by this share at least."""
 MAX_DIP_LENGTH_RATIO: Final = 3.0
@@ -154,8 +156,16 @@ MIN_TIER_RATIO: Final = 0.55
 """The slower part of a cache has this share of the speed of the faster one, or more."""
 MAX_PAGE_CACHE_BYTES: Final = 64e9
 """A page cache takes in no more."""
+MIN_BEHIND_HEAD_RATIO: Final = 0.2
+"""Bytes of a second plateau over those of the first, below which the first is no head of it: in an array the drives'
+caches end one after the other, a few percent apart."""
+MAX_REFILL_RATE_RATIO: Final = 3.0
+"""Bytes that a cache takes in again over the time it was folded before, at one time over another, above which
+something else made the speeds come back."""
 MIN_RETURNING_LEVELS: Final = 3
 """Speeds that each come back, from which they are no cache: it comes back as two, full and free."""
+MAX_FASTEST_SHARE: Final = 0.7
+"""Share of a write at the fastest of them, above which the others are moments: of heat, or of collection."""
 MIN_RETURNING_SHARE: Final = 0.5
 """Share of a write until which the fastest of these comes back at least."""
 MAX_BEHIND_MEMORY_RATIO: Final = 0.65
