@@ -81,6 +81,12 @@ MIN_BOUNDARY_ERROR_BYTES: Final = 16e6
 of 512 KiB and some MB. Finer bins show by themselves how it does so."""
 MIN_LEVEL_BINS: Final = 3
 """With fewer bins on a side its level is not known, and so nor where in a bin the boundary is."""
+MAX_READ_CORRELATION: Final = -0.2
+"""Correlation of a bin's width with the next one's, above which the edges are where they were recorded: of places read
+with errors it is -0.5, of irregular samples 0."""
+MIN_NEAREST_STEP_RATIO: Final = 4.0
+"""Difference of the bin beside a boundary from the log speed of the side, over its scatter, from which its speed is one
+in between."""
 MIN_DRIFT_THIRD_BINS: Final = 5
 """Bins in a third of a side, from which on it is tested for drift."""
 DRIFT_T_THRESHOLD: Final = 4.0
@@ -104,6 +110,20 @@ MAX_SCATTER_PARTS: Final = 8
 """Parts of a phase whose scatter is measured apart, so that no drift counts."""
 MAX_LOG_DRIFT: Final = 20.0
 """The largest logarithm of a drift; a line through bins of very unequal width may be steeper."""
+
+# --- pauses: folding while nothing is written ------------------------------------------------------------------------
+
+MAX_PAUSE_SPEED_RATIO: Final = 0.4
+"""Speed of a bin over that of half of the bytes, below which it is, mostly, a pause."""
+MIN_PAUSES: Final = 4
+"""Pauses from which they are a pattern."""
+MAX_CYCLE_SPREAD: Final = 0.15
+"""Median deviation of the bytes of a cycle of work and pause over their median, above which pauses are not folding's: a
+drive frees as much each time."""
+MAX_PAUSE_BYTES_SHARE: Final = 0.1
+"""Share of the bytes that is written in pauses, above which they are slow phases."""
+MIN_PAUSE_TIME_SHARE: Final = 0.15
+"""Share of the time, from the first cycle on, that pauses take at least: fewer cost less than a phase."""
 
 # --- cache: where the cache ends -------------------------------------------------------------------------------------
 
