@@ -25,9 +25,10 @@ from pslc.analysis import (
     phase_cause,
     sentences,
 )
-from pslc.analysis.boundary import _side, _sides, locate
+from pslc.analysis.boundary import _between_nearest, _edge_error_bytes, _Side, _side, _sides, locate
 from pslc.analysis.change_points import change_points
 from pslc.analysis.load import Load
+from pslc.analysis.pauses import average_pauses
 from pslc.analysis.phases import _same_typical_speed, _scatter, _shape, _without_straddling
 from pslc.analysis.plateaus import classify_phases, max_native_bits, returning_levels, sold_bytes
 from pslc.analysis.recovery import Pause, RecoveryEstimate, estimate_recovery, next_pause
@@ -861,7 +862,44 @@ def _alternating(parts: int) -> bool:
     return _spread_of_parts(curve_of([500.0, 2000.0] * parts), phase) < 1e-9
 
 
+def _pauses_of(cycles: Any, pause: int = 1, slow: float = 100.0) -> bool:
+    """Whether pauses of so many bins at so many MB/s are told, in cycles of so many bins behind a cache."""
+    speeds = [1000.0] * 300
+    for cycle in cycles:
+        speeds += [1000.0] * (round(cycle) - pause) + [slow] * pause
+    return average_pauses(curve_of(speeds)).begin_bytes is not None
+
+
+def _pause_time(share: float) -> bool:
+    """The same where pauses take this share of the time of cycles of 20 bins."""
+    return _pauses_of([20] * 8, slow=1000.0 * (1 - share) / (19 * share))
+
+
+def _beside(steps: float) -> bool:
+    """Whether a bin beside a boundary that differs from its side by so many scatters moves the boundary."""
+    side = _Side(0.0, 0.02, np.zeros(5)), _Side(-1.0, 0.02, np.zeros(5))
+    level = np.array([0.0, 0.0, -0.5, -1.0 + 0.02 * steps, -1.0, -1.0])
+    return _between_nearest(level, 0, 2.4, (0, 6), side) != 2.4
+
+
+def _read_by_eye(correlation: float) -> bool:
+    """Whether edges have errors where neighbouring widths have this correlation."""
+    rng = np.random.default_rng(1)
+    errors, own = rng.normal(0, 1, 20001), rng.normal(0, 1, 20000)
+    part = -2 * correlation
+    widths = 10 + np.sqrt(part / 2) * np.diff(errors) + np.sqrt(1 - part) * own
+    edges = np.concatenate([[0.0], np.cumsum(np.clip(widths, 5, 15))]) * GB
+    return _edge_error_bytes(Curve(edges, np.diff(edges) / 1e9)) > 0.0
+
+
 DETAILS: dict[str, Edge] = {
+    "MAX_PAUSE_SPEED_RATIO": Edge(0.4, lambda x: _pauses_of([8] * 8, slow=1000 * x), True, False),
+    "MIN_PAUSES": Edge(4, lambda x: _pauses_of([20] * round(x)), False, True, low=3, high=4),
+    "MAX_CYCLE_SPREAD": Edge(0.15, lambda x: _pauses_of([100 * (1 - x), 100, 100 * (1 + x)] * 3, 3), True, False),
+    "MAX_PAUSE_BYTES_SHARE": Edge(0.1, lambda x: _pauses_of([100] * 6, round(100 * x) + 2), True, False),
+    "MIN_PAUSE_TIME_SHARE": Edge(0.15, _pause_time, False, True),
+    "MIN_NEAREST_STEP_RATIO": Edge(4.0, _beside, False, True),
+    "MAX_READ_CORRELATION": Edge(-0.2, _read_by_eye, False, True),
     "MAX_SHORT_CACHE_SHARE": Edge(0.025, lambda x: _first_cells(71 * x / 0.025, 2000), True, False),
     "MAX_THROTTLED_RATIO": Edge(
         0.7, lambda x: cause(1, DRIVE, (60, 3000), (80, 3000 * x), (140, 3000), (1000, 300)), "thermal", "pslc"

@@ -132,7 +132,8 @@ def _part_cause(
             return CauseEstimate("pslc", GUESSED, f"{because}: {rate}")
         case "dip":
             because = "for a moment, too short to have emptied a cache, as heat does"
-            return CauseEstimate("thermal", UNSURE, f"{because}: {rate}")
+            sure = UNSURE if context.capacity_bytes or context.celsius else GUESSED
+            return CauseEstimate("thermal", sure, f"{because}: {rate}")
         case "heat":
             because = "slower than before, but too early for a cache to be full, as when heat throttles"
             return CauseEstimate("thermal", UNSURE, f"{because}: {rate}")
