@@ -896,9 +896,9 @@ DETAILS: dict[str, Edge] = {
     "MAX_PAUSE_SPEED_RATIO": Edge(0.4, lambda x: _pauses_of([8] * 8, slow=1000 * x), True, False),
     "MIN_PAUSES": Edge(4, lambda x: _pauses_of([20] * round(x)), False, True, low=3, high=4),
     "MAX_CYCLE_SPREAD": Edge(0.15, lambda x: _pauses_of([100 * (1 - x), 100, 100 * (1 + x)] * 3, 3), True, False),
-    "MAX_PAUSE_BYTES_SHARE": Edge(0.1, lambda x: _pauses_of([100] * 6, round(100 * x) + 2), True, False),
+    "MAX_PAUSE_BYTES_SHARE": Edge(0.2, lambda x: _pauses_of([100] * 6, round(100 * x) + 2), True, False),
     "MIN_PAUSE_TIME_SHARE": Edge(0.15, _pause_time, False, True),
-    "MIN_NEAREST_STEP_RATIO": Edge(4.0, _beside, False, True),
+    "MIN_NEAREST_STEP_RATIO": Edge(3.0, _beside, False, True),
     "MAX_READ_CORRELATION": Edge(-0.2, _read_by_eye, False, True),
     "MAX_SHORT_CACHE_SHARE": Edge(0.025, lambda x: _first_cells(71 * x / 0.025, 2000), True, False),
     "MAX_THROTTLED_RATIO": Edge(

@@ -90,7 +90,7 @@ def locate(
     if centre - first >= MIN_LEVEL_BINS and last - centre >= MIN_LEVEL_BINS:
         taken_in = min(MIN_BOUNDARY_ERROR_BYTES, taken_in)
     # What the nearest bin tells otherwise than its side may be of a speed in between itself.
-    differ_bytes = abs(located_bytes - _position(window, by_sides))
+    differ_bytes = 2.0 * abs(located_bytes - _position(window, by_sides))
     taken_in = max(taken_in, 1.645 * _edge_error_bytes(curve), differ_bytes)
     low = min(located_bytes - taken_in, _position(window, position - latest))
     high = max(located_bytes + taken_in, _position(window, position - earliest))

@@ -62,14 +62,14 @@ def average_pauses(curve: Curve) -> AveragedCurve:
     inner = edges[np.maximum(ends - 1, starts + 1)] - edges[starts + 1]
     paused_bytes = float(inner.sum() / (edges[ends[-1]] - begin))
     paused_s = float(pauses_s.sum() / (elapsed[ends[-1]] - np.interp(begin, edges, elapsed)))
-    is_regular = spread <= MAX_CYCLE_SPREAD * cycle and paused_bytes <= MAX_PAUSE_BYTES_SHARE
+    # A pause begins and ends within a bin, and so does each cycle.
+    bin_bytes = float(np.quantile(curve.widths[max(ends[0] - 1, 0) : ends[-1]], 0.9))
+    is_regular = spread <= MAX_CYCLE_SPREAD * cycle + bin_bytes / 2 and paused_bytes <= MAX_PAUSE_BYTES_SHARE
     if not is_regular or paused_s < MIN_PAUSE_TIME_SHARE or begin <= edges[0]:
         return AveragedCurve(curve)
     before = edges < begin
     knots = np.concatenate([edges[before], [begin], edges[ends], edges[-1:]])
     times = np.concatenate([elapsed[before], [np.interp(begin, edges, elapsed)], elapsed[ends], elapsed[-1:]])
     seconds = np.maximum(np.diff(np.interp(edges, knots, times)), 1e-15 * curve.total_seconds)
-    # A pause begins and ends within a bin, and so does each cycle.
-    bins = curve.widths[max(ends[0] - 1, 0) : ends[-1]]
-    error = 2.0 * spread + 1.645 * float(np.quantile(bins, 0.9))
+    error = 2.0 * spread + 1.645 * bin_bytes
     return AveragedCurve(Curve(edges, seconds), begin, error, float(np.median(pauses_s)))

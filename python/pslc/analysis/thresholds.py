@@ -84,7 +84,7 @@ MIN_LEVEL_BINS: Final = 3
 MAX_READ_CORRELATION: Final = -0.2
 """Correlation of a bin's width with the next one's, above which the edges are where they were recorded: of places read
 with errors it is -0.5, of irregular samples 0."""
-MIN_NEAREST_STEP_RATIO: Final = 4.0
+MIN_NEAREST_STEP_RATIO: Final = 3.0
 """Difference of the bin beside a boundary from the log speed of the side, over its scatter, from which its speed is one
 in between."""
 MIN_DRIFT_THIRD_BINS: Final = 5
@@ -120,7 +120,7 @@ MIN_PAUSES: Final = 4
 MAX_CYCLE_SPREAD: Final = 0.15
 """Median deviation of the bytes of a cycle of work and pause over their median, above which pauses are not folding's: a
 drive frees as much each time."""
-MAX_PAUSE_BYTES_SHARE: Final = 0.1
+MAX_PAUSE_BYTES_SHARE: Final = 0.2
 """Share of the bytes that is written in pauses, above which they are slow phases."""
 MIN_PAUSE_TIME_SHARE: Final = 0.15
 """Share of the time, from the first cycle on, that pauses take at least: fewer cost less than a phase."""
