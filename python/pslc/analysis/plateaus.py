@@ -318,7 +318,9 @@ def fits_free_part(levels: Sequence[Phase], capacity: float) -> bool:
 
 def returning_levels(phases: Sequence[Phase], context: MeasurementContext) -> int:
     """How many speeds come back in any order until late in a write, as no cache does: it has one, what follows it one
-    or two, and it takes in what was folded meanwhile. 0 where a cache may have made them."""
+    or two, and it takes in what was folded meanwhile. 0 where a cache may have made them, or folding in pauses."""
+    if any(phase.pause_s for phase in phases):
+        return 0
     levels: list[list[Phase]] = []
     for phase in sorted(phases, key=lambda phase: -_typical(phase)):
         if levels and _typical(phase) > (1 - SAME_SPEED_TOLERANCE) * _typical(levels[-1][0]):
