@@ -1,6 +1,8 @@
 """How often the analysis of a log is right, by what makes the log hard to read: the tables of `make bench-analysis`."""
 
+import sys
 from collections.abc import Iterable
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -168,3 +170,25 @@ def reliability(found: dict[str, list[tuple[str, str, float]]]) -> str:
         told = " | ".join(f"{len(cell)} | {np.mean(cell):.0%}" if cell else " | " for cell in cells)
         rows.append(f"| {sure:.0%} | {told} |")
     return "\n".join(rows)
+
+
+def main() -> None:
+    """Print the tables of the second hand's curves: `python -m benches.shapes FIRST_SEED COUNT`."""
+    first, count = int(sys.argv[1]), int(sys.argv[2])
+    with ProcessPoolExecutor() as pool:
+        made = {
+            shape: list(pool.map(second_hand, [shape] * count, [[seed] for seed in range(first, first + count)]))
+            for shape in others.SHAPES
+        }
+    judged_logs = {shape: [one for some in logs for one in some] for shape, logs in made.items()}
+    unnamed = [one for shape, logs in judged_logs.items() if "no capacity" in shape for one in logs]
+    print(table(judged_logs))
+    print(_row("without a capacity", unnamed, worst=False))
+    print()
+    print(
+        reliability({"second hand": [cause for logs in judged_logs.values() for one in logs for cause in one.causes]})
+    )
+
+
+if __name__ == "__main__":
+    main()

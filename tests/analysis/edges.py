@@ -25,9 +25,10 @@ from pslc.analysis import (
     phase_cause,
     sentences,
 )
-from pslc.analysis.boundary import _side, _sides, locate
+from pslc.analysis.boundary import _between_nearest, _edge_error_bytes, _Side, _side, _sides, locate
 from pslc.analysis.change_points import change_points
 from pslc.analysis.load import Load
+from pslc.analysis.pauses import average_pauses
 from pslc.analysis.phases import _same_typical_speed, _scatter, _shape, _without_straddling
 from pslc.analysis.plateaus import classify_phases, max_native_bits, returning_levels, sold_bytes
 from pslc.analysis.recovery import Pause, RecoveryEstimate, estimate_recovery, next_pause
@@ -303,7 +304,21 @@ PLATEAUS: dict[str, Edge] = {
         0.8, lambda x: kinds((100, 3000), (105, 1500), (200, 3000 * x), (1000, 500))[1], "cells", "dip"
     ),
     "MAX_FOLD_RATE_RATIO": Edge(
-        0.7, lambda x: kinds((100, 3000), (100 + 5 / x, 300), (130 + 5 / x, 3000), (1000, 500))[1], "cells", "dip"
+        0.7,
+        lambda x: kinds((100, 3000), (100 + 0.5 / x, 30), (150 + 0.5 / x, 3000), (1000, 500))[1],
+        "cells",
+        "dip",
+    ),
+    "MAX_NATIVE_SPEED_RATIO": Edge(
+        0.8,
+        lambda x: kinds((100, 3000), (220, 1200), (340 + 600 * (x - 0.8), 3000), (1000, 500))[1],
+        "cells",
+        "dip",
+        low=0.75,
+        high=0.85,
+    ),
+    "MIN_BEHIND_HEAD_RATIO": Edge(
+        0.2, lambda x: kinds((40, 3000), (40 + 40 * x, 1300), (1000, 1000))[0], "cells", "memory"
     ),
     "MIN_EMPTIED_SHARE": Edge(
         0.5,
@@ -312,7 +327,7 @@ PLATEAUS: dict[str, Edge] = {
         "cells",
     ),
     "MAX_DIP_LENGTH_RATIO": Edge(
-        3.0, lambda x: kinds((50, 3000), (50 + 50 * x, 1500), (650, 3000), (1000, 500))[1], "dip", "cells"
+        3.0, lambda x: kinds((50, 3000), (50 + 50 * x, 1300), (650, 3000), (1000, 500))[1], "dip", "cells"
     ),
     "MAX_PLATEAU_SPREAD": Edge(
         0.4, lambda x: kinds((20, 6000), (200, 3500, {"spread": x}), (1000, 500))[0], "memory", "cells"
@@ -762,29 +777,34 @@ def _size_class(off: float) -> bool:
     return sold_bytes(2000 * GB * (1 - off)) is not None
 
 
-def _hot_from(share: float) -> str:
-    """The cause of a slower phase that begins so much before the sensor reaches its highest."""
-    written = np.linspace(0.0, 600 * GB, 6001)
-    heat = (written, np.where(written < 200 * GB * (1 + share), 50.0, 80.0))
-    context = MeasurementContext(capacity_bytes=1000 * GB, celsius=heat)
-    return cause(2, context, (100, 3000), (200, 1200), (600, 600))
-
-
-def _size_class(off: float) -> bool:
-    """Whether a write of so much less than 2 TB was one of a drive of that size."""
-    return sold_bytes(2000 * GB * (1 - off)) is not None
-
-
 def _returning(times: float) -> int:
     """How many levels come back, of so many that are there twice."""
     level = [1000.0, 700.0, 450.0, 300.0, 200.0][: round(times)]
-    return returning_levels(phases(*((10 * end, speed) for end, speed in enumerate((*level, *level), 1))))
+    return returning_levels(phases(*((10 * end, speed) for end, speed in enumerate((*level, *level), 1))), DRIVE)
 
 
 def _returning_until(share: float) -> int:
     """The same of three, the fastest of which comes back until there."""
     ends = (50, 100, 150, 1000 * share, 900, 1000)
-    return returning_levels(phases(*zip(ends, (1000, 600, 400, 1000, 600, 400), strict=True)))
+    return returning_levels(phases(*zip(ends, (1000, 600, 400, 1000, 600, 400), strict=True)), DRIVE)
+
+
+def _fastest_for(share: float) -> int:
+    """The same of levels of which the fastest takes this share."""
+    rest = (1 - share) / 4
+    ends = np.cumsum([share / 2, rest, rest, share / 2, rest, rest])
+    return returning_levels(phases(*zip(1000 * ends, (1000, 600, 400, 1000, 600, 400), strict=True)), DRIVE)
+
+
+def _refilled(ratio: float) -> int:
+    """How many levels come back where a cache that was folded for a third of the time takes in as much per second."""
+    first, second = (60, 300), (60, 300 * ratio)
+    slow = 0.1
+    at, made = 200.0, [(200.0, 1000.0)]
+    for filled, seconds in (first, second):
+        made += [(at + slow * seconds, 1000 * slow), (at + slow * seconds + filled, 1000.0)]
+        at = made[-1][0]
+    return returning_levels(phases(*made, (at + 50, 150)), DRIVE)
 
 
 def _pipe_of(speed: float, spread: float = 0.0) -> bool:
@@ -842,13 +862,52 @@ def _alternating(parts: int) -> bool:
     return _spread_of_parts(curve_of([500.0, 2000.0] * parts), phase) < 1e-9
 
 
+def _pauses_of(cycles: Any, pause: int = 1, slow: float = 100.0) -> bool:
+    """Whether pauses of so many bins at so many MB/s are told, in cycles of so many bins behind a cache."""
+    speeds = [1000.0] * 300
+    for cycle in cycles:
+        speeds += [1000.0] * (round(cycle) - pause) + [slow] * pause
+    return average_pauses(curve_of(speeds)).begin_bytes is not None
+
+
+def _pause_time(share: float) -> bool:
+    """The same where pauses take this share of the time of cycles of 20 bins."""
+    return _pauses_of([20] * 8, slow=1000.0 * (1 - share) / (19 * share))
+
+
+def _beside(steps: float) -> bool:
+    """Whether a bin beside a boundary that differs from its side by so many scatters moves the boundary."""
+    side = _Side(0.0, 0.02, np.zeros(5)), _Side(-1.0, 0.02, np.zeros(5))
+    level = np.array([0.0, 0.0, -0.5, -1.0 + 0.02 * steps, -1.0, -1.0])
+    return _between_nearest(level, 0, 2.4, (0, 6), side) != 2.4
+
+
+def _read_by_eye(correlation: float) -> bool:
+    """Whether edges have errors where neighbouring widths have this correlation."""
+    rng = np.random.default_rng(1)
+    errors, own = rng.normal(0, 1, 20001), rng.normal(0, 1, 20000)
+    part = -2 * correlation
+    widths = 10 + np.sqrt(part / 2) * np.diff(errors) + np.sqrt(1 - part) * own
+    edges = np.concatenate([[0.0], np.cumsum(np.clip(widths, 5, 15))]) * GB
+    return _edge_error_bytes(Curve(edges, np.diff(edges) / 1e9)) > 0.0
+
+
 DETAILS: dict[str, Edge] = {
+    "MAX_PAUSE_SPEED_RATIO": Edge(0.4, lambda x: _pauses_of([8] * 8, slow=1000 * x), True, False),
+    "MIN_PAUSES": Edge(4, lambda x: _pauses_of([20] * round(x)), False, True, low=3, high=4),
+    "MAX_CYCLE_SPREAD": Edge(0.15, lambda x: _pauses_of([100 * (1 - x), 100, 100 * (1 + x)] * 3, 3), True, False),
+    "MAX_PAUSE_BYTES_SHARE": Edge(0.2, lambda x: _pauses_of([100] * 6, round(100 * x) + 2), True, False),
+    "MIN_PAUSE_TIME_SHARE": Edge(0.15, _pause_time, False, True),
+    "MIN_NEAREST_STEP_RATIO": Edge(3.0, _beside, False, True),
+    "MAX_READ_CORRELATION": Edge(-0.2, _read_by_eye, False, True),
     "MAX_SHORT_CACHE_SHARE": Edge(0.025, lambda x: _first_cells(71 * x / 0.025, 2000), True, False),
     "MAX_THROTTLED_RATIO": Edge(
         0.7, lambda x: cause(1, DRIVE, (60, 3000), (80, 3000 * x), (140, 3000), (1000, 300)), "thermal", "pslc"
     ),
     "MAX_HEAT_ONSET_SHARE": Edge(0.1, _hot_from, "thermal", "direct"),
     "SIZE_CLASS_TOLERANCE": Edge(0.004, _size_class, True, False),
+    "MAX_FASTEST_SHARE": Edge(0.7, _fastest_for, 3, 0),
+    "MAX_REFILL_RATE_RATIO": Edge(3.0, _refilled, 0, 3),
     "MIN_RETURNING_LEVELS": Edge(3, _returning, 0, 3, 2, 3),
     "MIN_RETURNING_SHARE": Edge(0.5, _returning_until, 0, 3),
     "SAME_PIPE_TOLERANCE": Edge(0.03, lambda x: _pipe_of(117 * (1 - x)), True, False),

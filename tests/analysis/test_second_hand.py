@@ -31,6 +31,16 @@ def test_the_end_is_right(shape: str) -> None:
         ("heat within, told", 80_001),
         ("levels", 80_000),
         ("levels, no capacity", 80_001),
+        ("half full", 91_005),
+        ("no capacity, slope", 81_010),
+        ("no capacity, other load", 91_000),
+        ("no capacity, other load", 91_035),
+        ("RAID 0", 91_042),
+        ("heat behind, told", 91_002),
+        ("pauses", 91_000),
+        ("pauses", 91_008),
+        ("levels", 91_004),
+        ("levels, no capacity", 91_011),
     ],
 )
 def test_what_was_wrong_is_right(shape: str, seed: int) -> None:

@@ -50,7 +50,7 @@ def blackbox_causes(phases: Sequence[Phase], context: MeasurementContext) -> lis
     cases = [PlateauCase(phases, index, context, ()) for index in range(len(phases))]
     if context.random and not context.access_patterns:
         return [_limit_around(case) or _random_cause(case) for case in cases]
-    if not context.access_patterns and (levels := returning_levels(phases)):
+    if not context.access_patterns and (levels := returning_levels(phases, context)):
         because = f"{levels} speeds come back in any order, as of other load or other data"
         return [_limit_around(case) or CauseEstimate("unknown", 0.0, f"{because}: {case.rate}") for case in cases]
     throttled, lasted_s = _throttled_phase(phases, context.throttled_s) if context.throttled_s else (None, 0.0)
@@ -132,7 +132,8 @@ def _part_cause(
             return CauseEstimate("pslc", GUESSED, f"{because}: {rate}")
         case "dip":
             because = "for a moment, too short to have emptied a cache, as heat does"
-            return CauseEstimate("thermal", UNSURE, f"{because}: {rate}")
+            sure = UNSURE if context.capacity_bytes or context.celsius else GUESSED
+            return CauseEstimate("thermal", sure, f"{because}: {rate}")
         case "heat":
             because = "slower than before, but too early for a cache to be full, as when heat throttles"
             return CauseEstimate("thermal", UNSURE, f"{because}: {rate}")

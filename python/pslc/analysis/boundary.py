@@ -27,10 +27,12 @@ from pslc.analysis.thresholds import (
     BOUNDARY_SEARCH_SHARE,
     DRIFT_T_THRESHOLD,
     MAX_BOUNDARY_SEARCH_BINS,
+    MAX_READ_CORRELATION,
     MAX_SHORT_FIRST_PHASE_BINS,
     MIN_BOUNDARY_ERROR_BYTES,
     MIN_DRIFT_THIRD_BINS,
     MIN_LEVEL_BINS,
+    MIN_NEAREST_STEP_RATIO,
     MIN_RELATIVE_SCATTER,
 )
 
@@ -78,6 +80,8 @@ def locate(
         left, right = _sides(level, first, centre, last, guard_now)
         position = float(_places(level[None, start:stop], left, right)[0])
         centre = min(max(start + round(position), first + 1), last - 1)
+    by_sides = position
+    position = _between_nearest(level, start, position, (first, last), (left, right))
     window = np.concatenate((edges[start : stop + 1], edges[stop : stop + 1]))
     located_bytes = float(np.interp(position, np.arange(window.size), window))
     errors = _bootstrap(position, stop - start, left, right, np.random.default_rng(seed), replicates)
@@ -85,21 +89,61 @@ def locate(
     taken_in = float(curve.widths[min(start + int(position), level.size - 1)])
     if centre - first >= MIN_LEVEL_BINS and last - centre >= MIN_LEVEL_BINS:
         taken_in = min(MIN_BOUNDARY_ERROR_BYTES, taken_in)
-    taken_in = max(taken_in, 1.645 * _edge_error_bytes(curve))
+    # What the nearest bin tells otherwise than its side may be of a speed in between itself.
+    differ_bytes = 2.0 * abs(located_bytes - _position(window, by_sides))
+    taken_in = max(taken_in, 1.645 * _edge_error_bytes(curve), differ_bytes)
     low = min(located_bytes - taken_in, _position(window, position - latest))
     high = max(located_bytes + taken_in, _position(window, position - earliest))
     return PhaseBoundary(located_bytes, max(low, after), min(high, before))
 
 
+def _between_nearest(
+    level: Floats, start: int, position: float, ends: tuple[int, int], sides: tuple[_Side, _Side]
+) -> float:
+    """The place within its bin, told by the nearest bin of a side where that is of a speed in between: one drive of an
+    array slows down before the other.
+
+    Args:
+        position: bins from `start`.
+        ends: first and last bin of the two phases.
+        sides: before and after.
+    """
+    straddling = start + int(position)
+    lowest, highest = sorted(side.level for side in sides)
+    levels = [side.level for side in sides]
+    for index, (side, nearest) in enumerate(zip(sides, (straddling - 1, straddling + 1), strict=True)):
+        if not ends[0] <= nearest < ends[1]:
+            continue
+        beside = float(level[nearest])
+        if abs(beside - side.level) > MIN_NEAREST_STEP_RATIO * side.scatter and lowest < beside < highest:
+            levels[index] = beside
+    slow_left, slow_right = np.exp(-levels[0]), np.exp(-levels[1])
+    if levels == [side.level for side in sides] or slow_left == slow_right or straddling >= level.size:
+        return position
+    share = (np.exp(-level[straddling]) - slow_right) / (slow_left - slow_right)
+    return float(straddling - start + np.clip(share, 0.0, 1.0))
+
+
 def _edge_error_bytes(curve: Curve) -> float:
     """Standard deviation of the edges from their places, of bins equal in neither bytes nor time, as where points were
-    read from a chart by eye: neighbouring widths then differ by three errors, one of them twice."""
-    if curve.seconds.size < 3:
+    read from a chart by eye: what one bin has too much its neighbour lacks, and neighbouring widths differ by three
+    errors, one of them twice."""
+    if curve.seconds.size < 3 or _neighbour_correlation(curve.widths) > MAX_READ_CORRELATION:
         return 0.0
     scatter = min(
         float(np.median(np.abs(np.diff(steps))) / np.median(steps)) for steps in (curve.widths, curve.seconds)
     )
     return float(1.4826 * scatter * np.median(curve.widths) / np.sqrt(6.0))
+
+
+def _neighbour_correlation(steps: Floats) -> float:
+    """Correlation of each step with the next one; 0 where all are equal. It is -0.5 of places with errors, and 0 of
+    steps that are drawn one by one."""
+    off = steps - np.median(steps)
+    usual = np.abs(off) <= 3.0 * 1.4826 * float(np.median(np.abs(off)))
+    pairs = usual[:-1] & usual[1:]
+    variance = float(np.mean(off[usual] ** 2))
+    return float(np.mean(off[:-1][pairs] * off[1:][pairs])) / variance if variance > 0.0 and pairs.any() else 0.0
 
 
 def _position(window: Floats, place: float) -> float:

@@ -7,6 +7,7 @@ from typing import Final
 
 from pslc.analysis.boundary import locate
 from pslc.analysis.counter_causes import CauseEstimate
+from pslc.analysis.pauses import average_pauses
 from pslc.analysis.phases import Phase
 from pslc.analysis.plateaus import max_cache_bytes
 from pslc.analysis.series import Curve
@@ -88,7 +89,10 @@ def _end_between(curve: Curve, phase: Phase, following: Phase, seed: int) -> Cac
     The table of phases and the size of the cache must agree, so only the errors come from the bootstrap.
     """
     start, end = float(curve.edges_bytes[0]), phase.to_bytes
-    boundary = locate(curve, end, phase.from_bytes, following.to_bytes, seed=seed, replicates=REPLICATES)
+    averaged = average_pauses(curve)
+    boundary = averaged.widened(
+        locate(averaged.curve, end, phase.from_bytes, following.to_bytes, seed=seed, replicates=REPLICATES)
+    )
     low, high = end - (boundary.bytes - boundary.low), end + (boundary.high - boundary.bytes)
     low, high = max(low, phase.from_bytes), min(high, following.to_bytes)
     return CacheEnd(end - start, low - start, high - start, seen_end=True)

@@ -114,7 +114,13 @@ class MeasurementContext:
         written, degrees = self.celsius
         limit = max(float(np.quantile(degrees, 0.99)), MIN_THROTTLE_CELSIUS + HOT_TOLERANCE_K)
         hot = np.flatnonzero(degrees >= limit - HOT_TOLERANCE_K / 2)
-        return bool(hot.size) and abs(float(written[hot[0]]) - at_bytes) <= MAX_HEAT_ONSET_SHARE * at_bytes
+        if not hot.size:
+            return False
+        # The sensor was read before and after.
+        first, last = (float(written[min(max(hot[0] + step, 0), written.size - 1)]) for step in (-1, 1))
+        return (
+            first - at_bytes <= MAX_HEAT_ONSET_SHARE * at_bytes and at_bytes - last <= MAX_HEAT_ONSET_SHARE * at_bytes
+        )
 
     def wait_share(self, index: int) -> float:
         """Share of the time of a phase's requests that they took longer than when they were answered soonest."""

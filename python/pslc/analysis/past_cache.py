@@ -112,6 +112,13 @@ def _nearly_full(past: _PastCache) -> CauseEstimate | None:
     return past.estimate("fold", LIKELY, "the drive is nearly full, and the free blocks are used up")
 
 
+def _pauses(past: _PastCache) -> CauseEstimate | None:
+    """Writes stop again and again, while the cache is folded."""
+    if not past.phase.pause_s:
+        return None
+    return past.estimate("fold", LIKELY, f"writes stop for {past.phase.pause_s:.2g} s again and again, as it is folded")
+
+
 def _equal_waits(past: _PastCache) -> CauseEstimate | None:
     """The longest request takes equally long in nearly every bin, as for one program."""
     always = past.ratio < MIN_STEADY_NATIVE_RATIO
@@ -209,6 +216,7 @@ def _uneven_waits(past: _PastCache) -> CauseEstimate | None:
 Rule = Callable[[_PastCache], CauseEstimate | None]
 RULES: Final[tuple[Rule, ...]] = (
     _nearly_full,
+    _pauses,
     _equal_waits,
     _one_speed,
     _scatters,

@@ -2,11 +2,12 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from pslc.analysis.boundary import PhaseBoundary, locate
+from pslc.analysis.pauses import average_pauses
 from pslc.analysis.segment import rough_boundaries
 from pslc.analysis.series import Curve, Floats
 from pslc.analysis.thresholds import (
@@ -44,19 +45,23 @@ class Phase:
     drift: float
     usual_bytes_per_s: float = field(default=0.0, kw_only=True)
     scatter: float = field(default=0.0, kw_only=True)
+    pause_s: float = field(default=0.0, kw_only=True)
 
 
 def find_phases(curve: Curve) -> list[Phase]:
     """The phases of a curve, in order; they tile it exactly. At least one, at most `MAX_PHASES`.
 
     A boundary needs a change of speed of 12 % or more that exceeds the noise and the ripple, and a phase lasts 0.5 % of
-    the curve or more, unless it is the first. After `MAX_PHASES` - 1 phases the rest is one phase.
+    the curve or more, unless it is the first. After `MAX_PHASES` - 1 phases the rest is one phase. Pauses that come
+    again and again are averaged with the work between them.
     """
+    averaged = average_pauses(curve)
+    curve = averaged.curve
     start, end = float(curve.edges_bytes[0]), float(curve.edges_bytes[-1])
     rough = [start, *_without_straddling(curve, rough_boundaries(curve)), end]
     boundaries = [PhaseBoundary(start, start, start)]
     for number in range(1, len(rough) - 1):
-        boundary = locate(curve, rough[number], boundaries[-1].bytes, rough[number + 1], seed=number)
+        boundary = averaged.widened(locate(curve, rough[number], boundaries[-1].bytes, rough[number + 1], seed=number))
         if boundaries[-1].bytes < boundary.bytes < end:
             boundaries.append(boundary)
     ends = [boundary.bytes for boundary in boundaries[1:]] + [end]
@@ -70,7 +75,10 @@ def find_phases(curve: Curve) -> list[Phase]:
                 curve, PhaseBoundary(joined.from_bytes, joined.from_low, joined.from_high), to_bytes, elapsed
             )
         phases.append(phase)
-    return phases
+    if averaged.begin_bytes is None:
+        return phases
+    first = averaged.begin_bytes - averaged.error_bytes
+    return [phase if phase.from_bytes < first else replace(phase, pause_s=averaged.pause_s) for phase in phases]
 
 
 def _same_typical_speed(phase: Phase, other: Phase) -> bool:

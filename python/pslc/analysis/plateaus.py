@@ -27,15 +27,22 @@ from pslc.analysis.thresholds import (
     LINK_CLASSES_BYTES_PER_S,
     MAX_BEHIND_MEMORY_RATIO,
     MAX_DIP_LENGTH_RATIO,
+    MAX_FASTEST_SHARE,
+    MAX_FOLD_FROM_CACHE_RATIO,
     MAX_FOLD_RATE_RATIO,
     MAX_NATIVE_BITS,
+    MAX_NATIVE_SPEED_RATIO,
     MAX_PAGE_CACHE_BYTES,
     MAX_PLATEAU_SPREAD,
     MAX_QLC_SPEED_RATIO,
     MAX_RAW_CAPACITY_RATIO,
+    MAX_REFILL_RATE_RATIO,
+    MAX_REFILL_RATIO,
     MAX_SECOND_STEP_RATIO,
     MAX_START_SHARE,
+    MIN_BEHIND_HEAD_RATIO,
     MIN_BEYOND_LINK_RATIO,
+    MIN_CLIFF_FALL,
     MIN_EMPTIED_SHARE,
     MIN_HEAT_BYTES_PER_S,
     MIN_HEAT_RATIO,
@@ -168,26 +175,46 @@ def _mark_dips(phases: Sequence[Phase], kinds: list[PhaseKind]) -> None:
     while index < len(phases) - 1:
         if kinds[index] == "dip":
             index += 1
-        elif _is_dip(phases, index, start, kinds):
-            kinds[index] = "dip"
-            index += 2
+        elif end := _dip_end(phases, index, start, kinds):
+            kinds[index:end] = ["dip"] * (end - index)
+            index = end + 1
         else:
             start = index
             index += 1
 
 
-def _is_dip(phases: Sequence[Phase], index: int, start: int, kinds: Sequence[PhaseKind]) -> bool:
-    """Whether a phase only interrupts the plateau that began with phase `start`: the speed from before comes back,
-    sooner than a cache could have been emptied."""
-    dip, following = phases[index : index + 2]
+def _dip_end(phases: Sequence[Phase], index: int, start: int, kinds: Sequence[PhaseKind]) -> int | None:
+    """The index of the phase with which the plateau that began with phase `start` goes on, where phase `index`, and
+    what follows it at more than folding leaves, only interrupt it: the speed from before comes back, sooner than a
+    cache could have been emptied. None where it does not."""
     before = [phases[part] for part in range(start, index) if kinds[part] == "cells"]
     speed = max(before, key=_bytes).bytes_per_s
-    written = dip.from_bytes - phases[start].from_bytes
-    folded = MAX_FOLD_RATE_RATIO * speed * _seconds(dip)
-    emptied = folded >= max(MIN_EMPTIED_SHARE * written, _bytes(following))
-    if emptied or _bytes(dip) >= MAX_DIP_LENGTH_RATIO * written:
-        return False
-    return dip.bytes_per_s < speed and MIN_RETURN_RATIO * speed <= _typical(following) <= speed / MAX_START_SHARE
+    end = index + 1
+    while end < len(phases) and not _is_back(phases[end], speed):
+        if _is_back(phases[end - 1], speed):
+            return None
+        end += 1
+    dips = phases[index:end]
+    written = phases[index].from_bytes - phases[start].from_bytes
+    slight = min(dip.bytes_per_s for dip in dips) > MAX_FOLD_FROM_CACHE_RATIO * speed
+    if end == len(phases) or max(dip.bytes_per_s for dip in dips) >= speed:
+        return None
+    if not slight and (len(dips) > 1 or _bytes(dips[0]) >= MAX_DIP_LENGTH_RATIO * written):
+        return None
+    folded = sum(_max_folded_bytes(dip, speed) for dip in dips)
+    return None if folded >= max(MIN_EMPTIED_SHARE * written, _bytes(phases[end])) else end
+
+
+def _is_back(phase: Phase, speed: float) -> bool:
+    """Whether a phase has the speed that was before a dip."""
+    return MIN_RETURN_RATIO * speed <= _typical(phase) <= speed / MAX_START_SHARE
+
+
+def _max_folded_bytes(phase: Phase, speed: float) -> float:
+    """Bytes that may have been folded during a phase, of a cache that takes in `speed` bytes/s: what the host writes
+    meanwhile takes its part of the dies."""
+    share = max(min(MAX_FOLD_RATE_RATIO, MAX_NATIVE_SPEED_RATIO - phase.bytes_per_s / speed), 0.0)
+    return share * speed * _seconds(phase)
 
 
 def _mark_heads(phases: Sequence[Phase], kinds: list[PhaseKind], context: MeasurementContext) -> None:
@@ -219,7 +246,12 @@ def _head_kind(levels: Sequence[Phase], context: MeasurementContext) -> PhaseKin
         return "memory"
     if context.heats_up_at(second.from_bytes) and context.is_hot(second.from_bytes, second.to_bytes):
         return "heat" if len(levels) > 2 and _larger_fall_follows(levels, 0.0) else None
+    brief = _bytes(second) < MIN_BEHIND_HEAD_RATIO * _bytes(first)
+    if (brief and not _larger_fall_follows(levels, 1.0)) or _heat_follows(levels, context):
+        return None
     room = context.room_bytes
+    if ratio > 1.0 - MIN_CLIFF_FALL and _cliff_behind_slope(levels, room or levels[-1].to_bytes):
+        return "tier"
     if room is None and not context.prefilled:
         room = sold_bytes(levels[-1].to_bytes)
         if ratio < MIN_TIER_RATIO or not _larger_fall_follows(levels, MIN_LARGER_FALL_RATIO):
@@ -229,6 +261,24 @@ def _head_kind(levels: Sequence[Phase], context: MeasurementContext) -> PhaseKin
     if room is None or fits_free_part(levels, room) or not _cliff_follows(levels, room):
         return None
     return _first_step(first, second, context)
+
+
+def _cliff_behind_slope(levels: Sequence[Phase], capacity: float) -> bool:
+    """Whether steps too small for the end of a cache lead to one that is not, within what a drive may have as cache."""
+    for before, after in pairwise(levels[1:]):
+        if after.bytes_per_s <= (1.0 - MIN_CLIFF_FALL) * before.bytes_per_s:
+            return before.to_bytes <= max_cache_bytes(capacity)
+        if after.bytes_per_s > before.bytes_per_s:
+            return False
+    return False
+
+
+def _heat_follows(levels: Sequence[Phase], context: MeasurementContext) -> bool:
+    """Whether the second plateau ends where the drive became hot: that is no cliff."""
+    if len(levels) < 3:
+        return False
+    third = levels[2]
+    return context.heats_up_at(third.from_bytes) and bool(context.is_hot(third.from_bytes, third.to_bytes))
 
 
 def _first_step(first: Phase, second: Phase, context: MeasurementContext) -> PhaseKind | None:
@@ -262,22 +312,75 @@ def fits_free_part(levels: Sequence[Phase], capacity: float) -> bool:
         return False
     first, second = levels[:2]
     bits = np.array([MIN_NATIVE_BITS, MAX_NATIVE_BITS])
-    raw = (second.to_bytes + (bits - 1) * first.to_bytes) / levels[-1].to_bytes
-    return bool(((raw >= MIN_RAW_CAPACITY_RATIO) & (raw <= MAX_RAW_CAPACITY_RATIO)).any())
+    # The spare area is the whole drive's.
+    spare = (second.to_bytes + (bits - 1) * first.to_bytes - levels[-1].to_bytes) / capacity
+    return bool(((spare >= MIN_RAW_CAPACITY_RATIO - 1) & (spare <= MAX_RAW_CAPACITY_RATIO - 1)).any())
 
 
-def returning_levels(phases: Sequence[Phase]) -> int:
+def returning_levels(phases: Sequence[Phase], context: MeasurementContext) -> int:
     """Number of speed levels that return in any order until late in a write; 0 if fewer than `MIN_RETURNING_LEVELS`.
-    Levels do not return because of a cache, which has one level, followed by one or two."""
+
+    Levels do not return because of a cache, which has one level, followed by one or two, and takes in what was folded
+    meanwhile. 0 also where a cache may have made them, or folding in pauses.
+    """
+    if any(phase.pause_s for phase in phases):
+        return 0
     levels: list[list[Phase]] = []
-    for phase in sorted(phases, key=lambda phase: -phase.bytes_per_s):
-        if levels and phase.bytes_per_s > (1 - SAME_SPEED_TOLERANCE) * levels[-1][0].bytes_per_s:
+    for phase in sorted(phases, key=lambda phase: -_typical(phase)):
+        if levels and _typical(phase) > (1 - SAME_SPEED_TOLERANCE) * _typical(levels[-1][0]):
             levels[-1].append(phase)
         else:
             levels.append([phase])
     again = [level for level in levels if len(level) > 1]
+    if sum(map(_bytes, levels[0])) > MAX_FASTEST_SHARE * phases[-1].to_bytes:
+        return 0
     late = again and max(phase.to_bytes for phase in again[0]) > MIN_RETURNING_SHARE * phases[-1].to_bytes
-    return len(again) if late and len(again) >= MIN_RETURNING_LEVELS else 0
+    if late and len(again) >= MIN_RETURNING_LEVELS:
+        return len(again)
+    typical = [replace(phase, bytes_per_s=_typical(phase)) for phase in phases]
+    joined = [plateau.phase for plateau in plateaus(typical, classify_phases(typical, context))]
+    fills = _fills(joined)
+    no_cache = _faster_than_the_cache(typical) or _refills_differ(joined, fills)
+    if len(again) > 1 and len(levels) >= MIN_RETURNING_LEVELS:
+        no_cache = no_cache or any(held > MAX_REFILL_RATIO * fills[0][0] for held, _ in fills[1:])
+    return len(levels) if again and no_cache else 0
+
+
+def _faster_than_the_cache(levels: Sequence[Phase]) -> bool:
+    """Whether plateaus rise twice, and behind a fall to more than they had before it: what fell was no cache."""
+    rises = sum(later.bytes_per_s * MIN_RETURN_RATIO > phase.bytes_per_s for phase, later in pairwise(levels))
+    fastest, fell = 0.0, False
+    for phase in levels:
+        if fell and phase.bytes_per_s * MIN_RETURN_RATIO > fastest:
+            return rises > 1
+        fell = fell or phase.bytes_per_s < MIN_RETURN_RATIO * fastest
+        fastest = max(fastest, phase.bytes_per_s)
+    return False
+
+
+def _fills(levels: Sequence[Phase]) -> list[tuple[float, float]]:
+    """Of each stretch at the fastest speed its bytes, and the seconds that were slower since the one before it."""
+    fastest = max(phase.bytes_per_s for phase in levels)
+    fills: list[tuple[float, float]] = []
+    slow_s, goes_on = 0.0, False
+    for phase in levels:
+        if phase.bytes_per_s <= (1 - SAME_SPEED_TOLERANCE) * fastest:
+            slow_s, goes_on = slow_s + _seconds(phase), False
+        elif goes_on:
+            fills[-1] = (fills[-1][0] + _bytes(phase), fills[-1][1])
+        else:
+            fills.append((_bytes(phase), slow_s))
+            slow_s, goes_on = 0.0, True
+    return fills
+
+
+def _refills_differ(levels: Sequence[Phase], fills: Sequence[tuple[float, float]]) -> bool:
+    """Whether the fastest stretches hold more of what could be folded before them at one time than at another."""
+    rates = [held / folded_s for held, folded_s in fills[1:]]
+    # A write may end before the cache is full again.
+    is_fast = levels[-1].bytes_per_s > (1 - SAME_SPEED_TOLERANCE) * max(phase.bytes_per_s for phase in levels)
+    whole = rates[:-1] if is_fast else rates
+    return bool(whole) and max(rates) > MAX_REFILL_RATE_RATIO * min(whole)
 
 
 def _larger_fall_follows(levels: Sequence[Phase], ratio: float) -> bool:

@@ -81,6 +81,12 @@ MIN_BOUNDARY_ERROR_BYTES: Final = 16e6
 of 512 KiB and some MB. Finer bins show by themselves how it does so."""
 MIN_LEVEL_BINS: Final = 3
 """With fewer bins on a side its level is not known, and so nor where in a bin the boundary is."""
+MAX_READ_CORRELATION: Final = -0.2
+"""Correlation of a bin's width with the next one's, above which the edges are where they were recorded: of places read
+with errors it is -0.5, of irregular samples 0."""
+MIN_NEAREST_STEP_RATIO: Final = 3.0
+"""Difference of the bin beside a boundary from the log speed of the side, over its scatter, from which its speed is one
+in between."""
 MIN_DRIFT_THIRD_BINS: Final = 5
 """Bins in a third of a side, from which on it is tested for drift."""
 DRIFT_T_THRESHOLD: Final = 4.0
@@ -105,6 +111,20 @@ MAX_SCATTER_PARTS: Final = 8
 MAX_LOG_DRIFT: Final = 20.0
 """The largest logarithm of a drift; a line through bins of very unequal width may be steeper."""
 
+# --- pauses: folding while nothing is written ------------------------------------------------------------------------
+
+MAX_PAUSE_SPEED_RATIO: Final = 0.4
+"""Speed of a bin over that of half of the bytes, below which it is, mostly, a pause."""
+MIN_PAUSES: Final = 4
+"""Pauses from which they are a pattern."""
+MAX_CYCLE_SPREAD: Final = 0.15
+"""Median deviation of the bytes of a cycle of work and pause over their median, above which pauses are not folding's: a
+drive frees as much each time."""
+MAX_PAUSE_BYTES_SHARE: Final = 0.2
+"""Share of the bytes that is written in pauses, above which they are slow phases."""
+MIN_PAUSE_TIME_SHARE: Final = 0.15
+"""Share of the time, from the first cycle on, that pauses take at least: fewer cost less than a phase."""
+
 # --- cache: where the cache ends -------------------------------------------------------------------------------------
 
 MIN_CLIFF_FALL: Final = 0.20
@@ -126,6 +146,8 @@ MIN_RETURN_RATIO: Final = 0.8
 """A dip ends where this share of the speed before it is reached again."""
 MAX_FOLD_RATE_RATIO: Final = 0.7
 """Folding frees no more than this share of what the cache takes in, in the same time: native cells are slower."""
+MAX_NATIVE_SPEED_RATIO: Final = 0.8
+"""Native cells take no more of the speed at one bit a cell: what the host writes meanwhile is not folded."""
 MIN_EMPTIED_SHARE: Final = 0.5
 """A cache that is used again was emptied by this share at least."""
 MAX_DIP_LENGTH_RATIO: Final = 3.0
@@ -154,8 +176,16 @@ MIN_TIER_RATIO: Final = 0.55
 """The slower part of a cache has this share of the speed of the faster one, or more."""
 MAX_PAGE_CACHE_BYTES: Final = 64e9
 """A page cache takes in no more."""
+MIN_BEHIND_HEAD_RATIO: Final = 0.2
+"""Bytes of a second plateau over those of the first, below which the first is no head of it: in an array the drives'
+caches end one after the other, a few percent apart."""
+MAX_REFILL_RATE_RATIO: Final = 3.0
+"""Bytes that a cache takes in again over the time it was folded before, at one time over another, above which
+something else made the speeds come back."""
 MIN_RETURNING_LEVELS: Final = 3
 """Speeds that each come back, from which they are no cache: it comes back as two, full and free."""
+MAX_FASTEST_SHARE: Final = 0.7
+"""Share of a write at the fastest of them, above which the others are moments: of heat, or of collection."""
 MIN_RETURNING_SHARE: Final = 0.5
 """Share of a write until which the fastest of these comes back at least."""
 MAX_BEHIND_MEMORY_RATIO: Final = 0.65

@@ -126,7 +126,7 @@ def _unstated(phases: Sequence[Phase], options: AnalysisOptions) -> list[Measure
     falls = [after.bytes_per_s < MAX_FALL_RATIO * phase.bytes_per_s for phase, after in pairwise(phases)]
     if options.capacity_bytes is None and sum(falls) > 1:
         warnings.append(AnalysisWarning.NO_SIZE.of())
-    if levels := returning_levels(phases):
+    if levels := returning_levels(phases, context):
         warnings.append(AnalysisWarning.LEVELS.of(levels=levels))
     if context.prefilled:
         warnings.append(AnalysisWarning.PREFILLED.of())

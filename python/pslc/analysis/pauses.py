@@ -1,0 +1,75 @@
+"""Pauses of folding that are longer than the bins of a curve: writes stop for seconds, again and again.
+
+---------+  +-+  +-+  +-+      the mean over whole cycles of work and pause is what the drive takes in behind its
+         |  | |  | |  | |      cache; the first cycle begins where the cache was full, as much before the first
+         +--+ +--+ +--+ +--    pause as there is between two of them
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pslc.analysis.boundary import PhaseBoundary
+from pslc.analysis.series import Curve
+from pslc.analysis.thresholds import (
+    MAX_CYCLE_SPREAD,
+    MAX_PAUSE_BYTES_SHARE,
+    MAX_PAUSE_SPEED_RATIO,
+    MIN_PAUSE_TIME_SHARE,
+    MIN_PAUSES,
+)
+
+
+@dataclass(frozen=True)
+class AveragedCurve:
+    """A curve whose cycles of work and pause are averaged.
+
+    Attributes:
+        curve: of the same edges.
+        begin_bytes: where the first cycle begins, in cumulative bytes; None where there are no such pauses.
+        error_bytes: how far off that may be.
+        pause_s: the usual length of a pause.
+    """
+
+    curve: Curve
+    begin_bytes: float | None = None
+    error_bytes: float = 0.0
+    pause_s: float = 0.0
+
+    def widened(self, boundary: PhaseBoundary) -> PhaseBoundary:
+        """The boundary with an interval that holds what is not known of the first cycle's beginning."""
+        if self.begin_bytes is None or abs(boundary.bytes - self.begin_bytes) > self.error_bytes:
+            return boundary
+        low, high = self.begin_bytes - self.error_bytes, self.begin_bytes + self.error_bytes
+        return PhaseBoundary(boundary.bytes, min(boundary.low, low), max(boundary.high, high))
+
+
+def average_pauses(curve: Curve) -> AveragedCurve:
+    """The curve with the time of each regular pause dealt out over the cycle that it ends; itself without pauses."""
+    order = np.argsort(curve.bytes_per_s)
+    half = int(np.searchsorted(np.cumsum(curve.widths[order]), 0.5 * curve.total_bytes))
+    usual = curve.bytes_per_s[order][min(half, order.size - 1)]
+    slow = np.concatenate([[False], curve.bytes_per_s < MAX_PAUSE_SPEED_RATIO * usual, [False]])
+    starts, ends = np.flatnonzero(~slow[:-1] & slow[1:]), np.flatnonzero(slow[:-1] & ~slow[1:])
+    if starts.size < MIN_PAUSES:
+        return AveragedCurve(curve)
+    edges, elapsed = curve.edges_bytes, np.concatenate([[0.0], np.cumsum(curve.seconds)])
+    cycles, pauses_s = np.diff(edges[ends]), elapsed[ends] - elapsed[starts]
+    cycle = float(np.median(cycles))
+    spread = float(np.median(np.abs(cycles - cycle)))
+    begin = float(edges[ends[0]]) - cycle
+    # The first and the last bin of a pause may be of work, mostly.
+    inner = edges[np.maximum(ends - 1, starts + 1)] - edges[starts + 1]
+    paused_bytes = float(inner.sum() / (edges[ends[-1]] - begin))
+    paused_s = float(pauses_s.sum() / (elapsed[ends[-1]] - np.interp(begin, edges, elapsed)))
+    # A pause begins and ends within a bin, and so does each cycle.
+    bin_bytes = float(np.quantile(curve.widths[max(ends[0] - 1, 0) : ends[-1]], 0.9))
+    is_regular = spread <= MAX_CYCLE_SPREAD * cycle + bin_bytes / 2 and paused_bytes <= MAX_PAUSE_BYTES_SHARE
+    if not is_regular or paused_s < MIN_PAUSE_TIME_SHARE or begin <= edges[0]:
+        return AveragedCurve(curve)
+    before = edges < begin
+    knots = np.concatenate([edges[before], [begin], edges[ends], edges[-1:]])
+    times = np.concatenate([elapsed[before], [np.interp(begin, edges, elapsed)], elapsed[ends], elapsed[-1:]])
+    seconds = np.maximum(np.diff(np.interp(edges, knots, times)), 1e-15 * curve.total_seconds)
+    error = 2.0 * spread + 1.645 * bin_bytes
+    return AveragedCurve(Curve(edges, seconds), begin, error, float(np.median(pauses_s)))
