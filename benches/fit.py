@@ -7,8 +7,9 @@ twin` measures. All data have noise of 3 % in each bin; asked is what suites wou
 least that there can be: of the middle of drives that do the same in the suites that were given (`benches/alike.py`), or
 where `run twin` was given, whose suites take long to try again, of a drive that has the hidden one's own values where a
 suite tells them at all (identifiability.toml), and the expected ones elsewhere. The tables in docs/accuracy/fit.md are
-written anew after each drive, and what came of single drives goes as JSON lines into target/: a run that is interrupted
-keeps what it has. Running it again goes on after the drives that are there, as long as the twin's sources are the same.
+written anew after each drive, and what came of single drives goes as JSON lines into target/: a run that is
+interrupted, or ends after 20 minutes, keeps what it has. Running it again goes on after the drives that are there, as
+long as the twin's sources are the same.
 `make bench-fit` then puts the first table into ACCURACY.md. `--worst 10` prints the worst and fits nothing.
 """
 
@@ -46,6 +47,8 @@ UNTOLD = ("erase", "buffer", "command", "slc_read", "native_read")
 KNOWN = ("of the label", "with parts", "by `run twin`")
 """What is given to, and told of, each third of the drives."""
 
+MAX_RUN_S = 1200
+"""Seconds after which a run ends with the drives that it has."""
 PAGE = Path(__file__).parent.parent / "docs" / "accuracy" / "fit.md"
 
 
@@ -171,12 +174,13 @@ def _row(of: list[tuple[float, bool]]) -> str:
     return f"{len(of)} | {middle:.1f} % | {most:.1f} % | {_share([ok for _, ok in of])}"
 
 
-def page(results: list[Result]) -> str:
+def page(results: list[Result], asked: int) -> str:
     """The page of fit.md: a summary, then a row a drive, a figure and a value."""
     seeds = [result.seed for result in results]
     groups = [[result for result in results if third(result.seed) == number] for number in range(len(KNOWN))]
+    count = f"{len(results)}" if len(results) == asked else f"{len(results)} of {asked}"
     about = (
-        f"{len(results)} hidden drives (seeds {min(seeds)} to {max(seeds)}), measured with {100 * NOISE:.0f} % of "
+        f"{count} hidden drives (seeds {min(seeds)} to {max(seeds)}), measured with {100 * NOISE:.0f} % of "
         "noise: told capacity, link and bits a cell, as on a label, and given `fill` and `recovery --quick`; told dies "
         "and controller, too; or told the label, and given `run twin`. Errors are median and 90th percentile."
     )
@@ -293,26 +297,35 @@ def fit_all(seeds: Sequence[int], rows: Path) -> None:
     rows.parent.mkdir(parents=True, exist_ok=True)
     results = {result.seed: result for result in read(rows) if result.seed in seeds}
     left = [seed for seed in seeds if seed not in results]
-    with ProcessPoolExecutor(2, get_context("forkserver"), end_with_parent) as pool, rows.open("a") as file:
-        try:
-            for done in as_completed([pool.submit(one, seed) for seed in left]):
+    pool = ProcessPoolExecutor(2, get_context("forkserver"), end_with_parent)
+    try:
+        with rows.open("a") as file:
+            for done in as_completed([pool.submit(one, seed) for seed in left], MAX_RUN_S):
                 result = done.result()
                 results[result.seed] = result
                 file.write(json.dumps(asdict(result)) + "\n")
                 file.flush()
                 print(f"{len(results)} of {len(seeds)}: {show(result)}", file=sys.stderr, flush=True)
-                write_page(list(results.values()))
-        except KeyboardInterrupt:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise SystemExit(f"interrupted: {PAGE} holds {len(results)} drives") from None
+                write_page(list(results.values()), len(seeds))
+    except (KeyboardInterrupt, TimeoutError) as end:
+        why = "interrupted" if isinstance(end, KeyboardInterrupt) else f"{MAX_RUN_S // 60} min are over"
+        print(f"{why}: {len(results)} of {len(seeds)} drives are done; the same command goes on", file=sys.stderr)
+    # Who waited for the drives under way would wait for minutes more.
+    for process in list(pool._processes.values()):
+        process.terminate()
+    pool.shutdown(cancel_futures=True)
 
 
-def write_page(results: list[Result]) -> None:
-    """Put the drives that have a truth into fit.md, whole or not at all."""
-    found = sorted((result for result in results if result.truth), key=lambda result: result.seed)
-    if found:
+def write_page(results: list[Result], asked: int) -> None:
+    """Put the drives that have a truth into fit.md, whole or not at all.
+
+    Args:
+        asked: how many drives the run is of.
+    """
+    drives = sorted((result for result in results if result.truth), key=lambda result: result.seed)
+    if drives:
         part = PAGE.with_suffix(".md.part")
-        part.write_text(page(found))
+        part.write_text(page(drives, asked))
         part.replace(PAGE)
 
 
@@ -329,7 +342,7 @@ def main() -> None:
         results = read(rows)
         for result in sorted(results, key=lambda result: -result.worst)[: given.worst]:
             print(show(result))
-        print(page([result for result in results if result.truth]))
+        print(page([result for result in results if result.truth], len(results)))
         return
     fit_all(range(given.first, given.first + given.n), rows)
 
