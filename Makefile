@@ -46,7 +46,7 @@ help:
 	@echo "make bench-analysis  how often the analysis is right, on curves, logs of each shape and simulated drives [N=300 of each]"
 	@echo "make bench-charts  how often pictures of charts are read right, into docs/accuracy/charts.md [N=300]"
 	@echo "make bench-fit  twins fitted to drives with hidden parameters, into ACCURACY.md [N=12] [FIRST=seed]"
-	@echo "make bench-intervals  how often the intervals of suites hold what drives hide, into docs/accuracy/intervals.md [N=60]"
+	@echo "make bench-intervals  how often the intervals of suites hold what drives hide, into ACCURACY.md [N=60] [FIRST=seed]"
 	@echo "make bench-long  whether a run long beside its cache still tells of it, into docs/accuracy/long_runs.md"
 	@echo "make refits   twins fitted to published figures, for ACCURACY.md"
 	@echo "make identify  which suite tells which value of a twin, into docs/twin.md"
@@ -203,7 +203,8 @@ bench-charts: build
 	mv docs/accuracy/charts.md.part docs/accuracy/charts.md
 
 bench-intervals: build
-	$(BIN)/python -m benches.intervals $(or $(N),60)
+	$(BIN)/python -m benches.intervals $(or $(N),60) $(if $(FIRST),--first $(FIRST))
+	$(BIN)/python docs/accuracy/make.py "Intervals of suites"
 
 bench-long: build
 	$(BIN)/python -m benches.long_runs

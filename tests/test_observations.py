@@ -33,8 +33,15 @@ def test_a_pause_that_was_measured_is_what_the_fit_expects() -> None:
 
 
 def test_a_twin_outside_of_what_was_measured_says_so() -> None:
-    [measured] = observations(recovery(FINDINGS))
+    measured, rate = observations(recovery(FINDINGS))
     assert measured.contradiction(1.2) is None
+    assert rate.contradiction(6e8) is None
+    assert (text := rate.contradiction(1e8))
+    assert "100 MB/s; recovery measured at least 500 MB/s" in text
+    [residue] = observations(recovery({"residue_bytes": 2e9, "residue_bytes_low": 1e9, "residue_bytes_high": 3e9}))
+    assert not observed_priors(recovery({"residue_bytes": 2e9, "residue_bytes_low": 1e9, "residue_bytes_high": 3e9}))
+    assert (text := residue.contradiction(6e9))
+    assert "data that stay in the cache, 6.00 GB; recovery measured 1.00 GB to 3.00 GB" in text
     text = measured.contradiction(2.58)
     assert text is not None
     assert "2.58 s" in text
