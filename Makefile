@@ -45,8 +45,8 @@ help:
 	@echo "make bench-serve  a served drive under fio beside a run of the same job"
 	@echo "make bench-analysis  how often the analysis is right, on curves, logs of each shape and simulated drives [N=300 of each]"
 	@echo "make bench-charts  how often pictures of charts are read right, into docs/accuracy/charts.md [N=300]"
-	@echo "make bench-fit  twins fitted to drives with hidden parameters [N=300]"
-	@echo "make bench-intervals  how often the intervals of suites hold what drives hide, into docs/accuracy/intervals.md [N=60]"
+	@echo "make bench-fit  twins fitted to drives with hidden parameters, into ACCURACY.md [N=12] [FIRST=seed]"
+	@echo "make bench-intervals  how often the intervals of suites hold what drives hide, into ACCURACY.md [N=60] [FIRST=seed]"
 	@echo "make bench-long  whether a run long beside its cache still tells of it, into docs/accuracy/long_runs.md"
 	@echo "make refits   twins fitted to published figures, for ACCURACY.md"
 	@echo "make identify  which suite tells which value of a twin, into docs/twin.md"
@@ -203,13 +203,15 @@ bench-charts: build
 	mv docs/accuracy/charts.md.part docs/accuracy/charts.md
 
 bench-intervals: build
-	$(BIN)/python -m benches.intervals $(or $(N),60)
+	$(BIN)/python -m benches.intervals $(or $(N),60) $(if $(FIRST),--first $(FIRST))
+	$(BIN)/python docs/accuracy/make.py "Intervals of suites"
 
 bench-long: build
 	$(BIN)/python -m benches.long_runs
 
 bench-fit: build
-	$(BIN)/python -m benches.fit $(or $(N),300)
+	$(BIN)/python -m benches.fit $(or $(N),12) $(if $(FIRST),--first $(FIRST))
+	$(BIN)/python docs/accuracy/make.py "Twins of hidden drives"
 
 identify: build
 	$(BIN)/python -m benches.identify

@@ -19,7 +19,7 @@ from pslc.twin import predict
 from pslc.twin.datasets import Dataset
 from pslc.twin.model import Model, parameters_of
 from pslc.twin.optimizer import FitProblem
-from pslc.twin.residuals import LOSS_FLOOR, loss_of, weighted_residuals
+from pslc.twin.residuals import LOSS_FLOOR, loss_of
 
 ROUNDS, UNUSED = 8, 2
 """Times that each value is drawn anew, and rounds at first that are too near to where they began."""
@@ -71,18 +71,12 @@ def least(drive: Drive, others: Sequence[Drive]) -> dict[str, float]:
 
 
 def _loss(drive: Drive, datasets: Sequence[Dataset], enough: float) -> float:
-    """Mean square logarithm over the datasets, or more than `enough` as soon as it is."""
+    """Mean square logarithm over the datasets; infinite as soon as it is known to be more than `enough`."""
     model, values = drive
-    small = model.scaled()
-    loss = 0.0
-    for dataset in datasets:
-        simulated = FitProblem(small, [dataset], (), values).simulate(values)
-        if simulated is None:
-            return np.inf
-        loss += loss_of(weighted_residuals([dataset], simulated), datasets, 0)
-        if loss > enough:
-            break
-    return loss
+    residuals = FitProblem(model.scaled(), datasets, (), values).residuals_below(
+        np.zeros(0), np.nextafter(enough / loss_of(np.ones(1), datasets, 0), np.inf)
+    )
+    return np.inf if residuals is None else loss_of(residuals, datasets, 0)
 
 
 def _with(drive: Drive, name: str, sheet: Sheet, rng: np.random.Generator) -> Drive:

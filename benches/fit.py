@@ -1,4 +1,4 @@
-"""How well twins answer: fits to simulated drives with hidden parameters, as Markdown: `make bench-fit N=300`.
+"""How well twins answer: fits to simulated drives with hidden parameters, as Markdown: `make bench-fit N=12`.
 
 Each hidden drive has a build, a firmware and values of its own. A third of the fits are told only capacity, link and
 bits a cell, as they are on the label, and given `fill` and `recovery --quick`; a third also what dies and controller it
@@ -6,11 +6,11 @@ has, with what their sheets say, as `--nand` and `--controller` do; a third are 
 twin` measures. All data have noise of 3 % in each bin; asked is what suites would measure. Beside each error stands the
 least that there can be: of the middle of drives that do the same in the suites that were given (`benches/alike.py`), or
 where `run twin` was given, whose suites take long to try again, of a drive that has the hidden one's own values where a
-suite tells them at all (identifiability.toml), and the expected ones elsewhere. The table is written to
-docs/accuracy/fit.md after each drive,
-and what came of single drives as JSON lines in target/, so that a run that is killed keeps what it has;
-running it again goes on after the drives that are there, as long as the twin's sources are the same. `--worst 10`
-prints the worst and fits nothing.
+suite tells them at all (identifiability.toml), and the expected ones elsewhere. The tables in docs/accuracy/fit.md are
+written anew after each drive, and what came of single drives goes as JSON lines into target/: a run that is
+interrupted, or ends after 20 minutes, keeps what it has. Running it again goes on after the drives that are there, as
+long as the twin's sources are the same.
+`make bench-fit` then puts the first table into ACCURACY.md. `--worst 10` prints the worst and fits nothing.
 """
 
 from __future__ import annotations
@@ -20,11 +20,13 @@ import hashlib
 import json
 import sys
 import time
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, replace
 from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -45,6 +47,8 @@ UNTOLD = ("erase", "buffer", "command", "slc_read", "native_read")
 KNOWN = ("of the label", "with parts", "by `run twin`")
 """What is given to, and told of, each third of the drives."""
 
+MAX_RUN_S = 1200
+"""Seconds after which a run ends with the drives that it has."""
 PAGE = Path(__file__).parent.parent / "docs" / "accuracy" / "fit.md"
 
 
@@ -74,8 +78,8 @@ class Result:
 
 
 def third(seed: int) -> int:
-    """Which of `KNOWN` is known, a dozen of drives after the other."""
-    return seed // len(MIX) % len(KNOWN)
+    """Which of `KNOWN` is known: of each dozen four drives each, and each kind of drive once in three dozens."""
+    return (seed + seed // len(MIX)) % len(KNOWN)
 
 
 def one(seed: int) -> Result:
@@ -154,6 +158,14 @@ def _share(part: list[bool]) -> str:
     return f"{100 * np.mean(part):.0f} %" if part else ""
 
 
+def _spread(errors: list[float]) -> str:
+    """Median and 90th percentile of relative errors."""
+    if not errors:
+        return ""
+    off = 100 * np.abs(errors)
+    return f"{np.median(off):.1f} %, {np.quantile(off, 0.9):.1f} %"
+
+
 def _row(of: list[tuple[float, bool]]) -> str:
     if not of:
         return "0 | | |"
@@ -162,71 +174,101 @@ def _row(of: list[tuple[float, bool]]) -> str:
     return f"{len(of)} | {middle:.1f} % | {most:.1f} % | {_share([ok for _, ok in of])}"
 
 
-def table(results: list[Result]) -> str:
-    """The figures as Markdown."""
-    thirds = {name: [of for of in results if third(of.seed) == number] for number, name in enumerate(KNOWN)}
-    lines = [f"{len(results)} hidden drives, measured with {100 * NOISE:.0f} % of noise.", ""]
-    heads = (
-        "given `fill` and `recovery --quick`, and told capacity, link and bits a cell, as on a label",
-        "given the same, and told their dies and controller",
-        "given `run twin`, and told what is on the label",
+def page(results: list[Result], asked: int) -> str:
+    """The page of fit.md: a summary, then a row a drive, a figure and a value."""
+    seeds = [result.seed for result in results]
+    groups = [[result for result in results if third(result.seed) == number] for number in range(len(KNOWN))]
+    count = f"{len(results)}" if len(results) == asked else f"{len(results)} of {asked}"
+    about = (
+        f"{count} hidden drives (seeds {min(seeds)} to {max(seeds)}), measured with {100 * NOISE:.0f} % of "
+        "noise: told capacity, link and bits a cell, as on a label, and given `fill` and `recovery --quick`; told dies "
+        "and controller, too; or told the label, and given `run twin`. Errors are median and 90th percentile."
     )
-    for head, part in zip(heads, thirds.values(), strict=True):
-        if part:
-            lines += [f"{len(part)} of which {head}:", "", *_summary(part), ""]
-    took, cpu = ([getattr(result, name) for result in results] for name in ("seconds", "cpu_s"))
-    lines += [
-        f"A fit with its predictions took {np.median(cpu):.0f} s of one core (median), {np.quantile(cpu, 0.9):.0f} s "
-        f"(90th percentile); {np.median(took):.0f} s and {np.quantile(took, 0.9):.0f} s by the clock, others being at "
-        "work on the machine.", "",
-        *_heads("figure", "no fit is better"),
+    lines = [
+        *wrap(about, 115), "", *_columns("", KNOWN), *_summary(groups), "",
+        "## Drives", "", *_columns("seed", DRIVE_COLUMNS), *map(_drive_row, results), "",
+        "## Figures", "", *_heads("figure", "no fit is better"),
     ]  # fmt: skip
     for key in sorted({key for result in results for key in result.figures}):
         cells = []
-        for part in thirds.values():
-            some = [of for of in part if key in of.figures]
-            best = f"{100 * np.quantile([abs(of.least[key]) for of in some], 0.9):.1f} %" if some else ""
-            cells.append(f"{_row([of.figures[key] for of in some])} | {best}")
+        for group in groups:
+            measured = [result for result in group if key in result.figures]
+            best = (
+                f"{100 * np.quantile([abs(result.least[key]) for result in measured], 0.9):.1f} %" if measured else ""
+            )
+            cells.append(f"{_row([result.figures[key] for result in measured])} | {best}")
         lines.append(f"| {key} | {' | '.join(cells)} |")
-    lines += ["", *_heads("value")]
+    lines += ["", "## Values", "", *_heads("value")]
     for name in PARAMETERS:
-        rows = [_row([of.values[name] for of in part if name in of.values]) for part in thirds.values()]
-        if any(name in of.values for of in results):
+        if any(name in result.values for result in results):
+            rows = [_row([result.values[name] for result in group if name in result.values]) for group in groups]
             lines.append(f"| {PARAMETERS[name].description} | {' | '.join(rows)} |")
-    return "\n".join(lines)
+    return "\n".join(lines) + "\n"
+
+
+DRIVE_COLUMNS = ("drive", "known", "error of the fit", "worst figure", "predictions held", "named", "CPU s")
+"""Columns of the table of drives, behind the seed."""
+
+
+def _columns(first: str, columns: Sequence[str]) -> list[str]:
+    return [f"| {' | '.join([first, *columns])} |", f"|---|{'---:|' * len(columns)}"]
 
 
 def _heads(what: str, *more: str) -> list[str]:
     columns = ("median error", "90th percentile", "interval holds it", *more)
-    said = [cell for name in KNOWN for cell in (f"{name}: n", *columns)]
-    return [f"| {' | '.join([what, *said])} |", f"|---|{'---:|' * len(said)}"]
+    return _columns(what, [cell for name in KNOWN for cell in (f"{name}: n", *columns)])
 
 
-def _summary(results: list[Result]) -> list[str]:
-    right = [result.policy for result in results]
-    modes = [any(_made_of(name) == _made_of(result.truth) for name in result.named) for result in results]
-    exact = [result.truth in result.named for result in results]
-    several = [len(result.named) for result in results]
-    figures = [figure for result in results for figure in result.figures.values()]
-    values = [ok for result in results for _, ok in result.values.values()]
-    writes = [result.figures[key] for result in results for key in result.figures if key.startswith(LARGE)]
-    best = [(error, True) for result in results for error in result.least.values()]
-    return [
-        f"- figures of suites: {_errors(figures)}; the best that can be had of what was given: {_errors(best)}",
-        f"- of them, sequential work ({', '.join(LARGE)}): {_errors(writes)}",
-        f"- policy (`when_full`, or no cache) right or among those named: {_share(right)}; with the cache's mode too: "
-        f"{_share(modes)}; with reuse and dead data too: {_share(exact)}; {np.mean(several):.1f} named on average",
-        f"- 90 % intervals hold the truth: {_share([ok for _, ok in figures])} of predictions, {_share(values)} of "
-        f"fitted values (n = {len(values)})",
-    ]
+def _drive_row(result: Result) -> str:
+    worst = max(result.figures, key=lambda key: abs(result.figures[key][0]), default="")
+    cells = [
+        str(result.seed), result.truth, KNOWN[third(result.seed)], f"{100 * result.error:.1f} %",
+        f"{100 * result.worst:.0f} %: {worst}", _share([held for _, held in result.figures.values()]),
+        f"{'right' if result.policy else 'wrong'}, {len(result.named)}", f"{result.cpu_s:.0f}",
+    ]  # fmt: skip
+    return f"| {' | '.join(cells)} |"
+
+
+def _summary(groups: list[list[Result]]) -> list[str]:
+    """Rows of what a group of results says, a column a group."""
+    figures = [[figure for result in group for figure in result.figures.items()] for group in groups]
+    held = [[ok for result in group for _, ok in result.values.values()] for group in groups]
+    rows: dict[str, list[str]] = {
+        "drives; figures; fitted values": [
+            f"{len(group)}; {len(part)}; {len(values)}"
+            for group, part, values in zip(groups, figures, held, strict=True)
+        ],
+        "figures of suites": [_spread([error for _, (error, _) in part]) for part in figures],
+        "the best that can be had of what was given": [
+            _spread([error for result in group for error in result.least.values()]) for group in groups
+        ],
+        f"sequential work ({', '.join(LARGE)})": [
+            _spread([error for name, (error, _) in part if name.startswith(LARGE)]) for part in figures
+        ],
+        "90 % intervals of predictions that hold": [_share([ok for _, (_, ok) in part]) for part in figures],
+        "90 % intervals of fitted values that hold": [_share(part) for part in held],
+        "policy (`when_full`, or no cache) right or named": [
+            _share([result.policy for result in group]) for group in groups
+        ],
+        "with the cache's mode too": [
+            _share([any(_made_of(name) == _made_of(result.truth) for name in result.named) for result in group])
+            for group in groups
+        ],
+        "with reuse and dead data too": [
+            _share([result.truth in result.named for result in group]) for group in groups
+        ],
+        "firmware models named, on average": [
+            f"{np.mean([len(result.named) for result in group]):.1f}" if group else "" for group in groups
+        ],
+        "CPU seconds of a fit with its predictions": [
+            f"{np.median(took):.0f}, {np.quantile(took, 0.9):.0f}" if took else ""
+            for took in ([result.cpu_s for result in group] for group in groups)
+        ],
+    }
+    return [f"| {name} | {' | '.join(cells)} |" for name, cells in rows.items()]
 
 
 LARGE = ("fill at 50 % full", "second-pass", "overwrite", "sustained")
-
-
-def _errors(of: list[tuple[float, bool]]) -> str:
-    off = [100 * abs(error) for error, _ in of]
-    return f"median error {np.median(off):.1f} %, 90th percentile {np.quantile(off, 0.9):.1f} % (n = {len(off)})"
 
 
 def version() -> str:
@@ -250,35 +292,59 @@ def show(result: Result) -> str:
     return f"{head}\n    {parts[0]}\n    {parts[1]}"
 
 
+def fit_all(seeds: Sequence[int], rows: Path) -> None:
+    """Fit the drives of these seeds that `rows` does not hold yet, and write rows and page as they come."""
+    rows.parent.mkdir(parents=True, exist_ok=True)
+    results = {result.seed: result for result in read(rows) if result.seed in seeds}
+    left = [seed for seed in seeds if seed not in results]
+    pool = ProcessPoolExecutor(2, get_context("forkserver"), end_with_parent)
+    try:
+        with rows.open("a") as file:
+            for done in as_completed([pool.submit(one, seed) for seed in left], MAX_RUN_S):
+                result = done.result()
+                results[result.seed] = result
+                file.write(json.dumps(asdict(result)) + "\n")
+                file.flush()
+                print(f"{len(results)} of {len(seeds)}: {show(result)}", file=sys.stderr, flush=True)
+                write_page(list(results.values()), len(seeds))
+    except (KeyboardInterrupt, TimeoutError) as end:
+        why = "interrupted" if isinstance(end, KeyboardInterrupt) else f"{MAX_RUN_S // 60} min are over"
+        print(f"{why}: {len(results)} of {len(seeds)} drives are done; the same command goes on", file=sys.stderr)
+    # Who waited for the drives under way would wait for minutes more.
+    for process in list(pool._processes.values()):
+        process.terminate()
+    pool.shutdown(cancel_futures=True)
+
+
+def write_page(results: list[Result], asked: int) -> None:
+    """Put the drives that have a truth into fit.md, whole or not at all.
+
+    Args:
+        asked: how many drives the run is of.
+    """
+    drives = sorted((result for result in results if result.truth), key=lambda result: result.seed)
+    if drives:
+        part = PAGE.with_suffix(".md.part")
+        part.write_text(page(drives, asked))
+        part.replace(PAGE)
+
+
 def main() -> None:
-    """Fit, and write the table as it grows."""
+    """Fit, and write the tables as they grow."""
     parser = argparse.ArgumentParser()
     parser.add_argument("n", type=int)
     parser.add_argument("--first", type=int, default=100, help="Seed; intervals were calibrated on 0 to 8.")
     parser.add_argument("--rows", type=Path, default=None)
     parser.add_argument("--worst", type=int, default=0)
     given = parser.parse_args()
-    given.rows = given.rows or Path(f"target/fit-{version()}.jsonl")
-    results = read(given.rows)
+    rows = given.rows or Path(f"target/fit-{version()}.jsonl")
     if given.worst:
+        results = read(rows)
         for result in sorted(results, key=lambda result: -result.worst)[: given.worst]:
             print(show(result))
-        print(table([result for result in results if result.truth]))
+        print(page([result for result in results if result.truth], len(results)))
         return
-    given.rows.parent.mkdir(parents=True, exist_ok=True)
-    left = sorted({*range(given.first, given.first + given.n)} - {result.seed for result in results})
-    with ProcessPoolExecutor(2, get_context("forkserver"), end_with_parent) as pool, given.rows.open("a") as file:
-        for done in as_completed([pool.submit(one, seed) for seed in left]):
-            result = done.result()
-            results.append(result)
-            file.write(json.dumps(asdict(result)) + "\n")
-            file.flush()
-            found = sorted((result for result in results if result.truth), key=lambda result: result.seed)
-            print(f"{len(results)} of {given.n}: {show(result)}", file=sys.stderr, flush=True)
-            if found:
-                part = PAGE.with_suffix(".md.part")
-                part.write_text(table(found) + "\n")
-                part.replace(PAGE)
+    fit_all(range(given.first, given.first + given.n), rows)
 
 
 if __name__ == "__main__":

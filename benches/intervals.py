@@ -4,6 +4,7 @@ Each drive has a policy, a cache, a threshold, a rate, a residue and a write buf
 interval that a key of the drive decides is held against that key.
 """
 
+import argparse
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -128,17 +129,24 @@ def misses(intervals: list[Row]) -> str:
                      for row in intervals if not row.holds)  # fmt: skip
 
 
-def main(count: int, suites: list[str]) -> None:
-    """Print the misses, and the table; write it where all suites were asked."""
-    intervals = [row for seed in range(count) for row in rows(seed, suites or sorted({suite for suite, _ in TRUTHS}))]
-    print(misses(intervals), file=sys.stderr)
-    head = (
-        f"Small simulated drives with hidden values, {count} of them, `--quick` (`make bench-intervals N={count}`):\n\n"
-    )
+def main(count: int, first: int, suites: list[str]) -> None:
+    """Print the misses as they come, then the table; write it where all suites were asked."""
+    intervals: list[Row] = []
+    for seed in range(first, first + count):
+        of_drive = rows(seed, suites or sorted({suite for suite, _ in TRUTHS}))
+        intervals += of_drive
+        print(misses(of_drive) or f"{seed}: all hold", file=sys.stderr, flush=True)
+    command = f"make bench-intervals N={count} FIRST={first}"
+    head = f"Small simulated drives with hidden values, {count} of them, `--quick` (`{command}`):\n\n"
     print(head + table(intervals))
     if not suites:
         TABLE.write_text(head + table(intervals))
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else DRIVES, sys.argv[2:])
+    parser = argparse.ArgumentParser()
+    parser.add_argument("n", type=int, nargs="?", default=DRIVES)
+    parser.add_argument("suites", nargs="*", help="Default: all that give intervals.")
+    parser.add_argument("--first", type=int, default=0, help="Seed.")
+    given = parser.parse_args()
+    main(given.n, given.first, given.suites)

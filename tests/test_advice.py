@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -188,6 +189,15 @@ def test_a_trace_keeps_its_addresses_and_a_drive_that_lets_it_wait_would_not_do(
     # The same figure as a replay of it gives.
     replayed = pslc.run(ROOT / "examples" / "evening.csv", on="sim:sn850-1tb", replay=Replay(prefill=True))
     assert rows["sim:sn850-1tb"].outcome.findings["latencies"] == replayed.findings["latencies"]
+    # Of a twin the slowest requests are no predictions: they are not shown, and count for nothing.
+    outcome = replace(rows[SMALL].outcome, late_share=0.0)
+    real, twin = (report.advise(subject, [replace(outcome, is_twin=is_twin)]) for is_twin in (False, True))
+    assert any("waiting" in reason for reason in real.rows[0].reasons)
+    assert not any("waiting" in reason for reason in twin.rows[0].reasons)
+    p99 = [table.rows[0][table.columns.index("p99")] for table in map(report.table, (real, twin))]
+    assert p99[0]
+    assert not p99[1]
+    assert {doubt.code for doubt in twin.doubts} - {doubt.code for doubt in real.doubts} == {"twin"}
 
 
 def test_what_is_no_drive_at_work_is_refused(tmp_path):

@@ -1,14 +1,17 @@
 """What suites measured themselves: the fit expects it, and a twin that contradicts it says so."""
 
 import tomllib
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from pslc.base import units
-from pslc.twin import profile_writer
+from pslc.twin import model, optimizer, profile_writer
 from pslc.twin.datasets import Dataset
 from pslc.twin.observations import observations, observed_priors
+from pslc.twin.optimizer import FitProblem
+from pslc.twin.residuals import least_squares_sum
 
 FINDINGS = {
     "idle_threshold_s": 0.29, "idle_threshold_s_low": 0.0, "idle_threshold_s_high": 1.84,
@@ -30,8 +33,15 @@ def test_a_pause_that_was_measured_is_what_the_fit_expects() -> None:
 
 
 def test_a_twin_outside_of_what_was_measured_says_so() -> None:
-    [measured] = observations(recovery(FINDINGS))
+    measured, rate = observations(recovery(FINDINGS))
     assert measured.contradiction(1.2) is None
+    assert rate.contradiction(6e8) is None
+    assert (text := rate.contradiction(1e8))
+    assert "100 MB/s; recovery measured at least 500 MB/s" in text
+    [residue] = observations(recovery({"residue_bytes": 2e9, "residue_bytes_low": 1e9, "residue_bytes_high": 3e9}))
+    assert not observed_priors(recovery({"residue_bytes": 2e9, "residue_bytes_low": 1e9, "residue_bytes_high": 3e9}))
+    assert (text := residue.contradiction(6e9))
+    assert "data that stay in the cache, 6.00 GB; recovery measured 1.00 GB to 3.00 GB" in text
     text = measured.contradiction(2.58)
     assert text is not None
     assert "2.58 s" in text
@@ -71,3 +81,34 @@ def test_an_exact_size_is_read_as_the_same_number(number: int) -> None:
 
 def test_a_readable_size_is_the_same_size() -> None:
     assert units.size(profile_writer._readable('"8060000000B"').strip('"'), "x") == 8_060_000_000
+
+
+def test_a_run_that_cannot_be_good_enough_is_given_up_and_one_that_is_has_the_same_residuals() -> None:
+    geometry = model.typical_geometry(128_000_000_000, "sata600", 3, 5e8, 2e8)
+    drive = model.Model(geometry, model.FirmwareModel("dynamic-slc", "direct-then-fold", "after-idle")).scaled()
+    values = {name: one.prior_mean for name, one in model.PARAMETERS.items()}
+    values |= {"slc_rate": 5e8, "native_rate": 2e8, "dynamic": 0.1}
+    job = f"rw=write\nbs=1m\nioengine=io_uring\niodepth=32\ndirect=1\noffset=0\nsize={64 << 30}\n"
+    steps = [f"[{name}]\n{job}" for name in ("first", "second", "third")]
+    unmeasured = Dataset("recovery", steps, 0, [[None]] * 3, [[16]] * 3)
+    simulated = FitProblem(drive, [unmeasured], [], values).simulate(values)
+    assert simulated is not None
+    measured = replace(unmeasured, features=simulated[0])
+    problem = FitProblem(drive, [measured, measured], ["native_rate"], values)
+    x = problem.pack(values | {"native_rate": 1.5e8})
+    residuals = problem.residuals(x)
+    total = float(residuals @ residuals)
+    assert least_squares_sum([measured], simulated) == 0, "a twin that does the same has no residuals"
+    other = problem.simulate(problem.unpack(x))
+    assert other is not None
+    bounds = [least_squares_sum([measured] * 2, [other[0][:count]]) for count in range(4)]
+    whole = least_squares_sum([measured] * 2, other)
+    assert 0 == bounds[0] < bounds[1] < bounds[2] < bounds[3] < whole
+    assert whole == pytest.approx(total - float(problem.prior_residuals(x) @ problem.prior_residuals(x)))
+    assert np.array_equal(problem.residuals_below(x, total * 1.001), residuals)
+    optimizer._simulations.clear()
+    assert problem.residuals_below(x, total * 0.5) is None
+    assert not optimizer._simulations, "a run to its end"
+    starts = [values | {"native_rate": rate} for rate in (1.2e8, 1.9e8, 2.5e8)]
+    [best] = optimizer.best_of(problem, starts)
+    assert best.values["native_rate"] == pytest.approx(1.9e8)

@@ -710,6 +710,11 @@ def test_a_run_on_a_twin_tells_no_tail_of_latency_and_says_why(small: str, tmp_p
     assert lines[0] - lines[1] == {"99 %", "99.9 %", "longest"}
     assert TWIN_TAILS in of_twin.notes
     assert TWIN_TAILS not in of_drive.notes
+    studied = [
+        pslc.study(on=on, run=str(tmp_path / "reads.fio"), workers=1).column_names
+        for on in (small, f"sim:{tmp_path}/twin.toml")
+    ]
+    assert set(studied[0]) - set(studied[1]) == {"reads_read_p99_s", "reads_read_p99_9_s"}
 
 
 @pytest.mark.parametrize("workers", [1, 2])

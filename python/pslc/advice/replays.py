@@ -53,6 +53,7 @@ class Outcome:
         work_s: time of the stretches in which the watched drive was the limit.
         sync_s: mean time of a 4 KiB write with its flush, on the fresh drive.
         late_share: requests that found no room in the queue.
+        is_twin: the drive is a fitted one, whose slowest requests are no predictions.
     """
 
     task: Task
@@ -64,6 +65,7 @@ class Outcome:
     drive_s: float = 0.0
     sync_s: float | None = None
     late_share: float = 0.0
+    is_twin: bool = False
     findings: trace_suite.Findings | None = None
 
 
@@ -92,6 +94,7 @@ def replay(task: Task) -> Outcome:
         drive_s=recording.drive_time_s,
         sync_s=sync_s,
         late_share=findings["late"] / max(findings["requests"], 1),
+        is_twin=recording.is_twin,
         findings=findings,
     )
 

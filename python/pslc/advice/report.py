@@ -68,6 +68,10 @@ class AdviceWarning(WarningCode):
     EMPTY = "the drives start empty and cold: a nearly full drive has a smaller cache and more write amplification"
     SHORT = "the life in the table assumes {span} of this load, repeated all day: watch for days, quiet times included"
     CAPACITY = "the capacity of the watched drive is unknown; assuming {size}: give --capacity"
+    TWIN = (
+        "{drives}: fitted to speeds and mean times, so latencies of the slowest requests (99 % and beyond) are not "
+        "predicted; none is shown, and none counts"
+    )
     SURVIVES = "on drives without power-loss protection, data that were not flushed are lost when the power fails"
 
 
@@ -177,7 +181,9 @@ def _reasons(subject: Subject, outcome: Outcome, years: float | None) -> list[st
 
 
 def _slowest_p99_s(outcome: Outcome) -> float:
-    return max((of["p99_s"] for of in outcome.findings["latencies"]), default=0.0) if outcome.findings else 0.0
+    if outcome.findings is None or outcome.is_twin:
+        return 0.0
+    return max((of["p99_s"] for of in outcome.findings["latencies"]), default=0.0)
 
 
 def _cells(row: Row, watched: bool) -> dict[str, str]:
@@ -188,12 +194,15 @@ def _cells(row: Row, watched: bool) -> dict[str, str]:
         return {**drive, "do": "?"}
     of_kind = {of["kind"]: of for of in findings["latencies"]}
     writes, reads = of_kind.get("write"), of_kind.get("read")
+    tails = {
+        "p99": words.span(writes["p99_s"]) if writes else "",
+        "read p99": words.span(reads["p99_s"]) if reads else "",
+    }
     return {
         **drive,
         **({WORK: words.span(outcome.work_s)} if watched else {"late": words.share(outcome.late_share)}),
         "write p50": words.span(writes["p50_s"]) if writes else "",
-        "p99": words.span(writes["p99_s"]) if writes else "",
-        "read p99": words.span(reads["p99_s"]) if reads else "",
+        **({} if outcome.is_twin else tails),
         "to pSLC": "" if findings["share_slc"] is None else words.share(findings["share_slc"]),
         "synced 4k": "" if outcome.sync_s is None else words.span(outcome.sync_s),
         "PLP": "yes" if outcome.plp else "no",
@@ -298,6 +307,8 @@ def _doubts(subject: Subject, rows: Sequence[Row]) -> list[MeasurementWarning]:
         doubts.append(AdviceWarning.SHORT.of(span=words.span(subject.seconds)))
     if any(not row.outcome.plp for row in rows if not row.reasons) and _of_sync(of, rows):
         doubts.append(AdviceWarning.SURVIVES.of())
+    if twins := [_short(row) for row in rows if row.outcome.is_twin]:
+        doubts.append(AdviceWarning.TWIN.of(drives=", ".join(twins)))
     if isinstance(of, Traced):
         suite = {str(doubt): doubt for row in rows if row.outcome.findings for doubt in row.outcome.findings["doubts"]}
         return [*suite.values(), *doubts]

@@ -203,8 +203,8 @@ def _line(
     scatter = float(np.hypot(scatter, resolution / np.sqrt(12)))
     step = scatter * np.sqrt(12)
     student = STUDENT[min(freedom, len(STUDENT)) - 1]
-    # Where on its step the staircase is at either end is not known.
-    unknown = step / 4
+    # Where on its step the staircase is at either end is not known: half a step above or below the line.
+    unknown = step / 2
     off = float(np.hypot(student * scatter / np.sqrt(spread), rate * unknown / np.ptp(recovered_bytes)))
     without_s = estimate.longest_without_s
     # The shortest that gave more than what comes back scatters by: less may have been there before it.

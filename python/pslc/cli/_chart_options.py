@@ -1,8 +1,8 @@
-"""Options of commands that read pictures of charts, spelled alike everywhere, and what is written beside the output."""
+"""Options of commands that read foreign files, spelled alike everywhere, and what is written beside the output."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import typer
 
@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from pslc.formats import ImportedData, ImportOptions
 
 PANEL = "Pictures of charts, and tables"
+FACTS = "What the files do not report"
 
 X = Annotated[
     str | None,
@@ -50,6 +51,28 @@ Overlay = Annotated[
         "--overlay", help="Write the picture with the detected curves over it", metavar="PNG", rich_help_panel=PANEL
     ),
 ]
+
+Workload = Annotated[
+    str | None, typer.Option(metavar="random|sequential", help="How the data were written", rich_help_panel=FACTS)
+]
+JobOrder = Annotated[
+    str | None,
+    typer.Option(metavar="together|serial", help="Order of the jobs of several fio logs", rich_help_panel=FACTS),
+]
+SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Leave out lines that cannot be read")]
+
+
+def order_of(jobs: str | None) -> Literal["together", "serial"] | None:
+    """The order of `--jobs`.
+
+    Raises:
+        PslcError: it is neither.
+    """
+    from pslc.base.errors import user_error
+
+    if jobs not in (None, "together", "serial"):
+        raise user_error(f'--jobs is "{jobs}"', "together or serial")
+    return cast(Literal["together", "serial"] | None, jobs)
 
 
 def import_options(

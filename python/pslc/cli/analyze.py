@@ -3,19 +3,31 @@
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, cast
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pslc.cli._chart_options import PANEL, Frame, Overlay, Series, X, Y, write_overlays, write_tables
+from pslc.cli._chart_options import (
+    FACTS,
+    PANEL,
+    Frame,
+    JobOrder,
+    Overlay,
+    Series,
+    SkipBad,
+    Workload,
+    X,
+    Y,
+    order_of,
+    write_overlays,
+    write_tables,
+)
 
 if TYPE_CHECKING:
     from pslc.analysis import MeasurementContext, Writes
     from pslc.formats import ImportedData
     from pslc.recording.store import Recording
 
-
-FACTS = "What the files do not report"
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document")]
 
@@ -49,24 +61,19 @@ def command(
             metavar="LINK", help="Link of the drive: sata600, pcie3x4, or a speed such as 1GB/s", rich_help_panel=FACTS
         ),
     ] = None,
-    workload: Annotated[
-        str | None, typer.Option(metavar="random|sequential", help="How the data were written", rich_help_panel=FACTS)
-    ] = None,
+    workload: Workload = None,
     prefilled: Annotated[
         bool, typer.Option("--prefilled", help="The drive was full of other data before", rich_help_panel=FACTS)
     ] = False,
     device: Annotated[
         str | None, typer.Option(metavar="NAME", help="Device to take from the output of iostat or sar")
     ] = None,
-    jobs: Annotated[
-        str | None,
-        typer.Option(metavar="together|serial", help="Order of the jobs of several fio logs", rich_help_panel=FACTS),
-    ] = None,
+    jobs: JobOrder = None,
     interval: Annotated[
         str | None,
         typer.Option(metavar="TIME", help="Interval of iostat's or sar's reports without times (default: 1s)"),
     ] = None,
-    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out lines that cannot be read")] = False,
+    skip_bad: SkipBad = False,
     outside: Annotated[
         bool, typer.Option("--outside", help="Explain a simulated drive from its curve alone, as a real one")
     ] = False,
@@ -100,8 +107,7 @@ def command(
         return
     if meter is not None:
         raise user_error("--meter needs a recording of pslc", "pslc analyze RUN --meter LOG.csv")
-    if workload not in (None, "random", "sequential"):
-        raise user_error(f'--workload is "{workload}"', "random or sequential")
+    imported.check_workload(workload)
     stated = MeasurementContext(
         capacity_bytes=units.size(capacity, "--capacity") if capacity else None,
         link_bytes_per_s=units.link(link, "--link") if link else None,
@@ -110,10 +116,8 @@ def command(
     )
     if drive := next((path for path in files if str(path).startswith("sim:")), None):
         raise user_error(*of_a_drive(drive))
-    if jobs not in (None, "together", "serial"):
-        raise user_error(f'--jobs is "{jobs}"', "together or serial")
     interval_s = units.seconds(interval, "--interval") if interval else None
-    order = cast(Literal["together", "serial"] | None, jobs)
+    order = order_of(jobs)
     chart = ChartOptions(tuple(series or ()), frame, tuple(name or ()))
     options = ImportOptions(x, y, skip_bad, celsius, device, order, interval_s, stated.capacity_bytes, chart=chart)
     read = formats.read_each(files, options)

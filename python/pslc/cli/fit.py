@@ -1,6 +1,7 @@
 """`pslc fit`: a simulated twin of a measured drive."""
 
 import json
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,7 +13,20 @@ from pslc.base.console import say
 if TYPE_CHECKING:
     from pslc.twin.fit_report import FitReport
 
-from pslc.cli._chart_options import Frame, Overlay, Series, X, Y, import_options, pictures, write_overlays
+from pslc.cli._chart_options import (
+    Frame,
+    JobOrder,
+    Overlay,
+    Series,
+    SkipBad,
+    Workload,
+    X,
+    Y,
+    import_options,
+    order_of,
+    pictures,
+    write_overlays,
+)
 
 DATA = "The data"
 
@@ -55,6 +69,9 @@ def command(
     series: Series = None,
     frame: Frame = None,
     overlay: Overlay = None,
+    workload: Workload = None,
+    jobs: JobOrder = None,
+    skip_bad: SkipBad = False,
     strict: Annotated[bool, typer.Option("--strict", help="Exit 1 if the fit is poor")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document")] = False,
 ) -> None:
@@ -70,7 +87,7 @@ def command(
     from pslc.twin import api
 
     paths = data or []
-    hints = import_options(x, y, series, frame, capacity)
+    hints = replace(import_options(x, y, series, frame, capacity), order=order_of(jobs), skip_bad=skip_bad)
     write_overlays(pictures(paths, hints), overlay, output)
     if name is None and output is not None and not any(path.is_dir() for path in paths):
         name = output.stem
@@ -85,6 +102,7 @@ def command(
             nand=nand,
             controller=controller,
             written_by=written_by,
+            workload=workload,
             chart=hints,
         )
     _write(report, output, page)

@@ -17,7 +17,7 @@ from pslc.analysis import (
     Writes,
     blackbox_causes,
 )
-from pslc.base.errors import RecordingError
+from pslc.base.errors import RecordingError, user_error
 from pslc.formats import ImportedData
 from pslc.recording import reading_error, warnings
 from pslc.recording.store import Columns, Findings, Recording
@@ -65,6 +65,27 @@ def analyzed(foreign: ImportedData, stated: MeasurementContext | None = None) ->
     named = [warnings.RecordingWarning.RANDOM_NAME.of(file=foreign.name)] if by_name else []
     findings["doubts"] = named + warnings.of_foreign(foreign) + findings["doubts"]
     return findings
+
+
+def is_random(foreign: ImportedData, stated: bool | None = None) -> bool:
+    """Whether the writes were random: as stated, as the data tell, or as the name of the log says."""
+    random = foreign.random if stated is None else stated
+    return RANDOM_NAME.search(foreign.name) is not None if random is None else random
+
+
+def check_workload(workload: str | None) -> None:
+    """Refuse a `--workload` that is neither of the two words.
+
+    Raises:
+        PslcError: it is another word.
+    """
+    if workload not in (None, "random", "sequential"):
+        raise user_error(f'--workload is "{workload}"', "random or sequential")
+
+
+def bad_lines_note(foreign: ImportedData) -> list[str]:
+    """A note on lines that were left out; none where all were read."""
+    return [f"{foreign.bad_lines} lines could not be read and were left out"] if foreign.bad_lines else []
 
 
 def _of_reads(foreign: ImportedData, stated: MeasurementContext) -> Writes:

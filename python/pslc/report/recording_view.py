@@ -10,6 +10,7 @@ from pslc.figures import curves, tables, tails
 from pslc.figures.picture import Line, Picture
 from pslc.figures.view import View
 from pslc.formats import ImportedData
+from pslc.recording import imported
 from pslc.recording.store import Recording
 
 
@@ -73,7 +74,6 @@ def _measured(recording: Recording) -> str:
 def of_foreign(foreign: ImportedData, findings: Writes) -> View:
     """View of another program's data."""
     curve = foreign.curve
-    bad = [f"{foreign.bad_lines} lines could not be read and were left out"] if foreign.bad_lines else []
     return View(
         title=foreign.name,
         drive=foreign.name,
@@ -87,7 +87,7 @@ def of_foreign(foreign: ImportedData, findings: Writes) -> View:
         ],
         pictures=[_speed(curve, foreign.kind)] if curve and findings["phases"] else [],
         doubts=findings["doubts"],
-        notes=[*foreign.notes, *bad],
+        notes=[*foreign.notes, *imported.bad_lines_note(foreign)],
         measured=f"Measured by {foreign.measured_by}, and read by pslc {version()}.",
     )
 

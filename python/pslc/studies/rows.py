@@ -15,6 +15,8 @@ MOST_ITEMS: Final = 8
 """A longer list is a curve: it belongs into a recording, not into a row."""
 LARGEST: Final = 2**63 - 1
 REFUSED: Final = "refused: "
+TAILS: Final = ("p99_s", "p99_9_s", "p999_s", "max_s")
+"""How the names of the slowest requests' latencies end."""
 
 Value = str | int | float | None
 Row = dict[str, Value]
@@ -55,6 +57,11 @@ def of_jobs(jobs: Sequence[Job]) -> Row:
             for label, key in (("p99", "99.000000"), ("p99_9", "99.900000")):
                 row[f"{name}_{label}_s"] = done["lat_ns"]["percentile"][key] / 1e9
     return row
+
+
+def without_tails(row: Row) -> Row:
+    """The row without latencies of the slowest requests, which a twin does not predict."""
+    return {name: value for name, value in row.items() if not name.endswith(TAILS)}
 
 
 def flat(findings: Mapping[str, object], before: str = "") -> Row:

@@ -16,7 +16,7 @@ from pslc.base.errors import PslcError
 from pslc.base.processes import while_wanted, worker_pool
 from pslc.runner.precondition_cache import PreconditionedDrives
 from pslc.studies.points import PROFILE, Point
-from pslc.studies.rows import REFUSED, Row, flat, number, of_drive, of_jobs
+from pslc.studies.rows import REFUSED, Row, flat, number, of_drive, of_jobs, without_tails
 
 if TYPE_CHECKING:
     from pslc.device.policy import Governor
@@ -61,6 +61,7 @@ def measure(point: Point, shared: bool = False) -> Row | None:
         row, error = flat(recording.findings) | of_drive(recording), recording.error
         if values["run"] not in suites.names():
             row |= of_jobs(recording.jobs)
+        row = without_tails(row) if recording.is_twin else row
     except KeyboardInterrupt:
         return None
     except PslcError as wrong:

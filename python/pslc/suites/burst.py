@@ -142,10 +142,11 @@ def _buffer(recording: Recording, result: Findings) -> None:
             "bursts-differ", f"{reason}: the cells did something else meanwhile, so this is rough"
         )
         result["doubts"] = [rough]
-    # The cells give room back a program of all dies at a time, and a request is taken as a whole.
+    # The cells give room back a program of all dies at a time, and a request is taken as a whole. The one that waits is
+    # partly taken already, so above there is one more.
     grain = round(cells * program + REQUEST / 2)
     result["buffer_bytes"] = float(np.median(result["bursts"]))
-    result |= {"buffer_bytes_low": max(low - grain, 0), "buffer_bytes_high": high + grain}
+    result |= {"buffer_bytes_low": max(low - grain, 0), "buffer_bytes_high": high + grain + REQUEST}
 
 
 def _flush(job: Job) -> float:

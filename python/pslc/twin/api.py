@@ -12,7 +12,7 @@ from pslc.analysis import Curve, MeasurementContext
 from pslc.base import units
 from pslc.base.errors import user_error
 from pslc.device import parts
-from pslc.formats import ImportOptions
+from pslc.formats import ImportedData, ImportOptions
 from pslc.recording import imported
 from pslc.recording.store import Recording
 from pslc.twin import initial_fit, priors, published_curve
@@ -35,7 +35,8 @@ class DriveFacts(TypedDict, total=False):
         nand: a die of the library, or `tlc`, `qlc`.
         controller: a controller of the library.
         written_by: the load that wrote a log or a review's curve: `qd32`, `qd1` or `copy`.
-        chart: what a picture of a chart does not say by itself: what its axes span and the like.
+        workload: how a log was written, `random` or `sequential`, where it does not say.
+        chart: what a log, a table or a picture of a chart does not say by itself: columns, what axes span and the like.
     """
 
     published: str | None
@@ -44,6 +45,7 @@ class DriveFacts(TypedDict, total=False):
     nand: str | None
     controller: str | None
     written_by: str | None
+    workload: str | None
     chart: ImportOptions | None
 
 
@@ -77,16 +79,16 @@ def fit(
         **facts: what is known besides the data, each optional: `capacity` (bytes, or text such as `"1TB"`), `link`
             (`"pcie4x4"`), `nand` (a die of the library, or `"tlc"`, `"qlc"`), `controller` (of the library),
             `published` (figures of a review in place of data), `written_by` (the load that wrote a log or a
-            review's curve: `"qd32"`, `"qd1"` or `"copy"`), and `chart` (what the axes of a picture span, an
-            `ImportOptions`).
+            review's curve: `"qd32"`, `"qd1"` or `"copy"`), `workload` (how a log was written, `"random"` or
+            `"sequential"`), and `chart` (columns of a table, what the axes of a picture span, an `ImportOptions`).
 
     Returns:
         The report: `report.profile` is the twin as TOML, `report.save("twin.toml")` writes it, and
             `report.result.statistics` says whether the fit converged.
 
     Raises:
-        PslcError: there are no data, they are not of one drive, or they hold no write over an empty drive; a part, a
-            link or a load is unknown.
+        PslcError: there are no data, they are not of one drive, or they hold no sequential write over an empty drive;
+            a part, a link or a load is unknown.
         TypeError: a fact has another name.
     """
     if unknown := facts.keys() - DriveFacts.__annotations__.keys():
@@ -113,6 +115,7 @@ def _check(sources: Sequence[Source], facts: DriveFacts) -> None:
     load = facts.get("written_by")
     if load is not None and load not in priors.LOADS:
         raise user_error(f'--written-by is "{load}"', f"one of {', '.join(priors.LOADS)}")
+    imported.check_workload(facts.get("workload"))
 
 
 def _read(sources: Sequence[Source], facts: DriveFacts) -> _Inputs:
@@ -163,12 +166,26 @@ def _curve(inputs: _Inputs, facts: DriveFacts) -> Curve | None:
     if not inputs.logs:
         return None
     foreign = formats.read(inputs.logs, facts.get("chart") or ImportOptions())
-    imported.analyzed(foreign, MeasurementContext(capacity_bytes=inputs.capacity_bytes))
-    if foreign.curve is None:
-        raise user_error(
-            f"{foreign.name} holds no series of writes", "give a log of speed over time, such as fio's bw log"
-        )
-    inputs.notes += foreign.notes if foreign.chart else []
+    return _first_write_of(foreign, inputs, facts.get("workload"))
+
+
+def _first_write_of(foreign: ImportedData, inputs: _Inputs, workload: str | None) -> Curve:
+    """The curve of another program's data; what `pslc analyze` says of them goes into the notes.
+
+    Raises:
+        PslcError: they hold no sequential write.
+    """
+    hint = "give a log of speed over time of one sequential write, such as fio's bw log"
+    if foreign.at_work:
+        raise user_error(f"{foreign.name} shows a drive at work, not a write over an empty drive", hint)
+    random = None if workload is None else workload == "random"
+    findings = imported.analyzed(foreign, MeasurementContext(capacity_bytes=inputs.capacity_bytes, random=random))
+    if foreign.curve is None or foreign.kind != "write":
+        raise user_error(f"{foreign.name} holds no series of writes", hint)
+    if imported.is_random(foreign, random):
+        raise user_error(f"{foreign.name} holds random writes", f"{hint}; --workload sequential if it is one")
+    inputs.notes += [f"read as: {foreign.read_as}"] if foreign.read_as else []
+    inputs.notes += [*foreign.notes, *findings["doubts"], *imported.bad_lines_note(foreign)]
     return foreign.curve
 
 

@@ -91,7 +91,9 @@ class FitReport:
 
     def _contradictions(self) -> list[str]:
         """Values of the twin outside of what a suite measured itself."""
-        values = self.result.best.values
+        best = self.result.best
+        cache_bytes = best.cache_share * self.result.priors.capacity_bytes
+        values = best.values | {"residue": best.values["residue"] * cache_bytes}
         free = {estimate.name for estimate in self.estimates}
         both = [(each, each.contradiction(values[each.parameter])) for each in observations(self.result.datasets)
                 if each.parameter in free]  # fmt: skip

@@ -21,6 +21,7 @@ MIN_OBSERVATION_SD: Final = 0.05
 OBSERVED: Final = {
     ("recovery", "idle_threshold_s"): "idle_threshold",
     ("recovery", "migration_bytes_per_s"): "idle_rate",
+    ("recovery", "residue_bytes"): "residue",
     ("burst", "buffer_bytes"): "buffer",
 }
 """Parameter that a finding of a suite measures."""
@@ -28,46 +29,58 @@ OBSERVED: Final = {
 
 @dataclass(frozen=True)
 class Observation:
-    """A finding with its 90 % interval, in the unit of the parameter; `low` is 0 where only `high` was measured."""
+    """A finding with its 90 % interval.
+
+    Attributes:
+        value: None where only a bound was measured.
+        low: 0 where only `high` was measured.
+        high: None where only `low` was measured.
+        unit: of all three: that of the parameter, or `B` of a share.
+    """
 
     suite: str
     parameter: str
-    value: float
+    value: float | None
     low: float
-    high: float
+    high: float | None
+    unit: str
 
     @property
-    def log_prior(self) -> tuple[float, float]:
-        """Mean and standard deviation of the logarithm."""
+    def log_prior(self) -> tuple[float, float] | None:
+        """Mean and standard deviation of the logarithm of the parameter; None if the finding does not tell both."""
+        parameter = PARAMETERS[self.parameter]
+        if self.value is None or not self.high or parameter.scale != "log":
+            return None
         low = max(self.low, OPEN_LOW_RATIO * self.high)
         sd = float(np.log(self.high / low)) / (2 * Z90)
         return float(np.log(np.clip(self.value, low, self.high))), max(sd, MIN_OBSERVATION_SD)
 
     def contradiction(self, value: float) -> str | None:
-        """Sentence about a twin whose value lies clearly outside the interval; None if it lies within."""
+        """Sentence about a twin whose value, in `unit`, lies clearly outside the interval; None if it lies within."""
         slack = float(np.exp(MIN_OBSERVATION_SD))
-        if self.low / slack <= value <= self.high * slack:
+        if self.low / slack <= value and (self.high is None or value <= self.high * slack):
             return None
-        parameter = PARAMETERS[self.parameter]
-        ends = [words.quantity(end, parameter.unit) for end in (self.low, self.high)]
-        within = f"{ends[0]} to {ends[1]}" if self.low else f"at most {ends[1]}"
+        low, high = (None if end is None else words.quantity(end, self.unit) for end in (self.low, self.high))
+        within = f"at least {low}" if high is None else f"{low} to {high}" if self.low else f"at most {high}"
         return (
-            f"The twin contradicts its data: {parameter.description}, {words.quantity(value, parameter.unit)}; "
-            f"{self.suite} measured {within}"
+            f"The twin contradicts its data: {PARAMETERS[self.parameter].description}, "
+            f"{words.quantity(value, self.unit)}; {self.suite} measured {within}"
         )
 
 
 def observations(datasets: Sequence[Dataset]) -> list[Observation]:
-    """Findings of the suites that measure a parameter, those with both ends of an interval."""
-    return [
-        Observation(suite, parameter, dataset.findings[key], dataset.findings[f"{key}_low"], high)
-        for dataset in datasets
-        for (suite, key), parameter in OBSERVED.items()
-        if dataset.suite == suite and dataset.findings.get(key) and (high := dataset.findings.get(f"{key}_high"))
-    ]
+    """Findings of the suites that measure a parameter, those with at least one end of an interval."""
+    measured = []
+    for dataset in datasets:
+        for (suite, key), parameter in OBSERVED.items():
+            low, high = (dataset.findings.get(f"{key}_{end}") for end in ("low", "high"))
+            if dataset.suite == suite and (low or high):
+                unit = "B" if key.endswith("_bytes") else PARAMETERS[parameter].unit
+                measured.append(Observation(suite, parameter, dataset.findings.get(key), low or 0.0, high, unit))
+    return measured
 
 
 def observed_priors(datasets: Sequence[Dataset]) -> dict[str, tuple[float, float]]:
     """Mean and standard deviation of the logarithm of each parameter that a suite measured, the narrowest."""
-    by_width = sorted(observations(datasets), key=lambda each: -each.log_prior[1])
-    return {each.parameter: each.log_prior for each in by_width if PARAMETERS[each.parameter].scale == "log"}
+    priors = [(each.parameter, prior) for each in observations(datasets) if (prior := each.log_prior)]
+    return dict(sorted(priors, key=lambda pair: -pair[1][1]))

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import partial
 from typing import Final
 
 import numpy as np
 from scipy.optimize import least_squares
 
 from pslc.base.errors import PslcError
-from pslc.twin.datasets import Dataset, Features, Floats, RunSpec, run_sequences, simulate
+from pslc.twin.datasets import Dataset, Features, Floats, JobFeatures, RunSpec, run_sequences, simulate
 from pslc.twin.model import PARAMETERS, FirmwareModel, Geometry, Model, Parameter, cache_shares, open_drive
-from pslc.twin.residuals import LOSS_FLOOR, loss_of, weighted_residuals
+from pslc.twin.residuals import LOSS_FLOOR, least_squares_sum, loss_of, weighted_residuals
 
 DIFF_STEP: Final = 0.02
 """Step of a finite difference, on the parameter's scale."""
@@ -43,7 +43,11 @@ BOUND_MARGIN: Final = 1e-6
 """Distance of a start from the bounds, on the scale: SciPy wants starts inside."""
 SIMULATIONS_KEPT: Final = 512
 """Simulated runs that are remembered, a process."""
+CHECKS_PER_DATASET: Final = 8
+"""Times that a simulated run of a dataset is held against what it must stay below: each check costs a step or so."""
 
+GiveUp = Callable[[list[Features]], bool]
+"""Whether a simulated run with these features so far can be given up."""
 MapFn = Callable[..., Iterable[Floats]]
 """`map`, or the one of a pool of processes."""
 
@@ -98,11 +102,20 @@ class FitProblem:
 
     def simulate(self, values: dict[str, float]) -> list[Features] | None:
         """Features of the simulated drive in each dataset; None if there is no such drive."""
+        return self._simulate(values, lambda _: False)
+
+    def _simulate(self, values: dict[str, float], is_hopeless: GiveUp) -> list[Features] | None:
+        """Features of the simulated drive; None if there is no such drive.
+
+        Raises:
+            _HopelessRunError: `is_hopeless` is true of the features so far.
+        """
         _Counter.evaluations += 1
         profile = self.model.profile(values)
         features: list[Features] = []
         for specs in run_sequences(self.datasets):
-            simulated = _simulated(profile, specs, self.model.scale)
+            further = partial(_with_earlier, is_hopeless, tuple(features))
+            simulated = _simulated(profile, specs, self.model.scale, further)
             if simulated is None:
                 return None
             features += simulated
@@ -113,6 +126,23 @@ class FitProblem:
         simulated = self.simulate(self.unpack(x))
         data = weighted_residuals(self.datasets, simulated, self.geometry_variance)
         return np.concatenate([data, self.prior_residuals(x)])
+
+    def residuals_below(self, x: Floats, limit: float) -> Floats | None:
+        """Residuals at a point if their sum of squares is below `limit`; None as soon as it is known not to be."""
+        priors = self.prior_residuals(x)
+        rest = limit - float(priors @ priors)
+
+        def is_hopeless(features: list[Features]) -> bool:
+            return least_squares_sum(self.datasets, features, self.geometry_variance) >= rest
+
+        if rest <= 0:
+            return None
+        try:
+            simulated = self._simulate(self.unpack(x), is_hopeless)
+        except _HopelessRunError:
+            return None
+        residuals = np.concatenate([weighted_residuals(self.datasets, simulated, self.geometry_variance), priors])
+        return residuals if residuals @ residuals < limit else None
 
     def prior_residuals(self, x: Floats) -> Floats:
         """Distance of each free parameter from its prior mean, in prior standard deviations."""
@@ -127,11 +157,16 @@ class FitProblem:
         parameter = PARAMETERS[name]
         return self.priors.get(name, (to_scale(parameter, parameter.prior_mean), parameter.prior_sd))
 
-    def perturb(self, x: Floats, index: int, step: float) -> tuple[Floats, Floats]:
-        """The point with one parameter moved by `step`, inside its bounds, and the residuals there."""
+    def moved(self, x: Floats, index: int, step: float) -> Floats:
+        """The point with one parameter moved by `step`, inside its bounds."""
         low, high = self.bounds
         moved = x.copy()
         moved[index] = np.clip(x[index] + step, low[index], high[index])
+        return moved
+
+    def perturb(self, x: Floats, index: int, step: float) -> tuple[Floats, Floats]:
+        """The point with one parameter moved by `step`, inside its bounds, and the residuals there."""
+        moved = self.moved(x, index, step)
         return moved, self.residuals(moved)
 
     def jacobian(self, x: Floats, residuals: Floats, map_fn: MapFn = map) -> Floats:
@@ -140,18 +175,54 @@ class FitProblem:
         return np.stack(list(columns), axis=1)
 
 
-@lru_cache(maxsize=SIMULATIONS_KEPT)
-def _simulated(profile: str, specs: tuple[RunSpec, ...], scale: float) -> list[Features] | None:
+def _with_earlier(is_hopeless: GiveUp, earlier: Sequence[Features], features: list[Features]) -> bool:
+    return is_hopeless([*earlier, *features])
+
+
+class _HopelessRunError(Exception):
+    """A simulated run that was given up, as it cannot be as good as another."""
+
+
+_simulations: dict[tuple[str, tuple[RunSpec, ...], float], list[Features] | None] = {}
+"""Results of `_simulated`, the last used last."""
+
+
+def _simulated(profile: str, specs: tuple[RunSpec, ...], scale: float, is_hopeless: GiveUp) -> list[Features] | None:
     """Features of a drive in one dataset after the other; None if there is no such drive.
 
     Searches come back to a drive: a start is evaluated and then searched from, another rule of reuse or other weights
     begin where the last search ended.
+
+    Raises:
+        _HopelessRunError: `is_hopeless` is true of the features so far.
     """
+    key = profile, specs, scale
+    if key not in _simulations:
+        result = _run_all(profile, specs, scale, is_hopeless)
+        if len(_simulations) >= SIMULATIONS_KEPT:
+            del _simulations[next(iter(_simulations))]
+        _simulations[key] = result
+    _simulations[key] = _simulations.pop(key)
+    return _simulations[key]
+
+
+def _run_all(profile: str, specs: tuple[RunSpec, ...], scale: float, is_hopeless: GiveUp) -> list[Features] | None:
     drive = open_drive(profile)
+    if drive is None:
+        return None
+    features: list[Features] = []
     try:
-        return [list(simulate(drive, spec, scale)) for spec in specs] if drive else None
+        for spec in specs:
+            steps: list[Sequence[JobFeatures | None]] = []
+            features.append(steps)
+            every = max(len(spec.steps) // CHECKS_PER_DATASET, 1)
+            for step in simulate(drive, spec, scale):
+                steps.append(step)
+                if len(steps) % every == 0 and is_hopeless(features):
+                    raise _HopelessRunError
     except PslcError:
         return None
+    return features
 
 
 def _jacobian_column(task: tuple[FitProblem, Floats, Floats, int]) -> Floats:
@@ -261,10 +332,11 @@ def best_of(problem: FitProblem, starts: Sequence[dict[str, float]], count: int 
     candidates: list[tuple[float, Candidate]] = []
     for values in starts:
         x = problem.pack(problem.values | values)
-        residuals = problem.residuals(x)
-        candidate = Candidate(problem, x, loss_of(residuals, problem.datasets, len(problem.free)))
-        candidates.append((float((residuals**2).sum()), candidate))
-    candidates.sort(key=lambda pair: pair[0])
+        limit = candidates[count - 1][0] if len(candidates) >= count else np.inf
+        residuals = problem.residuals_below(x, limit)
+        if residuals is not None:
+            candidate = Candidate(problem, x, loss_of(residuals, problem.datasets, len(problem.free)))
+            candidates = sorted([*candidates, (float((residuals**2).sum()), candidate)], key=lambda pair: pair[0])
     return [candidate for _, candidate in candidates[:count]]
 
 
@@ -307,8 +379,9 @@ def coordinate_search(start: Candidate, step: float) -> Candidate:
     best, residuals = start.x, problem.residuals(start.x)
     for index, name in enumerate(problem.free):
         for direction in (1.0, -1.0):
-            moved, moved_residuals = problem.perturb(best, index, direction * step * problem.prior_of(name)[1])
-            if moved_residuals @ moved_residuals < residuals @ residuals:
+            moved = problem.moved(best, index, direction * step * problem.prior_of(name)[1])
+            moved_residuals = problem.residuals_below(moved, float(residuals @ residuals))
+            if moved_residuals is not None:
                 best, residuals = moved, moved_residuals
                 break
     loss = loss_of(residuals, problem.datasets, len(problem.free))

@@ -43,29 +43,34 @@ def weighted_residuals(
         simulated: features of a simulated run of each dataset; None for a drive that cannot exist.
         geometry_variance: variance of each log ratio over unknown geometries; bins that vary weigh less.
     """
-    parts = []
+    parts: list[Floats] = []
     start = 0
     for index, dataset in enumerate(datasets):
         rows = _residual_rows(dataset, simulated[index] if simulated is not None else None)
-        weights = []
-        for row in rows:
-            own = slice(start, start := start + len(row.log_ratios))
-            weights.append(
-                1 / (1 + geometry_variance[own] / SIGMA**2)
-                if geometry_variance is not None
-                else np.ones(len(row.log_ratios))
-            )
-        # Weighted by what each can tell, so that the sum of squares over the weights is a mean square.
-        total = sum(row.share * float(row.norm**2 @ weight) for row, weight in zip(rows, weights, strict=True)) or 1.0
-        parts += [
-            SOFT_CLIP_SCALE
-            * np.arcsinh(row.log_ratios / SOFT_CLIP_SCALE)
-            * row.norm
-            * np.sqrt(BINS_PER_SUITE * row.share / total * weight)
-            / SIGMA
-            for row, weight in zip(rows, weights, strict=True)
-        ]
+        parts += _weighted_rows(rows, geometry_variance, start)
+        start += sum(len(row.log_ratios) for row in rows)
     return np.concatenate(parts) if parts else np.zeros(0)
+
+
+def least_squares_sum(
+    datasets: Sequence[Dataset], simulated: Sequence[Features], geometry_variance: Floats | None = None
+) -> float:
+    """Sum of squares that `weighted_residuals` will have at least, from a simulated run that is not over.
+
+    Args:
+        simulated: features of the first datasets; of the last of these perhaps the first steps only.
+    """
+    total, start = 0.0, 0
+    for dataset, steps in zip(datasets, simulated, strict=False):
+        missing = [[None] * len(step) for step in dataset.features[len(steps) :]]
+        rows = _residual_rows(dataset, [*steps, *missing])
+        jobs = sum(map(len, steps))
+        groups = repeats([job for step in dataset.features for job in step])
+        for group, part in zip(groups, _weighted_rows(rows, geometry_variance, start), strict=True):
+            if group[-1] < jobs:
+                total += float(part @ part)
+        start += sum(len(row.log_ratios) for row in rows)
+    return total
 
 
 def log_ratios(datasets: Sequence[Dataset], simulated: Sequence[Features]) -> Floats:
@@ -91,6 +96,28 @@ class _Row:
     share: float
     log_ratios: Floats
     norm: Floats
+
+
+def _weighted_rows(rows: Sequence[_Row], geometry_variance: Floats | None, start: int) -> list[Floats]:
+    """Weighted residuals of the rows of a dataset, whose variances begin at `start`."""
+    weights = []
+    for row in rows:
+        own = slice(start, start := start + len(row.log_ratios))
+        weights.append(
+            1 / (1 + geometry_variance[own] / SIGMA**2)
+            if geometry_variance is not None
+            else np.ones(len(row.log_ratios))
+        )
+    # Weighted by what each can tell, so that the sum of squares over the weights is a mean square.
+    total = sum(row.share * float(row.norm**2 @ weight) for row, weight in zip(rows, weights, strict=True)) or 1.0
+    return [
+        SOFT_CLIP_SCALE
+        * np.arcsinh(row.log_ratios / SOFT_CLIP_SCALE)
+        * row.norm
+        * np.sqrt(BINS_PER_SUITE * row.share / total * weight)
+        / SIGMA
+        for row, weight in zip(rows, weights, strict=True)
+    ]
 
 
 def _residual_rows(dataset: Dataset, simulated: Features | None) -> list[_Row]:

@@ -231,7 +231,6 @@ def _improved(task: tuple[FitProblem, Floats, float, Floats]) -> Floats:
     low, high = problem.bounds
     for share in STEP_SHARES:
         moved: Floats = np.clip(x + share * step, low, high)
-        residuals = problem.residuals(moved)
-        if residuals @ residuals < objective:
+        if problem.residuals_below(moved, objective) is not None:
             return moved
     return x

@@ -80,10 +80,14 @@ impl Dense {
         self.used.iter().enumerate().filter(|(_, used)| **used).map(|(index, _)| index)
     }
 
-    /// The numbers of a segment are not needed any more: its memory goes back, though not at once. What they are then is not
-    /// said.
+    /// The numbers of a segment are not needed any more: its memory goes back, though not at once, and in a small array
+    /// not at all. What they are then is not said.
     pub fn give_back(&mut self, segment: usize) {
         self.used[segment] = false;
+        if self.used.len() <= SPARE {
+            return;
+        }
+        self.spare.retain(|other| *other != segment);
         self.spare.push_back(segment);
         if self.spare.len() > SPARE {
             let segment = self.spare.pop_front().expect("there are several");
@@ -180,5 +184,25 @@ mod tests {
         copy.values_mut(5, 6)[0] = 9;
         assert_eq!((dense.values()[5], dense.values()[len as usize - 1]), (0, 7));
         assert_eq!((copy.values()[5], copy.values()[len as usize - 1]), (9, 7));
+    }
+
+    #[test]
+    fn memory_goes_back_only_of_segments_beyond_the_spare_ones() {
+        let filled = |segments: usize| {
+            let mut dense = Dense::new((segments * SEGMENT) as u32);
+            for _ in 0..3 {
+                dense.values_mut(0, (segments * SEGMENT) as u32).fill(7);
+                (0..segments).for_each(|segment| dense.give_back(segment));
+            }
+            dense
+        };
+        let small = filled(2);
+        assert!(small.values().iter().all(|value| *value == 7), "a small array keeps its memory");
+        let large = filled(SPARE + 1);
+        assert_eq!(large.spare.len(), SPARE);
+        assert_eq!(large.used().count(), 0);
+        assert_eq!(large.spare.iter().collect::<std::collections::HashSet<_>>().len(), SPARE, "each is spare once");
+        #[cfg(target_os = "linux")]
+        assert_eq!((large.values()[0], large.values()[SEGMENT]), (0, 7), "the one given back first, and the next");
     }
 }
