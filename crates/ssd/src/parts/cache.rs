@@ -12,7 +12,7 @@ const FOLDS_BESIDE: [&str; 4] = ["direct-while-folding", "fold-beside", "waterma
 /// what a direct program costs: no review tells more, and the SN850 of 1 TB has emptied its cache before it is full, at
 /// most 1.1.
 pub const FOLD_OVERHEADS: [(&str, &str, f64); 4] = [
-    ("direct-then-fold", "TLC", 2.76),
+    ("direct-then-fold", "TLC", 2.77),
     ("direct-then-fold", "QLC", 1.1),
     ("fold", "TLC", 2.98),
     ("fold", "QLC", 1.1),
