@@ -81,6 +81,19 @@ def test_the_pm871b_has_a_small_buffer_and_then_162():
     assert [first[1], second[1]] == pytest.approx([435, 162], rel=0.05)
 
 
+@pytest.mark.parametrize("static_gb", [4, 12, 24])
+def test_a_660p_stands_above_its_shrinking_limit_by_what_a_round_of_its_static_part_costs(static_gb):
+    import pslc
+
+    recording = pslc.run("fill", on=f"sim:660p-1tb,scale=1/16,cache.static={static_gb}GB")
+    superblock = 8 * 4 * 16384 * 1024 // 4 // 16  # pSLC, of a scaled drive
+    limit = recording.bytes["cache_limit_bytes"] // superblock
+    above = int((recording.bytes["slc_superblocks"].astype(int) - limit.astype(int)).max())
+    # The static part, moved into native cells, takes static x dynamic / (shrink_to x capacity) from the dynamic one.
+    lost = static_gb / 16 * 128 / (0.75 * 1024) * 1e9 / superblock
+    assert lost - 1 < above <= lost + 2
+
+
 @pytest.mark.parametrize("name", library())
 def test_no_profile_holds_what_must_emerge_and_every_value_has_a_source(name):
     import tomllib

@@ -199,6 +199,18 @@ def test_the_direct_phase_ends_at_the_capacity_less_n_minus_1_caches(tmp_path):
     assert direct[2] == pytest.approx(400, rel=0.02)
 
 
+def test_a_cache_with_a_static_part_takes_the_spare_space_for_its_dynamic_one(tmp_path):
+    said = {"nand": "samsung-v4-tlc-256g", "controller": "samsung-phoenix", "capacity": "500GB"}
+    hybrid, dynamic = (
+        parts.profile(**said, cache=sizes).values
+        for sizes in ({"static": "4GB", "dynamic": "18GB"}, {"dynamic": "18GB"})
+    )
+    assert "cache.fold_below" not in hybrid
+    assert dynamic["cache.fold_below"] != "0B"
+    phases = phases_of(tmp_path, **said, cache={"static": "4GB", "dynamic": "18GB"})
+    assert [phase[0] for phase in phases] == ["pslc", "direct"]
+
+
 # ---- profiles that name parts
 
 THREE_LINES = 'nand = "bics5-tlc-512g"\ncontroller = "phison-e16"\ncapacity = "1TB"\n'

@@ -3,6 +3,7 @@
 import csv
 import itertools
 import json
+import re
 import time
 from dataclasses import replace
 from itertools import pairwise
@@ -57,7 +58,7 @@ from pslc.twin.fit_result import POOR_FIT_RMS, FitResult
 from pslc.twin.identifiability import free_parameters_of
 from pslc.twin.pipeline import fit_datasets
 from pslc.twin.pool import Pool
-from pslc.twin.review import CACHE_SHARES, FIRST_OVER_LINK, drive_of_parts
+from pslc.twin.review import CACHE_SHARES, FIRST_OVER_LINK, Drive, drive_of_parts
 from tests.conftest import ROOT
 
 REVIEW = "cache=435GB speed1=4000MB/s speed2=500MB/s end2=1100GB speed3=300MB/s"
@@ -585,6 +586,34 @@ def test_any_subset_of_a_review_makes_a_curve_that_keeps_to_what_is_told(told: t
     if 5 in told and 4 not in told:
         assert found.total_bytes / found.total_seconds == pytest.approx(750e6, rel=0.01)
     assert notes or {0, 1, 2} <= set(told)
+
+
+def test_any_subset_of_any_published_fill_is_a_curve_or_wants_a_speed() -> None:
+    with (ROOT / "docs" / "accuracy" / "reviews.csv").open() as file:
+        rows = [row for row in csv.DictReader(file) if row["capacity_GB"]]
+    kinds = {"cache_GB": "GB", "end2_GB": "GB"}
+    curves = 0
+    for row in rows:
+        keys = ("cache_GB", "speed1_MBps", "speed2_MBps", "end2_GB", "speed3_MBps", "mean_MBps")
+        told = [key for key in keys if row[key]]
+        capacity = round(float(row["capacity_GB"]) * 1e9)
+        drive = Drive(capacity, priors.bits_of(row["cells"]) or 3, priors.link_rate(row["link"], capacity))
+        for some in itertools.chain(*(itertools.combinations(told, n) for n in range(1, len(told) + 1))):
+            words = " ".join(f"{key.rpartition('_')[0]}={row[key]}{kinds.get(key, 'MB/s')}" for key in some)
+            if not any(key.endswith("MBps") for key in some):
+                with pytest.raises(PslcError, match="tells no speed"):
+                    published_curve.curve(words, capacity, drive)
+                continue
+            found, _ = published_curve.curve(words, capacity, drive)
+            assert (found.bytes_per_s > 0).all(), words
+            curves += 1
+    assert curves > 300
+
+
+def test_a_mean_bounds_the_second_speed_that_a_review_leaves_out() -> None:
+    _, notes = published_curve.curve("cache=200GB speed1=5000MB/s end2=1600GB mean=3100MB/s", 2_000_000_000_000)
+    low, high = (float(value) for value in re.findall(r"(\d+) MB/s", notes[0])[1:])
+    assert low < 3500 < high, "what the review of this drive, an MSI M480 Play, says"
 
 
 def test_the_intervals_of_what_a_review_leaves_out_are_those_of_the_published_drives() -> None:

@@ -245,11 +245,32 @@ class Constants:
             return 0.0, ""
         return statistics.median(levels), f"assumed: the median of controllers without a cache on {link}"
 
+    def program_time(self, die: str) -> float:
+        """Nanoseconds of a native program of a die, by drives or else as its part has it."""
+        return self.program(die, "native")[0] or float(parts.nand(die).native.program)
+
+    def ceiling_by_other_cells(self, controller: str, of_cells: str) -> float:
+        """Bytes a second into native cells of a controller without DRAM, where drives tell its ceiling on other cells
+        only; 0: none does. Its memory holds so many bytes of programs under way, whatever the cells, and a program
+        that takes longer holds them longer."""
+        if parts.controller(controller).map == "dram":
+            return 0.0
+        under_way = [
+            number(entry) * self.program_time(row_of(entry)["nand"])
+            for entry in self.entries
+            if (entry.part, entry.sets) == (controller, "controller.native_write") and entry.cells != of_cells
+        ]
+        times = [self.program_time(die) for die in parts.nands() if cells(die) == of_cells]
+        return statistics.median(under_way) / statistics.median(times) if under_way else 0.0
+
     def native_write(self, controller: str, of_cells: str) -> tuple[float, str]:
         """Bytes a second into native cells; 0: as fast as the dies."""
         values = self.values(controller, "controller.native_write", of_cells)
         if values:
             return statistics.median(values), "drives"
+        by_other_cells = self.ceiling_by_other_cells(controller, of_cells)
+        if by_other_cells:
+            return by_other_cells, "derived: the bytes of programs under way on other cells, over a usual program here"
         own = self.native_level(controller, of_cells)
         mine = parts.controller(controller)
         if mine.habits["mode"] == "pure-xlc":
@@ -330,6 +351,9 @@ class Constants:
         for name in filter(alike, parts.nands()):
             other = parts.nand(name)
             times = self.values(name, key)
+            if mode == "slc" and not times:
+                # No paper tells it, so what parts have is assumed, and too slow of most dies that drives tell of.
+                continue
             time = statistics.median(times) if times else float(getattr(other, mode).program)
             # Into pSLC a program takes as long whatever the planes; native ones are known by what a die writes.
             rates.append(1 / time if mode == "slc" else other.planes / time)

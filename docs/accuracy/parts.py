@@ -4,11 +4,13 @@ Each is predicted as a user's own drive would be: the constants of its parts are
 (`calibration.py`), and so is what its firmware does when the cache is full. A row of `drives.csv` names die,
 controller, capacity and cache; of the cache, the size that other drives of the controller have is held against the
 published one too. What is measured is a fill with the reviewer's load: `copy` is one request of 1 MiB at a time, as
-techpowerup.com's page on the cache says of itself, with 50 us of the host's between; `qd32` keeps the drive busy.
+techpowerup.com's page on the cache says of itself, with 50 us of the host's between; `qd32` keeps the drive busy. The
+speed of a phase is the median over sixteen parts of it, in each what was written over the time that took.
 """
 
 import csv
 import functools
+import itertools
 import statistics
 import sys
 import tempfile
@@ -42,6 +44,9 @@ MARGIN_SHARE = 0.02
 MIN_PHASE_SHARE = 0.1
 """Of the capacity: shorter phases are steps that reviews pass over in prose; the shortest that one tells is 9 % (870
 to 1000 of the Aldrin Pro's 2000 GB)."""
+PARTS_OF_PHASE = 16
+"""Equal parts of a phase whose median speed is its speed: each is long beside the pauses of folding, which count, and a
+border that the simulated drive has elsewhere moves some of them only."""
 WORKERS = 2
 MAX_SCALE = 8
 """Of a drive of 2 TB a fill of an eighth gives its speeds to 0.5 % (docs/model.md, scaled drives) in a tenth of the
@@ -108,8 +113,7 @@ def figures_of(row: Row, recording: pslc.Recording, by: int) -> Iterator[Figure]
     """What was published of a drive, and what comes out of a fill."""
     capacity = float(units.size(row["capacity"], "capacity"))
     written = by * np.cumsum(recording.bytes["write_bytes"]).astype(float)
-    times = np.diff(recording.bytes["end_ns"].astype(float), prepend=recording.start_ns) / 1e9
-    speeds = recording.bytes["write_bytes"] / times
+    seconds = (recording.bytes["end_ns"].astype(float) - recording.start_ns) / 1e9
     phases = recording.findings["phases"]
     end = float(row["end2_GB"]) * 1e9 if row["end2_GB"] else end_of_second(phases, by, capacity)
     borders = [0.0, cache_bytes(row) or capacity, end, capacity]
@@ -128,11 +132,13 @@ def figures_of(row: Row, recording: pslc.Recording, by: int) -> Iterator[Figure]
             continue
         first, last = borders[n - 1 : n + 1]
         margin = MARGIN_SHARE * (last - first)
-        within = (written > first + margin) & (written < last - margin)
-        if not within.any():
+        ends = np.array([first + margin, last - margin])
+        if ends[0] >= ends[1]:
             # The simulated phase ends before the published one begins.
-            within = (written > first) & (written < capacity - margin)
-        yield figure(f"speed {n}", text, float(np.median(speeds[within])), 1e6)
+            ends = np.array([first, (1 - MARGIN_SHARE) * capacity])
+        borders_of_parts = np.linspace(*ends, PARTS_OF_PHASE + 1)
+        took = np.diff(np.interp(borders_of_parts, written, seconds))
+        yield figure(f"speed {n}", text, float(np.median(np.diff(borders_of_parts) / by / took)), 1e6)
     if row["end2_GB"]:
         simulated = by * phases[min(2, len(phases)) - 1]["to_bytes"]
         yield figure("end of the direct phase", row["end2_GB"], simulated, 1e9, of=capacity)
@@ -240,7 +246,20 @@ def summary() -> list[str]:
         median, ninety = spread(errors)
         goal = f", target {target} %" if target else ""
         lines.append(f"- {what}: {len(errors)} figures, median error {median:.0%}{goal}, 90th percentile {ninety:.0%}")
-    return [*lines, f"{by_source()}. {forecast()}"]
+    return [*lines, f"{by_source()}. {forecast()}", between_reviews()]
+
+
+def between_reviews() -> str:
+    """Line on how far apart the speeds of one drive are that two reviewers, or its maker and one, published."""
+    published: dict[tuple[str, str], list[float]] = {}
+    for row in calibration.drives():
+        for n in (1, 2, 3):
+            if row[f"speed{n}_MBps"]:
+                published.setdefault((model(row["drive"]), f"speed {n}"), []).append(float(row[f"speed{n}_MBps"]))
+    pairs = [pair for speeds in published.values() for pair in itertools.combinations(speeds, 2)]
+    median, ninety = spread([max(pair) / min(pair) - 1 for pair in pairs])
+    apart = f"{median:.0%} apart in the median, 90th percentile {ninety:.0%}"
+    return f"- the same speed, published twice: {len(pairs)} pairs, {apart}"
 
 
 def by_source() -> str:

@@ -152,9 +152,26 @@ class Completion:
         bounds = (max(end - margin, cache), min(end + margin, self.capacity))
         return self.infer("end2", end, bounds, "where the space ends: capacity - (n-1)S")
 
+    def second_speed_by_mean(self, mean: float, end: float) -> float | None:
+        """Infer the speed of the second phase in bytes/s from a mean, with a third phase as slow beside it as those of
+        other drives; None if the mean leaves no time for both."""
+        cache, first = self.figures.ends[1], self.figures.speeds[1]
+        left_s = self.capacity / mean - cache / first
+        if left_s <= 0 or not cache < end < self.capacity:
+            return None
+        usual, slow, fast = (
+            ((end - cache) + (self.capacity - end) / ratio) / left_s
+            for ratio in (LAST_OVER_SECOND[0], LAST_OVER_SECOND[2], LAST_OVER_SECOND[1])
+        )
+        return self.infer("speed2", usual, (slow, fast), "from the mean, with a third phase as other drives have it")
+
     def second_speed(self) -> float:
-        """Infer the speed of the second phase in bytes/s, from the parts, the third phase or the first."""
-        native, third = self.drive.native_bytes_per_s, self.figures.speeds.get(3)
+        """Infer the speed of the second phase in bytes/s, from the mean, the parts, the third phase or the first."""
+        native, third, mean = self.drive.native_bytes_per_s, self.figures.speeds.get(3), self.figures.mean
+        if mean and third is None and 2 in self.figures.ends:
+            by_mean = self.second_speed_by_mean(mean, self.figures.ends[2])
+            if by_mean is not None:
+                return by_mean
         if native:
             return self.infer(
                 "speed2", native, (native / (1 + PARTS_ERROR), native * (1 + PARTS_ERROR)), "from its parts"

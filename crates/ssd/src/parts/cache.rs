@@ -13,9 +13,9 @@ const FOLDS_BESIDE: [&str; 4] = ["direct-while-folding", "fold-beside", "waterma
 /// most 1.1.
 pub const FOLD_OVERHEADS: [(&str, &str, f64); 4] = [
     ("direct-then-fold", "TLC", 2.77),
-    ("direct-then-fold", "QLC", 1.21),
-    ("fold", "TLC", 4.09),
-    ("fold", "QLC", 1.21),
+    ("direct-then-fold", "QLC", 1.1),
+    ("fold", "TLC", 2.98),
+    ("fold", "QLC", 1.1),
 ];
 /// What a share of the capacity is rounded down to.
 const CACHE_STEP: u64 = 100_000_000;

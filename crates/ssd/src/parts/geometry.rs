@@ -36,7 +36,9 @@ pub fn derive(values: &mut Values, capacity: u64, set_aside: u64) -> Result<(), 
     let superblock = block * dies;
     let blocks = blocks(values, capacity, set_aside * bits, block, superblock)?;
     let native_bytes = superblock as i128 * blocks as i128 - (set_aside * bits) as i128;
-    watermark(values, capacity, native_bytes, bits)?;
+    if set_aside == 0 {
+        watermark(values, capacity, native_bytes, bits)?;
+    }
     let bus = die.bus_mts.min(controller.bus_mts);
     let slower = match die.bus_mts <= controller.bus_mts {
         true => values.die.how("bus"),
@@ -78,7 +80,8 @@ fn blocks(
     values.count("nand.blocks_per_plane", blocks, how)
 }
 
-/// Where the direct phase ends.
+/// Where the direct phase ends, of a drive whose cache is dynamic alone: beside a static part the dynamic one is small, and
+/// the spare space takes it (Samsung's 970 EVO of 500 GB writes 663 MB/s on average with 600 MB/s past its cache).
 fn watermark(values: &mut Values, capacity: u64, native_bytes: i128, bits: u64) -> Result<(), PartsError> {
     let is_direct =
         values.current("cache.when_full").is_some_and(|policy| policy.text() == "direct-then-fold");
