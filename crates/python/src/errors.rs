@@ -6,6 +6,7 @@ use pslc_load::traces::TraceError;
 use pslc_ssd::parts::PartsError;
 use pslc_ssd::profile;
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 use pyo3::{import_exception, PyErr};
 
 import_exception!(pslc.base.errors, GuardError);
@@ -15,13 +16,24 @@ import_exception!(pslc.base.errors, PslcError);
 import_exception!(pslc.base.errors, RecordingError);
 import_exception!(pslc.base.errors, TargetError);
 
+/// A profile that cannot be used, with its faults where there are several.
 pub fn profile(error: profile::ProfileError) -> PyErr {
-    ProfileError::new_err((format!("{}: {}", error.place, error.message), error.hint))
+    let raised = ProfileError::new_err((error.to_string(), error.hint(), error.code()));
+    if error.faults().len() == 1 {
+        return raised;
+    }
+    let faults = error.faults().iter().map(|fault| (fault.to_string(), fault.what.hint(), fault.what.code()));
+    let faults = faults.map(ProfileError::new_err);
+    Python::attach(|py| {
+        let faults: Vec<_> = faults.map(|fault| fault.into_value(py)).collect();
+        let set = PyTuple::new(py, faults).and_then(|faults| raised.value(py).setattr("faults", faults));
+        set.map_or_else(|error| error, |()| raised)
+    })
 }
 
 /// Parts that make no profile.
 pub fn parts(error: PartsError) -> PyErr {
-    ProfileError::new_err((error.message, error.hint))
+    ProfileError::new_err((error.to_string(), error.hint(), error.code()))
 }
 
 pub fn job(error: job::JobError) -> PyErr {

@@ -399,7 +399,7 @@ fn fio_words() -> (Vec<Word>, Vec<Word>) {
 /// The codes that errors of real drives and of files carry.
 #[pyfunction]
 fn error_codes() -> Vec<&'static str> {
-    pslc_drive::error::codes().collect()
+    pslc_ssd::error_codes().chain(pslc_drive::error::codes()).collect()
 }
 
 /// What the options of a job say, as `pslc_load::job::traits` has it.
