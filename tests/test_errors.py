@@ -13,7 +13,7 @@ from benches.small import PROFILE
 import pslc
 from pslc import _native
 from pslc.base import writer
-from pslc.base.errors import Faults, GuardError, JobError, ProfileError, PslcError, TargetError
+from pslc.base.errors import Faults, GuardError, JobError, ProfileError, PslcError, RecordingError, TargetError
 from pslc.device.target import RealOptions
 
 ROOT = Path(__file__).parent.parent
@@ -164,6 +164,24 @@ def of_parts_that_are_none(_: Path) -> None:
     _native.derive_profile("{}")
 
 
+def with_the_line(line: str) -> Callable[[Path], None]:
+    def of_a_job(folder: Path) -> None:
+        (folder / "job.fio").write_text(f"[w]\nrw=write\n{line}\n")
+        pslc.run(folder / "job.fio", on="sim:pm871b-128gb")
+
+    return of_a_job
+
+
+def of_what_is_no_trace(folder: Path) -> None:
+    (folder / "log").write_text("what is this, then\n")
+    _native.TraceFile(str(folder / "log")).survey()
+
+
+def of_a_trace_with_another_line(folder: Path) -> None:
+    (folder / "log").write_text("fio version 2 iolog\n" + "/dev/x write 0 4096\n" * 9 + "what is this, then\n")
+    _native.TraceFile(str(folder / "log")).survey()
+
+
 def with_blocks_that_are_none(folder: Path) -> None:
     (folder / "job.fio").write_text("[w]\nrw=write\nbs=4k\noffset=100\nsize=64k\ndirect=1\n")
     pslc.run(folder / "job.fio", on=str(folder / "new"), real=RealOptions(size=16 * MB))
@@ -199,6 +217,14 @@ REFUSED: dict[str, tuple[Callable[[Path], None], type[PslcError]]] = {
     "profile-bare-number": (with_the_key("capacity", "2"), ProfileError),
     "profile-bad-flush": (with_the_key("controller.flush", "2min"), ProfileError),
     "profile-capacity-too-large": (with_the_key("capacity", "9TB"), ProfileError),
+    "job-unknown-option": (with_the_line("blocksise=4k"), JobError),
+    "job-not-run": (with_the_line("profile=tiobench"), JobError),
+    "job-no-size": (with_the_line("bs=4x"), JobError),
+    "job-neither-word": (with_the_line("rate_process=x"), JobError),
+    "job-past-end": (with_the_line("size=9t"), JobError),
+    "job-variable-not-set": (with_the_line("bs=${PSLC_NOT_SET}"), JobError),
+    "trace-no-format": (of_what_is_no_trace, RecordingError),
+    "trace-no-request": (of_a_trace_with_another_line, RecordingError),
     "parts-unreadable": (of_parts_that_are_none, ProfileError),
     "job-unaligned": (with_blocks_that_are_none, JobError),
 }
@@ -268,7 +294,7 @@ def test_the_page_on_python_lists_the_codes_that_there_are():
     assert len(set(native)) == len(native)
     section = (ROOT / "docs" / "api.md").read_text().partition("\n## Errors")[2]
     rows = [line.split(" | ")[2] for line in section.splitlines() if line.startswith("| ") and "`" in line]
-    listed = [code for row in rows for code in re.findall(r"`([a-z-]+)`", row)]
+    listed = [code for row in rows for code in re.findall(r"`([a-z0-9-]+)`", row)]
     assert len(set(listed)) == len(listed)
     assert set(listed) == set(native) | codes_in_python()
     assert set(REFUSED) <= set(listed)

@@ -37,7 +37,7 @@ pub fn parts(error: PartsError) -> PyErr {
 }
 
 pub fn job(error: job::JobError) -> PyErr {
-    JobError::new_err((format!("{}: {}", error.place, error.message), error.hint))
+    JobError::new_err((error.to_string(), error.hint(), error.code()))
 }
 
 pub fn guard(error: OpenError) -> PyErr {
@@ -67,14 +67,13 @@ pub fn layout(error: pslc_load::TargetError) -> PyErr {
     TargetError::new_err((
         format!("laying out what the jobs read: {error}"),
         "see the kernel's log (dmesg), and how much room the drive has: df",
+        error.code(),
     ))
 }
 
 /// A trace that cannot be read, or cannot be replayed as asked.
 pub fn trace(error: TraceError) -> PyErr {
-    let message =
-        if error.place.is_empty() { error.message } else { format!("{}: {}", error.place, error.message) };
-    RecordingError::new_err((message, error.hint))
+    RecordingError::new_err((error.to_string(), error.hint(), error.code()))
 }
 
 /// The system has no thread for a run.

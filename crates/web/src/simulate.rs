@@ -109,10 +109,8 @@ struct DriveFacts {
 pub fn simulate(question: &Question, report: &dyn Fn(u32)) -> Result<(Answer, Film), Failure> {
     let config = config(question)?;
     let mut target = SimTarget::new(Nanos::ZERO, Machine::new(&config));
-    let jobs =
-        job::parse("job", &question.job, &[], Ground::Simulated, config.capacity_bytes, &|_| None).map_err(
-            |error| Failure { message: format!("{}: {}", error.place, error.message), hint: error.hint },
-        )?;
+    let jobs = job::parse("job", &question.job, &[], Ground::Simulated, config.capacity_bytes, &|_| None)
+        .map_err(|error| Failure::new(&error, error.hint()))?;
     lay_out(&mut target, &jobs, Ground::Simulated)
         .map_err(|error| Failure { message: error.to_string(), hint: "ask for less".into() })?;
     let start = target.now();

@@ -99,11 +99,14 @@ class Dump(TypedDict):
 
 
 class Recorded(TypedDict):
-    """What was recorded. `error`: the target failed; `dump`: on a block that a job wants kept. `unbegun`: jobs that
-    never began, with their places. `before` and `totals` are the target's columns at the start and at the end."""
+    """What was recorded. `error`: the target failed, and its code; `dump`: on a block that a job wants kept.
+
+    `unbegun`: jobs that never began, with their places. `before` and `totals` are the target's columns at the start and
+    at the end."""
 
     interrupted: bool
     error: str | None
+    error_code: NotRequired[str | None]
     dump: NotRequired[Dump]
     start_ns: int
     drive_time_ns: int
