@@ -47,7 +47,7 @@ pub enum OptionFault {
     #[error("\"{text}\" is neither {words}")]
     Neither { text: String, words: &'static str },
     #[error("\"{text}\" is unknown")]
-    UnknownWord { text: String, known: Cow<'static, str> },
+    UnknownWord { text: String, choices: Cow<'static, str> },
     #[error("\"{text}\" is no engine")]
     NoEngine { text: String },
     #[error("\"{text}\" is no stride")]
@@ -198,7 +198,7 @@ impl OptionFault {
             Self::LongTime { .. } => "at most 1000d".into(),
             Self::Percent { .. } => "at most 100".into(),
             Self::Percentiles { .. } => "50:99:99.9, up to 20 of them, each from 0 to 100".into(),
-            Self::UnknownWord { known, .. } => known.clone(),
+            Self::UnknownWord { choices, .. } => choices.clone(),
             Self::NoEngine { .. } => "io_uring, libaio or psync".into(),
             Self::NoStride { .. } => "a multiple of 512".into(),
             Self::NoDistribution { .. } => {

@@ -217,7 +217,7 @@ pub const OPTIONS: &[Row] = &[
     row(&["random_generator"], Obey(|d, v| match v {
         "lfsr" => Ok(d.job.lfsr = true),
         "tausworthe" | "tausworthe64" => Ok(d.job.lfsr = false),
-        _ => Err(OptionFault::UnknownWord { text: v.into(), known: "tausworthe, lfsr or tausworthe64".into() }),
+        _ => Err(OptionFault::UnknownWord { text: v.into(), choices: "tausworthe, lfsr or tausworthe64".into() }),
     }, "every block once under lfsr, also with `norandommap`")),
     row(&["random_distribution"], Obey(|d, v| Ok(d.distribution = Some(v.into())),
         "hot blocks are elsewhere than fio's, and never two in one place, as fio's hash has it where their number is no power of two; a centre is ignored")),
@@ -300,7 +300,7 @@ pub const OPTIONS: &[Row] = &[
         "1" => Hint::AsItWorks,
         "random" => Hint::Fixed(Some(Advice::Random)),
         "sequential" => Hint::Fixed(Some(Advice::Sequential)),
-        _ => return Err(OptionFault::UnknownWord { text: v.into(), known: "0, 1, random or sequential".into() }),
+        _ => return Err(OptionFault::UnknownWord { text: v.into(), choices: "0, 1, random or sequential".into() }),
     }), "a simulated drive is read past every cache")),
     row(&["write_hint"], Ignore("it tells how long data live, which few drives ask for")),
 
@@ -327,7 +327,7 @@ pub const OPTIONS: &[Row] = &[
     row(&["verify"], Obey(|d, v| Ok(d.verifying.sum = match v {
         "0" => None,
         "sha512" => return Err(OptionFault::Sha512),
-        _ => Some(Sum::named(v).ok_or_else(|| OptionFault::UnknownWord { text: v.into(), known: Sum::names().join(", ").into() })?),
+        _ => Some(Sum::named(v).ok_or_else(|| OptionFault::UnknownWord { text: v.into(), choices: Sum::names().join(", ").into() })?),
     }), "with fio's headers: each checks what the other wrote; a simulated drive has no data to check; sha512 is refused, which fio 3.33 does not compute; pattern_hdr, of later ones, is a pattern behind headers")),
     row(&["do_verify"], Obey(|d, v| Ok(d.verifying.do_verify = boolean(v)?), "of what the job wrote; a job that only reads verifies all that it reads")),
     row(&["verify_only"], Obey(|d, v| Ok(d.verifying.only = flag(v)?), "of what an earlier run wrote; the places of a random job are those of pslc's")),
@@ -381,7 +381,7 @@ pub const OPTIONS: &[Row] = &[
     row(&["log_issue_time"], Obey(|_, v| boolean(v).map(|_| ()), "in those logs, as fio 3.37 and later write it")),
     row(&["log_window_value", "log_max_value"], Obey(|_, v| match v {
         "avg" | "max" | "both" | "0" | "1" | "" => Ok(()),
-        _ => Err(OptionFault::UnknownWord { text: v.into(), known: "avg, max or both".into() }),
+        _ => Err(OptionFault::UnknownWord { text: v.into(), choices: "avg, max or both".into() }),
     }, "in those logs, as fio 3.37 and later write it")),
     row(&["log_hist_msec"], Obey(|_, v| count(v, 0, DAY_MS).map(|_| ()),
         "in those logs; the last window is written as well, which fio leaves out")),
@@ -400,7 +400,7 @@ pub const OPTIONS: &[Row] = &[
     row(&["unified_rw_reporting"], Obey(|d, v| match v {
         "none" | "0" => Ok(d.job.unified = false),
         "mixed" | "both" | "1" | "2" => Ok(d.job.unified = true),
-        _ => Err(OptionFault::UnknownWord { text: v.into(), known: "none, mixed or both".into() }),
+        _ => Err(OptionFault::UnknownWord { text: v.into(), choices: "none, mixed or both".into() }),
     }, "in fio's JSON")),
     row(&["significant_figures", "unit_base", "block_error_percentiles", "stats",
         "disk_util", "status_interval", "eta", "eta_newline", "minimal"],
@@ -418,7 +418,7 @@ pub const OPTIONS: &[Row] = &[
         "none" => Ok(d.strided = false),
         "strided" => Ok(d.strided = true),
         "zbd" => Err(OptionFault::ZonedDrive),
-        _ => Err(OptionFault::UnknownWord { text: v.into(), known: "none or strided".into() }),
+        _ => Err(OptionFault::UnknownWord { text: v.into(), choices: "none or strided".into() }),
     }, "zbd is refused")),
     row(&["zonesize"], Obey(|d, v| Ok(d.zone_size = Some(v.into())), "")),
     row(&["zonerange"], Obey(|d, v| Ok(d.zone_range = Some(v.into())), "")),

@@ -278,7 +278,7 @@ pub fn pattern(text: &str, kb_base: u64) -> Result<Pattern, OptionFault> {
         _ => {
             return Err(OptionFault::UnknownWord {
                 text: text.into(),
-                known: "read, write, trim, rw, trimwrite, or rand before one".into(),
+                choices: "read, write, trim, rw, trimwrite, or rand before one".into(),
             })
         }
     };

@@ -86,6 +86,6 @@ pub fn check(option: &str, value: &str) -> Result<(), OptionFault> {
     };
     match words.contains(&word) {
         true => Ok(()),
-        false => Err(OptionFault::UnknownWord { text: value.into(), known: words.join(", ").into() }),
+        false => Err(OptionFault::UnknownWord { text: value.into(), choices: words.join(", ").into() }),
     }
 }

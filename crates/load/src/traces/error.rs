@@ -145,7 +145,7 @@ impl TraceFault {
                     .into()
             }
             Self::NoDevice { devices, .. } => format!("it has {}", devices.join(", ")).into(),
-            Self::SeveralDevices => "take one: --device".into(),
+            Self::SeveralDevices => "take one of them: --device".into(),
             Self::PastEnd { .. } => {
                 "--addresses wrap starts again at 0, compact packs the used addresses, scale shrinks all of them \
                  alike"

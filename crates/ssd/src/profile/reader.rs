@@ -97,9 +97,9 @@ impl Reader<'_> {
         };
         let choice = words.iter().find(|(name, _)| *name == text);
         choice.map(|(_, value)| *value).ok_or_else(|| {
-            let known: Vec<&str> = words.iter().map(|(name, _)| *name).collect();
-            let near = nearest(text, known.iter().copied());
-            self.at(key, ReadFault::UnknownWord { key, text: text.clone(), near, known })
+            let choices: Vec<&str> = words.iter().map(|(name, _)| *name).collect();
+            let near = nearest(text, choices.iter().copied());
+            self.at(key, ReadFault::UnknownWord { key, text: text.clone(), near, choices })
         })
     }
 

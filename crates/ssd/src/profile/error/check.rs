@@ -143,14 +143,8 @@ impl CheckFault {
             }
             Self::CacheOfOneBit => "cache.mode = \"pure-xlc\", or 2 to 5 bits".into(),
             Self::NoBus => "\"1200MT/s\", for one".into(),
-            Self::MapUnitBeyondPlanes { planes_bytes, .. } => {
-                let planes = BYTES.write(*planes_bytes);
-                format!("at most a page of every plane, {planes}, and a whole part of it").into()
-            }
-            Self::MapUnitBeyondPage { page_bytes, .. } => {
-                let page = BYTES.write(*page_bytes);
-                format!("at most nand.page, {page}, or nand.plane_reads = \"together\"").into()
-            }
+            Self::MapUnitBeyondPlanes { planes_bytes, .. } => map_planes(*planes_bytes),
+            Self::MapUnitBeyondPage { page_bytes, .. } => map_page(*page_bytes),
             Self::TooManyMapUnits { unit_bytes, max, .. } => map_limit(*unit_bytes, *max),
             Self::Time { .. } => "more than nothing and at most 24h".into(),
             Self::ReadAhead { .. } => "at most 1GiB; a few hundred KiB are usual".into(),
@@ -190,18 +184,28 @@ impl CheckFault {
                 format!("at least two program units, {}, and at most 1TiB", BYTES.write(2 * unit_bytes))
                     .into()
             }
-            Self::Capacity { max_bytes, .. } => {
-                format!("at most {} on this geometry, or a larger nand.blocks_per_plane", gb(*max_bytes))
-                    .into()
-            }
-            Self::StaticCache { max_bytes, .. } => {
-                format!("at most {} on this geometry", gb(*max_bytes)).into()
-            }
+            Self::Capacity { max_bytes, .. } => room(*max_bytes, ", or a larger nand.blocks_per_plane"),
+            Self::StaticCache { max_bytes, .. } => room(*max_bytes, ""),
             Self::DynamicCache { max_bytes, bits, .. } => {
-                format!("at most {} on this geometry with {bits} bits a cell", gb(*max_bytes)).into()
+                room(*max_bytes, &format!(" with {bits} bits a cell"))
             }
         }
     }
+}
+
+/// How much of the cells there is, and what else would do.
+fn room(max_bytes: u64, else_what: &str) -> Hint {
+    format!("at most {} on this geometry{else_what}", gb(max_bytes)).into()
+}
+
+/// The largest unit of a map of planes that work together.
+fn map_planes(planes_bytes: u64) -> Hint {
+    format!("at most a page of every plane, {}, and a whole part of it", BYTES.write(planes_bytes)).into()
+}
+
+/// The largest unit of a map of planes that read for themselves.
+fn map_page(page_bytes: u64) -> Hint {
+    format!("at most nand.page, {}, or nand.plane_reads = \"together\"", BYTES.write(page_bytes)).into()
 }
 
 /// Gigabytes to two decimals.

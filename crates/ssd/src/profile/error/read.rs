@@ -41,7 +41,7 @@ pub enum ReadFault {
     #[error("{key} is {text}")]
     Count { key: &'static str, text: String, min: u32, max: u32 },
     #[error("{key} is \"{text}\", which is unknown")]
-    UnknownWord { key: &'static str, text: String, near: Option<&'static str>, known: Vec<&'static str> },
+    UnknownWord { key: &'static str, text: String, near: Option<&'static str>, choices: Vec<&'static str> },
     #[error("{key} is \"{text}\", which is unknown")]
     UnknownLink { key: &'static str, text: String, near: Option<&'static str> },
     /// `word` may stand in the place of the table.
@@ -103,8 +103,8 @@ impl ReadFault {
             Self::Count { min, max, .. } => {
                 format!("a whole number from {min} to {max}, without quotes").into()
             }
-            Self::UnknownWord { near, known, .. } => {
-                meant(*near, format_args!("known: {}", known.join(", ")))
+            Self::UnknownWord { near, choices, .. } => {
+                meant(*near, format_args!("known: {}", choices.join(", ")))
             }
             Self::UnknownLink { near, .. } => meant(
                 *near,
