@@ -13,7 +13,7 @@ from benches.small import PROFILE
 import pslc
 from pslc import _native
 from pslc.base import writer
-from pslc.base.errors import GuardError, JobError, PslcError, TargetError
+from pslc.base.errors import Faults, GuardError, JobError, ProfileError, PslcError, RecordingError, TargetError
 from pslc.device.target import RealOptions
 
 ROOT = Path(__file__).parent.parent
@@ -141,6 +141,47 @@ def of_a_drive_that_is_cut(folder: Path) -> None:
     _native.SimDrive.open(str(disk))
 
 
+def with_a_damaged_byte(folder: Path) -> None:
+    disk = drive_in(folder)
+    data = bytearray(disk.read_bytes())
+    data[-1] ^= 1
+    disk.write_bytes(data)
+    _native.SimDrive.open(str(disk))
+
+
+def with_the_key(key: str, value: str) -> Callable[[Path], None]:
+    def of_a_profile(_: Path) -> None:
+        _native.SimDrive("small.toml", PROFILE, {}, [(key, value)])
+
+    return of_a_profile
+
+
+def of_what_is_no_toml(_: Path) -> None:
+    _native.SimDrive("small.toml", PROFILE.replace('"', ""), {}, [])
+
+
+def of_parts_that_are_none(_: Path) -> None:
+    _native.derive_profile("{}")
+
+
+def with_the_line(line: str) -> Callable[[Path], None]:
+    def of_a_job(folder: Path) -> None:
+        (folder / "job.fio").write_text(f"[w]\nrw=write\n{line}\n")
+        pslc.run(folder / "job.fio", on="sim:pm871b-128gb")
+
+    return of_a_job
+
+
+def of_what_is_no_trace(folder: Path) -> None:
+    (folder / "log").write_text("what is this, then\n")
+    _native.TraceFile(str(folder / "log")).survey()
+
+
+def of_a_trace_with_another_line(folder: Path) -> None:
+    (folder / "log").write_text("fio version 2 iolog\n" + "/dev/x write 0 4096\n" * 9 + "what is this, then\n")
+    _native.TraceFile(str(folder / "log")).survey()
+
+
 def with_blocks_that_are_none(folder: Path) -> None:
     (folder / "job.fio").write_text("[w]\nrw=write\nbs=4k\noffset=100\nsize=64k\ndirect=1\n")
     pslc.run(folder / "job.fio", on=str(folder / "new"), real=RealOptions(size=16 * MB))
@@ -167,7 +208,24 @@ REFUSED: dict[str, tuple[Callable[[Path], None], type[PslcError]]] = {
     "drive-exists": (of_a_drive_that_is_there, TargetError),
     "drive-held": (of_a_drive_that_is_held, TargetError),
     "drive-no-file": (of_a_drive_without_a_file, TargetError),
-    "drive-damaged": (of_a_drive_that_is_cut, TargetError),
+    "drive-cut": (of_a_drive_that_is_cut, TargetError),
+    "drive-damaged": (with_a_damaged_byte, TargetError),
+    "profile-syntax": (of_what_is_no_toml, ProfileError),
+    "profile-unknown-key": (with_the_key("cache.mod", "fold"), ProfileError),
+    "profile-unknown-word": (with_the_key("cache.mode", "fold"), ProfileError),
+    "profile-bad-quantity": (with_the_key("capacity", "2GX"), ProfileError),
+    "profile-bare-number": (with_the_key("capacity", "2"), ProfileError),
+    "profile-bad-flush": (with_the_key("controller.flush", "2min"), ProfileError),
+    "profile-capacity-too-large": (with_the_key("capacity", "9TB"), ProfileError),
+    "job-unknown-option": (with_the_line("blocksise=4k"), JobError),
+    "job-not-run": (with_the_line("profile=tiobench"), JobError),
+    "job-no-size": (with_the_line("bs=4x"), JobError),
+    "job-neither-word": (with_the_line("rate_process=x"), JobError),
+    "job-past-end": (with_the_line("size=9t"), JobError),
+    "job-variable-not-set": (with_the_line("bs=${PSLC_NOT_SET}"), JobError),
+    "trace-no-format": (of_what_is_no_trace, RecordingError),
+    "trace-no-request": (of_a_trace_with_another_line, RecordingError),
+    "parts-unreadable": (of_parts_that_are_none, ProfileError),
     "job-unaligned": (with_blocks_that_are_none, JobError),
 }
 
@@ -184,10 +242,39 @@ def test_a_refusal_has_its_code_and_keeps_it_on_its_way(code, tmp_path):
     assert (again.message, again.hint, again.code) == (error.message, error.hint, code)
 
 
-def test_an_error_of_a_profile_has_no_code():
+def test_an_error_of_several_faults_keeps_the_code_of_each():
+    with pytest.raises(ProfileError) as caught:
+        _native.SimDrive("small.toml", PROFILE, {}, [("capacity", "2GX"), ("link", "sata1")])
+    error = pickle.loads(pickle.dumps(caught.value))
+    assert error.code == "several-faults"
+    assert [type(fault) for fault in error.faults] == [ProfileError] * 2
+    assert {fault.code for fault in error.faults} == {"profile-bad-quantity", "profile-unknown-link"}
+    for fault in error.faults:
+        assert f"  {fault.message} (hint: {fault.hint})" in error.message.splitlines()
+        assert fault.faults == (fault,)
+
+
+def test_faults_that_are_collected_keep_their_codes():
+    faults = Faults(JobError, "the study")
+    with faults.noted():
+        raise ProfileError("x is 1", "2", "profile-bad-count")
+    with pytest.raises(JobError) as single:
+        faults.raise_if_any()
+    assert (single.value.message, single.value.hint, single.value.code) == ("x is 1", "2", "profile-bad-count")
+    faults.add("y is 1", "3")
+    faults.add("y is 1", "3")
+    with pytest.raises(JobError) as both:
+        faults.raise_if_any()
+    assert [fault.code for fault in both.value.faults] == ["profile-bad-count", None]
+    assert both.value.code == "several-faults"
+    assert both.value.message == "the study has 2 faults\n  x is 1 (hint: 2)\n  y is 1 (hint: 3)"
+
+
+def test_an_error_without_a_code_says_none():
     with pytest.raises(PslcError) as caught:
         pslc.run("fill", on="sim:no-such-drive")
     assert caught.value.code is None
+    assert caught.value.faults == (caught.value,)
 
 
 def codes_in_python() -> set[str]:
@@ -207,7 +294,7 @@ def test_the_page_on_python_lists_the_codes_that_there_are():
     assert len(set(native)) == len(native)
     section = (ROOT / "docs" / "api.md").read_text().partition("\n## Errors")[2]
     rows = [line.split(" | ")[2] for line in section.splitlines() if line.startswith("| ") and "`" in line]
-    listed = [code for row in rows for code in re.findall(r"`([a-z-]+)`", row)]
+    listed = [code for row in rows for code in re.findall(r"`([a-z0-9-]+)`", row)]
     assert len(set(listed)) == len(listed)
     assert set(listed) == set(native) | codes_in_python()
     assert set(REFUSED) <= set(listed)

@@ -186,7 +186,9 @@ def test_a_read_job_lays_out_a_new_scratch_file_and_the_plan_says_so(command, tm
     done = command(*on, "--json", "--yes")
     assert done.returncode == 0, done.stderr
     assert '"total_ios": 256' in done.stdout
-    assert "nothing was ever written" in command(*on, "--json", "--yes", "--no-layout").stderr
+    refused = command(*on, "--json", "--yes", "--no-layout").stderr
+    assert "nothing was ever written" in refused
+    assert "remove --no-layout" in refused
 
 
 def test_a_job_runs_on_a_file_that_is_too_small_for_a_suite(command, tmp_path):

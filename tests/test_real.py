@@ -232,6 +232,7 @@ def test_a_full_file_system_ends_the_run_and_keeps_the_recording(tmp_path):
         recording = pslc.run("fill", on=sparse, real=RealOptions(reuse=True, overwrite_file="sparse"), options=one)
         assert recording.error is not None
         assert "No space left" in recording.error
+        assert recording.error_code == "run-no-room"
         assert "at offset" in recording.error
         assert 0 < recording.written_bytes < 32 * MB
     finally:

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use pslc_ssd::state::{Kept, StateError};
 use pslc_ssd::{Drive, Machine, Nanos, Op, Request};
 
-use crate::error::{failed, DriveFileError, OpenError};
+use crate::error::{failed, no_drive, DriveFileError, OpenError};
 use crate::files::{self, NewFile, Replace};
 use crate::sys;
 
@@ -168,7 +168,7 @@ pub fn recovered(
         false => drop_newest(&mut entries[safe..], kept.machine.drive()),
     };
     if lost > 0 {
-        *kept = again().map_err(|error| failed("recover the drive", drive, io::Error::other(error)))?;
+        *kept = again().map_err(|error| no_drive(drive, error))?;
         replay(kept, &entries);
     }
     kept.machine.lose_power(lost);

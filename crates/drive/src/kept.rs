@@ -15,7 +15,7 @@ use memmap2::Mmap;
 use pslc_ssd::state::{self, About, Kept, StateError};
 use pslc_ssd::{Machine, Nanos};
 
-use crate::error::{failed, DriveFileError, OpenError};
+use crate::error::{failed, no_drive, DriveFileError, OpenError};
 use crate::files::{self, NewFile, Replace};
 use crate::journal;
 use crate::sys;
@@ -42,19 +42,19 @@ impl KeptDrive {
         let bytes = unsafe { Mmap::map(&file) };
         let (kept, recovered) = match bytes {
             Ok(bytes) => {
-                state::check_length(&bytes).map_err(|error| DriveFileError::of_state(&path, error))?;
+                state::check_length(&bytes).map_err(|error| no_drive(&path, error))?;
                 // From a disk that is read ahead twice as fast; where the kernel does not want to know, it is read all the same.
                 #[cfg(unix)]
                 let _ = bytes.advise(memmap2::Advice::Sequential);
                 // All pages at once, rather than a fault for every few of them.
                 #[cfg(target_os = "linux")]
                 let _ = bytes.advise(memmap2::Advice::PopulateRead);
-                let mut kept = state::read(&bytes).map_err(|error| DriveFileError::of_state(&path, error))?;
+                let mut kept = state::read(&bytes).map_err(|error| no_drive(&path, error))?;
                 let recovered = journal::recovered(&path, &mut kept, || state::read(&bytes));
                 (kept, recovered?)
             }
             Err(_) if file.metadata().is_ok_and(|about| about.len() == 0) => {
-                return Err(DriveFileError::of_state(&path, StateError::Foreign).into());
+                return Err(no_drive(&path, StateError::Foreign));
             }
             Err(error) => return Err(failed("read the drive", &path, error)),
         };

@@ -25,3 +25,8 @@ pub use sim::SimTarget;
 pub use splitmix::splitmix64;
 pub use stream::Stream;
 pub use target::{Completion, Purpose, Target, TargetError, Usage, Verdict};
+
+/// The codes of all errors of this crate.
+pub fn error_codes() -> impl Iterator<Item = &'static str> {
+    job::codes().chain(traces::TraceFault::CODES.iter().chain(TargetError::CODES).copied())
+}

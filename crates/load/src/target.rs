@@ -1,6 +1,8 @@
 //! The seam between a workload and what is underneath it: a simulated drive, a file, a block device.
 
-use pslc_ssd::{Nanos, Request, Waits};
+use std::io;
+
+use pslc_ssd::{codes, Nanos, Request, Waits};
 
 use crate::job::Job;
 use crate::runner::Observer;
@@ -171,7 +173,9 @@ pub trait Target {
 #[derive(Debug, thiserror::Error)]
 pub enum TargetError {
     #[error("{op} of {len} bytes at offset {offset}: {source}")]
-    Io { op: &'static str, offset: u64, len: u32, source: std::io::Error },
+    NoRoom { op: &'static str, offset: u64, len: u32, source: io::Error },
+    #[error("{op} of {len} bytes at offset {offset}: {source}")]
+    Io { op: &'static str, offset: u64, len: u32, source: io::Error },
     #[error("{op} of {len} bytes at offset {offset} moved {moved} only")]
     Short { op: &'static str, offset: u64, len: u32, moved: u32 },
     #[error(
@@ -190,5 +194,29 @@ pub enum TargetError {
     #[error("the machine's monotonic clock {what}, so nothing can be timed")]
     Clock { what: String },
     #[error("{what}: {source}")]
-    Engine { what: &'static str, source: std::io::Error },
+    Engine { what: &'static str, source: io::Error },
+}
+
+codes!(TargetError {
+    NoRoom => "run-no-room",
+    Io => "run-request-failed",
+    Short => "run-short-request",
+    Unwritten => "run-unwritten",
+    Corrupt => "run-corrupt",
+    Late => "run-too-late",
+    Slow => "run-too-slow",
+    Clock => "run-bad-clock",
+    Engine => "run-engine-failed",
+});
+
+impl TargetError {
+    /// The error of a request that the system did not do.
+    pub fn of_request(op: &'static str, offset: u64, len: u32, source: io::Error) -> TargetError {
+        match source.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                TargetError::NoRoom { op, offset, len, source }
+            }
+            _ => TargetError::Io { op, offset, len, source },
+        }
+    }
 }

@@ -8,7 +8,8 @@ const CAPACITY: u64 = 1_000_000_000_000 / 4096 * 4096;
 
 fn read(text: &str) -> Result<Vec<Job>, String> {
     let env = |name: &str| (name == "SIZE").then(|| "2m".to_string());
-    parse("my.fio", text, &[], Ground::Simulated, CAPACITY, &env).map_err(|error| error.to_string())
+    parse("my.fio", text, &[], Ground::Simulated, CAPACITY, &env)
+        .map_err(|error| format!("{error}\n\nhint: {}", error.hint()))
 }
 
 fn one(options: &str) -> Job {

@@ -12,6 +12,11 @@ use pslc_load::traces::{survey, Cut, Entry, IologWriter, Reading, Trace, TraceEr
 use pslc_load::{SimTarget, Target};
 use pslc_ssd::{Nanos, Op, Request};
 
+/// An error and its hint.
+fn shown(error: TraceError) -> String {
+    format!("{error}\n\nhint: {}", error.hint())
+}
+
 /// A file that goes when it is no longer needed.
 struct Temporary(PathBuf);
 
@@ -259,7 +264,7 @@ fn a_broken_line_is_an_error_with_its_number_or_is_counted() {
         let text = format!("{}\n{repeated}what is this, then\n{}\n", good[0], good[good.len() - 1]);
         let number = text.lines().position(|line| line.starts_with("what")).unwrap() + 1;
         let file = Temporary::new(text.as_bytes());
-        let error = read(&file.0, &Reading::default()).err().expect(name).to_string();
+        let error = shown(read(&file.0, &Reading::default()).err().expect(name));
         assert!(error.contains(&format!(":{number}: \"what is this, then\"")), "{name}: {error}");
         assert!(error.contains("expected") && error.contains("--skip-bad"), "{error}");
         let (trace, entries) = read(&file.0, &Reading { skip_broken: true, ..Reading::default() }).unwrap();
@@ -272,7 +277,7 @@ fn a_broken_line_is_an_error_with_its_number_or_is_counted() {
 fn a_file_of_no_format_is_an_error_that_says_so() {
     for text in ["", "hello\nworld\n", "\u{0}\u{1}\u{2}", "[job]\nrw=write\n"] {
         let file = Temporary::new(text.as_bytes());
-        let error = read(&file.0, &Reading::default()).err().expect("it is none").to_string();
+        let error = shown(read(&file.0, &Reading::default()).err().expect("it is none"));
         assert!(error.contains("begins no known trace"), "{error}");
     }
 }
@@ -289,7 +294,7 @@ fn a_table_takes_names_and_units_of_its_columns() {
     assert_eq!(entries[1].request, Request::write(8192, 4096));
     let wrong = vec![("time".to_string(), "never".to_string())];
     let reading = Reading { columns: wrong, format: Some("table".into()), ..Reading::default() };
-    let error = read(&file.0, &reading).err().unwrap().to_string();
+    let error = shown(read(&file.0, &reading).err().unwrap());
     assert!(error.contains("there is no column never, but when, what, where, how much"), "{error}");
 }
 
@@ -356,7 +361,7 @@ fn a_part_of_a_trace_is_one_device_and_a_stretch_of_time() {
     assert_eq!(part.iter().map(|entry| entry.request).collect::<Vec<_>>(), expected);
     assert!(part[0].at < Nanos(1_000_000), "times begin at the cut");
     let cut = Cut { device: Some("usr.7".into()), ..Cut::default() };
-    let error = all(&mut Trace::open(&file.0, &Reading::default(), cut).unwrap()).err().unwrap().to_string();
+    let error = shown(all(&mut Trace::open(&file.0, &Reading::default(), cut).unwrap()).err().unwrap());
     assert!(error.contains("there is no device usr.7") && error.contains("usr.0, usr.1"), "{error}");
 }
 
@@ -487,7 +492,7 @@ fn what_lies_past_the_end_is_an_error_or_is_fitted() {
     let end = target().capacity_bytes();
     let text = format!("0,W,{},65536,0\n0,W,{},65536,10\n0,R,0,4096,20\n", 3 * end, 3 * end + 65536);
     let pace = Pace::Original { speed: 1.0 };
-    let error = replayed(&text, pace, Fit::Exact, 8).err().unwrap().to_string();
+    let error = shown(replayed(&text, pace, Fit::Exact, 8).err().unwrap());
     assert!(error.contains("--addresses wrap") && error.contains(&end.to_string()), "{error}");
     for fit in [Fit::Wrap, Fit::Compact, Fit::Scale(3 * end + 131072)] {
         let (_, found) = replayed(&text, pace, fit, 8).unwrap();

@@ -6,6 +6,7 @@ use pslc_load::traces::TraceError;
 use pslc_ssd::parts::PartsError;
 use pslc_ssd::profile;
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 use pyo3::{import_exception, PyErr};
 
 import_exception!(pslc.base.errors, GuardError);
@@ -15,17 +16,28 @@ import_exception!(pslc.base.errors, PslcError);
 import_exception!(pslc.base.errors, RecordingError);
 import_exception!(pslc.base.errors, TargetError);
 
+/// A profile that cannot be used, with its faults where there are several.
 pub fn profile(error: profile::ProfileError) -> PyErr {
-    ProfileError::new_err((format!("{}: {}", error.place, error.message), error.hint))
+    let raised = ProfileError::new_err((error.to_string(), error.hint(), error.code()));
+    if error.faults().len() == 1 {
+        return raised;
+    }
+    let faults = error.faults().iter().map(|fault| (fault.to_string(), fault.what.hint(), fault.what.code()));
+    let faults = faults.map(ProfileError::new_err);
+    Python::attach(|py| {
+        let faults: Vec<_> = faults.map(|fault| fault.into_value(py)).collect();
+        let set = PyTuple::new(py, faults).and_then(|faults| raised.value(py).setattr("faults", faults));
+        set.map_or_else(|error| error, |()| raised)
+    })
 }
 
 /// Parts that make no profile.
 pub fn parts(error: PartsError) -> PyErr {
-    ProfileError::new_err((error.message, error.hint))
+    ProfileError::new_err((error.to_string(), error.hint(), error.code()))
 }
 
 pub fn job(error: job::JobError) -> PyErr {
-    JobError::new_err((format!("{}: {}", error.place, error.message), error.hint))
+    JobError::new_err((error.to_string(), error.hint(), error.code()))
 }
 
 pub fn guard(error: OpenError) -> PyErr {
@@ -55,14 +67,13 @@ pub fn layout(error: pslc_load::TargetError) -> PyErr {
     TargetError::new_err((
         format!("laying out what the jobs read: {error}"),
         "see the kernel's log (dmesg), and how much room the drive has: df",
+        error.code(),
     ))
 }
 
 /// A trace that cannot be read, or cannot be replayed as asked.
 pub fn trace(error: TraceError) -> PyErr {
-    let message =
-        if error.place.is_empty() { error.message } else { format!("{}: {}", error.place, error.message) };
-    RecordingError::new_err((message, error.hint))
+    RecordingError::new_err((error.to_string(), error.hint(), error.code()))
 }
 
 /// The system has no thread for a run.

@@ -396,10 +396,11 @@ fn fio_words() -> (Vec<Word>, Vec<Word>) {
     (words(job::table()), words(job::engine_table()))
 }
 
-/// The codes that errors of real drives and of files carry.
+/// The codes that errors carry.
 #[pyfunction]
 fn error_codes() -> Vec<&'static str> {
-    pslc_drive::error::codes().collect()
+    let of_models = pslc_ssd::error_codes().chain(pslc_load::error_codes());
+    of_models.chain(pslc_drive::error::codes()).collect()
 }
 
 /// What the options of a job say, as `pslc_load::job::traits` has it.

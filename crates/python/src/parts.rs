@@ -11,12 +11,8 @@ type Row = (String, Py<PyAny>, String);
 #[pyfunction]
 #[pyo3(signature = (parts, whole=false))]
 fn derive_profile(py: Python<'_>, parts: &str, whole: bool) -> PyResult<Vec<Row>> {
-    let parts: Parts = serde_json::from_str(parts).map_err(|error| {
-        errors::parts(PartsError {
-            message: format!("the parts cannot be read: {error}"),
-            hint: "a whole number is at most 2^63 - 1, and none is below 0".into(),
-        })
-    })?;
+    let parts: Parts = serde_json::from_str(parts)
+        .map_err(|error| errors::parts(PartsError::Unreadable { message: error.to_string() }))?;
     let rows = if whole { parts.profile() } else { parts.derive() }.map_err(errors::parts)?;
     let python = |value: Raw| match value {
         Raw::Whole(number) => number.into_py_any(py),

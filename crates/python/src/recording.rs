@@ -34,6 +34,7 @@ pub fn dict<'py>(
     let out = dict! { py;
         "interrupted" => recording.interrupted,
         "error" => recording.error.as_ref().map(ToString::to_string),
+        "error_code" => recording.error.as_ref().map(TargetError::code),
         "start_ns" => recording.start.0,
         "drive_time_ns" => recording.end.saturating_sub(recording.start).0,
         "jobs" => PyList::new(py, each)?,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use pslc_drive::files::{self, NewFile, Replace, WriteError};
 use pslc_load::job::Ground;
 use pslc_load::replay::{reads_first, Fit, Footing, Pace, Replay, Replayed};
-use pslc_load::traces::{self, Cut, Entry, IologWriter, Reading, Source, Trace, TraceError};
+use pslc_load::traces::{self, Cut, Entry, IologWriter, Reading, Source, Trace, TraceError, TraceFault};
 use pslc_load::Target;
 use pslc_ssd::{Cause, Nanos, Op, Request, Words};
 use pyo3::prelude::*;
@@ -62,11 +62,8 @@ impl TraceFile {
         let mut trace = self.open(py)?;
         py.detach(|| {
             let failed = |error: std::io::Error| {
-                errors::trace(TraceError::new(
-                    to.display(),
-                    error.to_string(),
-                    "give a file that can be written, on a disk with room",
-                ))
+                let fault = TraceFault::Unwritable { message: error.to_string() };
+                errors::trace(TraceError::new(to.display(), fault))
             };
             let refused = |error| match error {
                 WriteError::Refused(error) => errors::guard(error.into()),
@@ -130,7 +127,7 @@ impl Batches {
             let (message, hint) = errors::message_and_hint(error).unwrap_or_else(|error| {
                 (error.to_string(), "the file may be damaged; write it again".to_string())
             });
-            TraceError::new("", message, hint)
+            TraceError::new("", TraceFault::Batches { message, hint })
         };
         self.rows = got.map_err(wrong)?;
         if let Some((.., names)) = &self.rows {
@@ -240,13 +237,8 @@ fn trace_columns(
     assigned: Vec<(String, String)>,
 ) -> PyResult<Vec<(String, String, u64)>> {
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let columns = traces::columns(&names, &assigned).map_err(|why| {
-        errors::trace(TraceError::new(
-            "table",
-            why,
-            "--columns time=ts:us,op=kind,offset=lba:sectors,size=len",
-        ))
-    })?;
+    let columns =
+        traces::columns(&names, &assigned).map_err(|fault| errors::trace(TraceError::new("table", fault)))?;
     Ok(columns.into_iter().map(|(what, name, unit)| (what.to_string(), name.to_string(), unit)).collect())
 }
 

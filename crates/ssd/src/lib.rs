@@ -34,6 +34,7 @@
 //! give the same bytes everywhere.
 
 mod cell_mode;
+mod codes;
 mod columns;
 pub mod config;
 mod consistency;
@@ -59,6 +60,7 @@ mod waits;
 mod words;
 
 pub use cell_mode::CellMode;
+pub use codes::Hint;
 pub use config::Config;
 pub use drive::Drive;
 pub use ftl::{cache, custom, Superblock};
@@ -67,3 +69,8 @@ pub use request::{Op, Request};
 pub use units::{Lpn, MapUnit, Nanos, Ppn, PAGE_BYTES};
 pub use waits::{Cause, Waits};
 pub use words::Words;
+
+/// The codes of all errors of this crate.
+pub fn error_codes() -> impl Iterator<Item = &'static str> {
+    profile::codes().chain(parts::PartsError::CODES.iter().chain(state::StateError::CODES).copied())
+}

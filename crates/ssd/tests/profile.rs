@@ -29,6 +29,11 @@ fn replaced(from: &str, to: &str) -> ProfileError {
     load("mine.toml", &text.replacen(from, to, 1), &shipped, &[]).unwrap_err()
 }
 
+/// The error and its hint, as they are shown.
+fn shown(error: &ProfileError) -> String {
+    format!("{error}\n\nhint: {}", error.hint())
+}
+
 fn line_of(text: &str, what: &str) -> usize {
     text[..text.find(what).unwrap()].matches('\n').count() + 1
 }
@@ -106,8 +111,8 @@ fn mistakes_in_the_body_and_the_host_are_named() {
         ),
         (&[("power.data", "470pJ")][..], "unknown unit"),
     ] {
-        let error = with(changes).unwrap_err().to_string();
-        assert!(error.contains(what) && error.contains("hint: "), "{error}");
+        let error = with(changes).unwrap_err();
+        assert!(error.to_string().contains(what) && !error.hint().is_empty(), "{error}");
     }
 }
 
@@ -140,7 +145,7 @@ fn a_base_that_leads_back_is_refused() {
         _ => Some("base = \"a\"".to_string()),
     };
     let error = load("mine.toml", "base = \"a\"", &library, &[]).unwrap_err();
-    assert!(error.message.contains("mine.toml -> a.toml -> b.toml -> a.toml"), "{error}");
+    assert!(error.to_string().contains("mine.toml -> a.toml -> b.toml -> a.toml"), "{error}");
 }
 
 #[test]
@@ -149,7 +154,7 @@ fn a_typo_names_its_line_and_the_nearest_key() {
     let error = load("mine.toml", &text, &shipped, &[]).unwrap_err();
     let line = line_of(&text, "fold_overhaed");
     assert_eq!(
-        error.to_string(),
+        shown(&error),
         format!(
             "mine.toml:{line}: unknown key cache.fold_overhaed\n\nhint: did you mean \
              cache.fold_overhead?"
@@ -160,10 +165,10 @@ fn a_typo_names_its_line_and_the_nearest_key() {
 #[test]
 fn a_bare_number_is_refused_where_a_unit_is_needed() {
     let error = replaced("dynamic = \"691GB\"", "dynamic = 691");
-    assert!(error.message.contains("bare number"), "{error}");
-    assert!(error.hint.contains("16KiB"), "{error}");
+    assert!(error.to_string().contains("bare number"), "{error}");
+    assert!(error.hint().contains("16KiB"), "{error}");
     let error = replaced("dynamic = \"691GB\"", "dynamic = \"691\"");
-    assert!(error.message.contains("has no unit"), "{error}");
+    assert!(error.to_string().contains("has no unit"), "{error}");
 }
 
 #[test]
@@ -207,18 +212,19 @@ fn each_mistake_is_told_with_its_key_and_a_hint() {
     ];
     for (from, to, message, hint) in cases {
         let error = replaced(from, to);
-        assert!(error.place.starts_with("mine.toml"), "{error}");
-        assert!(error.message.contains(message), "{to}: {error}");
-        assert!(error.to_string().contains(hint), "{to}: {error}");
+        assert!(error.to_string().starts_with("mine.toml"), "{error}");
+        assert!(error.to_string().contains(message), "{to}: {error}");
+        assert!(error.hint().contains(hint), "{to}: {error}");
     }
 }
 
 #[test]
 fn an_override_wins_and_its_mistakes_are_its_own() {
     let c = with(&[("link", "pcie3x4"), ("nand.suspend", "none"), ("nand.dies", "16")]);
-    assert!(c.unwrap_err().message.contains("capacity"), "half the dies cannot hold 2 TB");
+    assert!(c.unwrap_err().to_string().contains("capacity"), "half the dies cannot hold 2 TB");
     let error = with(&[("cache.dynamic", "1.2TB")]).unwrap_err();
-    assert_eq!(error.place, "cache.dynamic=1.2TB");
+    assert_eq!(error.faults()[0].place.to_string(), "cache.dynamic=1.2TB");
+    assert_eq!(error.code(), "profile-dynamic-cache-too-large");
     let c = with(&[("cache.idle", "never"), ("nand.suspend", "none")]).unwrap().config;
     assert_eq!((c.cache.idle, c.nand.suspend), (None, None));
 }
@@ -258,7 +264,7 @@ fn a_base_may_be_a_file_seen_from_the_one_that_names_it() {
     assert!(error.contains("./mine.toml:2: base is \"none.toml\", which is no file"), "{error}");
     let round = |name: &str| (name == "./a.toml").then(|| "base = \"./a.toml\"".to_string());
     let error = load("mine.toml", "base = \"./a.toml\"", &round, &[]).unwrap_err();
-    assert!(error.message.contains("mine.toml -> ./a.toml -> "), "{error}");
+    assert!(error.to_string().contains("mine.toml -> ./a.toml -> "), "{error}");
 }
 
 #[test]
@@ -326,10 +332,12 @@ fn all_faults_of_a_profile_are_one_error_with_a_line_each() {
         .replace("\"16KiB\"", "16")
         .replace("when_full = \"", "when_full = \"x");
     let error = load("mine.toml", &text, &|_| None, &[("cache.idle.rate".into(), "1".into())]).unwrap_err();
-    let (first, lines) = error.message.split_once('\n').unwrap();
+    let text = error.to_string();
+    let (first, lines) = text.split_once('\n').unwrap();
     let lines: Vec<&str> = lines.lines().collect();
-    assert_eq!(first, format!("{} faults", lines.len()), "{error}");
-    assert_eq!(error.place, "mine.toml");
+    assert_eq!(first, format!("mine.toml: {} faults", lines.len()), "{error}");
+    assert_eq!(error.faults().len(), lines.len());
+    assert_eq!(error.code(), "several-faults");
     for words in [
         "unknown key nand.chanels (hint: did you mean nand.channels?)",
         "mine.toml: nand.channels is missing (hint: ",
@@ -346,7 +354,9 @@ fn faults_between_keys_are_one_error_too() {
     let error =
         with(&[("nand.dies", "33"), ("cache.host_share", "0%"), ("controller.flush", "2min")]).unwrap_err();
     for key in ["nand.dies", "cache.host_share", "controller.flush"] {
-        assert!(error.message.contains(&format!(": {key} is")), "{error}");
+        assert!(error.to_string().contains(&format!(": {key} is")), "{error}");
     }
-    assert!(error.message.starts_with("3 faults\n"), "{error}");
+    let codes: Vec<&str> = error.faults().iter().map(|fault| fault.what.code()).collect();
+    assert_eq!(codes, ["profile-dies-on-channels", "profile-bad-flush", "profile-bad-host-share"]);
+    assert!(error.to_string().starts_with("aldrin-pro-2tb.toml: 3 faults\n"), "{error}");
 }

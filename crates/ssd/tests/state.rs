@@ -128,7 +128,7 @@ fn a_file_that_is_cut_or_longer_is_refused() {
         }
     }
     bytes.push(0);
-    assert_eq!(read(&config, &bytes).unwrap_err(), StateError::Longer(1));
+    assert_eq!(read(&config, &bytes).unwrap_err(), StateError::Longer { bytes: 1 });
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn a_file_with_one_bit_flipped_is_refused_wherever_it_is() {
         let bit = 1 << (at * 5 % 8);
         bytes[at] ^= bit;
         let error = read(&config, &bytes).unwrap_err();
-        assert!(matches!(error, StateError::Foreign | StateError::Damaged(_)), "byte {at}: {error}");
+        assert!(matches!(error, StateError::Foreign | StateError::Damaged { .. }), "byte {at}: {error}");
         bytes[at] ^= bit;
     }
     assert!(read(&config, &bytes).is_ok());
@@ -153,7 +153,7 @@ fn a_file_of_a_later_version_says_which() {
     let header = bytes[..36].to_vec();
     bytes[36..40].copy_from_slice(&crc32fast::hash(&header).to_le_bytes());
     let error = read(&config, &bytes).unwrap_err();
-    assert_eq!(error, StateError::Version(state::VERSION + 1));
+    assert_eq!(error, StateError::TooNew { version: state::VERSION + 1 });
     assert_eq!(error.to_string(), "it is of format 8, and this pslc reads format 7");
 }
 

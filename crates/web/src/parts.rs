@@ -12,6 +12,6 @@ pub struct MadeProfile {
 }
 
 pub fn profile(parts: &Parts) -> Result<MadeProfile, Failure> {
-    let rows = parts.profile().map_err(|error| Failure { message: error.message, hint: error.hint })?;
+    let rows = parts.profile().map_err(|error| Failure::new(&error, error.hint()))?;
     Ok(MadeProfile { profile: to_toml(&rows) })
 }

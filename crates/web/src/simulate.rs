@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use pslc_load::job::{self, Ground};
 use pslc_load::record::Recording;
 use pslc_load::{lay_out, run, Progress, SimTarget, Target};
-use pslc_ssd::{profile, CellMode, Config, Machine, Nanos, Words};
+use pslc_ssd::{profile, CellMode, Config, Hint, Machine, Nanos, Words};
 use serde::{Deserialize, Serialize};
 
 use crate::curve::Curve;
@@ -51,6 +51,12 @@ fn seed() -> u64 {
 pub struct Failure {
     pub message: String,
     pub hint: String,
+}
+
+impl Failure {
+    pub(crate) fn new(error: &dyn std::fmt::Display, hint: Hint) -> Failure {
+        Failure { message: error.to_string(), hint: hint.into_owned() }
+    }
 }
 
 /// When a picture was taken.
@@ -103,10 +109,8 @@ struct DriveFacts {
 pub fn simulate(question: &Question, report: &dyn Fn(u32)) -> Result<(Answer, Film), Failure> {
     let config = config(question)?;
     let mut target = SimTarget::new(Nanos::ZERO, Machine::new(&config));
-    let jobs =
-        job::parse("job", &question.job, &[], Ground::Simulated, config.capacity_bytes, &|_| None).map_err(
-            |error| Failure { message: format!("{}: {}", error.place, error.message), hint: error.hint },
-        )?;
+    let jobs = job::parse("job", &question.job, &[], Ground::Simulated, config.capacity_bytes, &|_| None)
+        .map_err(|error| Failure::new(&error, error.hint()))?;
     lay_out(&mut target, &jobs, Ground::Simulated)
         .map_err(|error| Failure { message: error.to_string(), hint: "ask for less".into() })?;
     let start = target.now();
@@ -145,10 +149,7 @@ pub fn simulate(question: &Question, report: &dyn Fn(u32)) -> Result<(Answer, Fi
 fn config(question: &Question) -> Result<Config, Failure> {
     let library = |name: &str| question.library.get(name).cloned();
     let whole = profile::load(&question.name, &question.profile, &library, &question.overrides)
-        .map_err(|error| Failure {
-            message: format!("{}: {}", error.place, error.message),
-            hint: error.hint,
-        })?
+        .map_err(|error| Failure::new(&error, error.hint()))?
         .config;
     if question.denominator == 1 {
         return Ok(whole);

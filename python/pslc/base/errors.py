@@ -5,6 +5,7 @@ The native part raises them as well, so this module must not import it before it
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from typing import Final
 
 __all__ = [
     "Faults",
@@ -19,6 +20,10 @@ __all__ = [
 ]
 
 
+SEVERAL_FAULTS: Final = "several-faults"
+"""The code of an error of several faults."""
+
+
 class PslcError(Exception):
     """Ends a command with exit code 2. Its text is the message, an empty line, and `hint: ` with the hint.
 
@@ -26,7 +31,9 @@ class PslcError(Exception):
         message: what is wrong, with file and line where it is in one.
         hint: the next step.
         code: what a program knows the error by, such as `device-in-use`; a message may be reworded, a code stays. None
-            where an error has no code: only those of real drives and of files have one.
+            where an error has no code. Of an error of several faults it is `several-faults`.
+        faults: the errors that one of several faults consists of, each with a code of its own; of any other the error
+            itself.
     """
 
     def __init__(self, message: str, hint: str, code: str | None = None) -> None:
@@ -34,6 +41,16 @@ class PslcError(Exception):
         self.message = message
         self.hint = hint
         self.code = code
+        self._faults: tuple[PslcError, ...] = ()
+
+    @property
+    def faults(self) -> "tuple[PslcError, ...]":
+        """The errors that this one consists of, at least one."""
+        return self._faults or (self,)
+
+    @faults.setter
+    def faults(self, faults: "tuple[PslcError, ...]") -> None:
+        self._faults = faults
 
     def __str__(self) -> str:
         return f"{self.message}\n\nhint: {self.hint}"
@@ -71,12 +88,16 @@ class Faults:
         """Faults of `place`, to be raised as `error`."""
         self._error = error
         self._place = place
-        self._faults: list[tuple[str, str]] = []
+        self._faults: list[PslcError] = []
 
     def add(self, what: str, hint: str) -> None:
         """Note a fault, with the path of its key, and what to write instead."""
-        if (what, hint) not in self._faults:
-            self._faults.append((what, hint))
+        self.note(self._error(what, hint))
+
+    def note(self, fault: PslcError) -> None:
+        """Note a fault that was raised, unless its like is noted already."""
+        if all((fault.message, fault.hint) != (other.message, other.hint) for other in self._faults):
+            self._faults.append(fault)
 
     @contextmanager
     def noted(self) -> Iterator[None]:
@@ -84,21 +105,27 @@ class Faults:
         try:
             yield
         except PslcError as error:
-            self.add(error.message, error.hint)
+            self.note(error)
 
     def raise_if_any(self) -> None:
         """Raise them.
 
         Raises:
-            PslcError: there are faults: a single one as it is, several in one message with a line for each.
+            PslcError: there are faults: a single one with its message, hint and code; several in one message with a
+                line for each, and in `faults`.
         """
+        if not self._faults:
+            return
         if len(self._faults) == 1:
-            raise self._error(*self._faults[0])
-        if self._faults:
-            lines = [f"  {what} (hint: {hint})" for what, hint in self._faults]
-            raise self._error(
-                "\n".join([f"{self._place} has {len(lines)} faults", *lines]), "each line says what to write instead"
-            )
+            fault = self._faults[0]
+            raised = self._error(fault.message, fault.hint, fault.code)
+            raised.faults = fault.faults if len(fault.faults) > 1 else ()
+            raise raised
+        lines = [f"  {fault.message} (hint: {fault.hint})" for fault in self._faults]
+        message = "\n".join([f"{self._place} has {len(lines)} faults", *lines])
+        raised = self._error(message, "each line says what to write instead", SEVERAL_FAULTS)
+        raised.faults = tuple(self._faults)
+        raise raised
 
 
 def closest_match(word: str, candidates: Iterable[str]) -> str | None:

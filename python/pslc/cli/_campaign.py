@@ -247,7 +247,7 @@ def _end(spec: "CampaignSpec", recordings: "list[Recording]", folder: Path | Non
     if spec.is_catalogue:
         failures += [f"{recording.suite}: {recording.error}" for recording in recordings if recording.error]
     elif last.error:
-        raise user_error(f"the run ended early: {last.error}", _next_step(last.error, folder))
+        raise user_error(f"the run ended early: {last.error}", _next_step(last.error_code, folder))
     if last.interrupted:
         kept = f"; the recording so far is in {folder}" if folder else ""
         say(f"interrupted after {words.span(last.drive_time_s)} of drive time{kept}", err=True)
@@ -259,12 +259,12 @@ def _end(spec: "CampaignSpec", recordings: "list[Recording]", folder: Path | Non
         raise user_error(f"{len(failures)} of {len(spec.runs)} suites failed: {'; '.join(failures)}", hint)
 
 
-def _next_step(error: str, folder: Path | None) -> str:
-    if "nothing was ever written" in error:
+def _next_step(code: str | None, folder: Path | None) -> str:
+    if code == "run-unwritten":
         return (
             "let a job write it first (rw=write, then stonewall), remove --no-layout, or measure on a file with data: "
             "--reuse; for a trace: --prefill"
         )
-    if "No space left" in error:
+    if code in ("run-no-room", "system-no-room"):
         return "the drive is full: free some space, or give a smaller --size"
     return f"the recording so far is in {folder}" if folder else "--save DIR saves the recording so far"

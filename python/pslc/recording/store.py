@@ -157,6 +157,7 @@ class Document(TypedDict):
     began_unix_ns: NotRequired[Count]
     unbegun: NotRequired[list[tuple[int, Job]]]
     series_sha256: NotRequired[str]
+    error_code: NotRequired[str | None]
 
 
 class HostTable(TypedDict, total=False):
@@ -281,6 +282,8 @@ class Recording:
     steps: list[Step] = field(default_factory=list)
     began_unix_ns: int = 0
     unbegun: list[tuple[int, Job]] = field(default_factory=list)
+    error_code: str | None = None
+    """What programs know `error` by, however its sentence is put; None where that has no code."""
 
     @property
     def is_simulated(self) -> bool:
@@ -489,7 +492,7 @@ class Recording:
             "start_ns": self.start_ns,
             "scope": self.scope,
             "steps": self.steps,
-        }
+        } | ({"error_code": self.error_code} if self.error_code else {})
 
     def save(self, folder: Path) -> None:
         """Write run.json and series.parquet into `folder`, which is made if need be. After a kill on the way `load`
@@ -664,6 +667,7 @@ def join(parts: Sequence[Recording]) -> Recording:
         wall_s=sum(part.wall_s for part in run),
         interrupted=last.interrupted,
         error=last.error,
+        error_code=last.error_code,
         totals=last.totals,
         jobs=[job for part in run for job in part.jobs],
         unbegun=unbegun,

@@ -117,7 +117,7 @@ class _Replayer:
             try:
                 rows.append({**self._with_keys(request, f"cache.mode={mode}"), "name": name})
             except PslcError as error:
-                rows.append({"name": name, "refused": error.message.lstrip(": ")})
+                rows.append({"name": name, "refused": error.message})
         smallest = _smallest_cache(self.target, as_is, partial(self._with_keys, request))
         return [*rows, *([smallest] if smallest else [])]
 
@@ -234,7 +234,7 @@ def _smallest_cache(target: Target, as_is: WhatIf, run: Callable[..., WhatIf]) -
         try:
             candidate = run(*_size_keys(target, size))
         except PslcError as error:
-            refusal, short_bytes = error.message.lstrip(": "), size
+            refusal, short_bytes = error.message, size
         else:
             refusal = None
             if candidate["enough"]:

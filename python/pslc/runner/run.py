@@ -139,7 +139,7 @@ def _saved(drive: SimDrive, recording: Recording) -> Recording:
     try:
         drive.save()
     except PslcError as error:
-        return replace(recording, error=recording.error or error.message)
+        return recording if recording.error else replace(recording, error=error.message, error_code=error.code)
     return recording
 
 

@@ -168,6 +168,7 @@ def of_result(common: Common, result: Result) -> Recording:
         drive_time_s=result["drive_time_ns"] / 1e9,
         interrupted=result["interrupted"],
         error=result["error"],
+        error_code=result.get("error_code"),
         start_ns=result["start_ns"],
         jobs=result["jobs"],
         unbegun=result["unbegun"],

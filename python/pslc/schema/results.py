@@ -99,11 +99,12 @@ class Dump(TypedDict):
 
 
 class Recorded(TypedDict):
-    """Recording of a run. `error`: the target failed; `dump`: a block that a job wants kept. `unbegun`: jobs that never
-    began, with their places. `before` and `totals` are the target's columns at the start and at the end."""
+    """Recording of a run. `error`: the target failed, with its code; `dump`: a block that a job wants kept. `unbegun`: jobs
+    that never began, with their places. `before` and `totals` are the target's columns at the start and at the end."""
 
     interrupted: bool
     error: str | None
+    error_code: NotRequired[str | None]
     dump: NotRequired[Dump]
     start_ns: int
     drive_time_ns: int

@@ -227,8 +227,9 @@ def _check_keys(values: Mapping[str, str]) -> None:
                 find_target(f"{values['on']},{key}={value}")
             except ProfileError as error:
                 # Other errors are of this point alone, and are in its row.
-                if f"unknown key {key}" in error.message:
-                    faults.add(error.message, error.hint)
+                for fault in error.faults:
+                    if fault.code == "profile-unknown-key":
+                        faults.note(fault)
     faults.raise_if_any()
 
 

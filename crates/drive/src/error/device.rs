@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use pslc_ssd::codes;
+
 use super::Hint;
 
 /// Why a block device must not be written to, or cannot be looked at.

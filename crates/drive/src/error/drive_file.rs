@@ -1,9 +1,9 @@
 //! Files that hold a simulated drive, with their journal and their data.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use pslc_ssd::state::{self, StateError};
+use pslc_ssd::codes;
 
 /// Why a simulated drive cannot be taken from its file, or be put there.
 #[derive(Debug, thiserror::Error)]
@@ -20,14 +20,6 @@ pub enum DriveFileError {
     /// By whom, where that is known.
     #[error("{path}: the drive is held by {}", by.as_deref().unwrap_or("another program"))]
     Held { path: PathBuf, by: Option<String> },
-    #[error("{path}: {source}")]
-    Foreign { path: PathBuf, source: StateError },
-    #[error("{path}: {source}")]
-    TooNew { path: PathBuf, source: StateError },
-    #[error("{path}: {source}")]
-    TooOld { path: PathBuf, source: StateError },
-    #[error("{path}: {source}")]
-    Damaged { path: PathBuf, source: StateError },
     #[error("{path} is no journal of this drive: it is of another one, or damaged")]
     WrongJournal { path: PathBuf },
     #[error("no memory for its data: {source}")]
@@ -46,10 +38,6 @@ codes!(DriveFileError {
     NotRegular => "drive-not-regular",
     LeftBehind => "drive-left-behind",
     Held => "drive-held",
-    Foreign => "drive-foreign",
-    TooNew => "drive-too-new",
-    TooOld => "drive-too-old",
-    Damaged => "drive-damaged",
     WrongJournal => "drive-wrong-journal",
     NoMemoryForData => "drive-data-no-memory",
     DataNotKept => "drive-data-not-kept",
@@ -58,22 +46,6 @@ codes!(DriveFileError {
 });
 
 impl DriveFileError {
-    /// What is wrong with the bytes of a drive file.
-    pub fn of_state(path: &Path, source: StateError) -> DriveFileError {
-        let path = path.to_path_buf();
-        match source {
-            StateError::Foreign => Self::Foreign { path, source },
-            StateError::Version(found) if found > state::VERSION => Self::TooNew { path, source },
-            StateError::Version(_) => Self::TooOld { path, source },
-            StateError::Cut { .. }
-            | StateError::Longer(_)
-            | StateError::TooLarge { .. }
-            | StateError::Damaged(_)
-            | StateError::Strange(..)
-            | StateError::Inconsistent(_) => Self::Damaged { path, source },
-        }
-    }
-
     /// What to do next.
     pub fn hint(&self) -> &'static str {
         match self {
@@ -84,12 +56,6 @@ impl DriveFileError {
                 "give the new drive another file, or remove that one; nothing was written"
             }
             Self::Held { .. } => "one command at a time has a drive: wait for that one to end",
-            Self::Foreign { .. } => "pslc drives create FILE --like NAME makes one",
-            Self::TooNew { .. } => "use the pslc that wrote it, or a later one",
-            Self::TooOld { .. } => "use the pslc that wrote it; drives are not carried over to later formats",
-            Self::Damaged { .. } => {
-                "take a copy of before, or make a new drive: pslc drives create FILE --like NAME"
-            }
             Self::WrongJournal { .. } => {
                 "move it to another place; what the drive was asked since it was saved is lost if it is its own"
             }

@@ -1,5 +1,7 @@
 //! Jobs that a real drive cannot do.
 
+use pslc_ssd::codes;
+
 /// What the system calls requests past its cache.
 const DIRECT: &str = if cfg!(windows) { "FILE_FLAG_NO_BUFFERING" } else { "O_DIRECT" };
 

@@ -3,26 +3,12 @@
 //! An error is what was found, as data. Its sentence (`Display`), its hint and its code are made of that here, and nowhere
 //! else. Programs go by the code, which stays when a sentence is put better.
 
-use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Give an enum of errors its codes: `code` of a variant and `CODES` of all come from one list.
-macro_rules! codes {
-    ($error:ident { $($variant:ident => $code:literal,)+ }) => {
-        impl $error {
-            /// The codes of all variants.
-            pub const CODES: &'static [&'static str] = &[$($code),+];
-
-            /// What programs know this error by, however its sentence is put.
-            pub fn code(&self) -> &'static str {
-                match self {
-                    $($error::$variant { .. } => $code,)+
-                }
-            }
-        }
-    };
-}
+use pslc_ssd::codes;
+use pslc_ssd::state::StateError;
+pub use pslc_ssd::Hint;
 
 mod device;
 mod drive_file;
@@ -38,9 +24,6 @@ pub use new_file::FileError;
 pub use target_file::TargetFileError;
 pub use unsupported::Unsupported;
 
-/// A hint; owned where it holds a name or a number of its error.
-pub type Hint = Cow<'static, str>;
-
 /// Why something cannot be opened or made, by what it is.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
@@ -54,6 +37,9 @@ pub enum OpenError {
     File(#[from] FileError),
     #[error(transparent)]
     DriveFile(#[from] DriveFileError),
+    /// The bytes of a drive file.
+    #[error("{path}: {source}")]
+    State { path: PathBuf, source: StateError },
     #[error(transparent)]
     System(#[from] SystemError),
 }
@@ -67,6 +53,7 @@ impl OpenError {
             Self::Unsupported(error) => error.code(),
             Self::File(error) => error.code(),
             Self::DriveFile(error) => error.code(),
+            Self::State { source, .. } => source.code(),
             Self::System(error) => error.code(),
         }
     }
@@ -79,6 +66,7 @@ impl OpenError {
             Self::Unsupported(error) => error.hint().into(),
             Self::File(error) => error.hint().into(),
             Self::DriveFile(error) => error.hint().into(),
+            Self::State { source, .. } => source.hint().into(),
             Self::System(error) => error.hint().into(),
         }
     }
@@ -106,6 +94,11 @@ impl SystemError {
             Self::Failed { .. } => "give a path in a folder on the drive that you can write to",
         }
     }
+}
+
+/// The error of a drive file whose bytes are no drive.
+pub fn no_drive(path: &Path, source: StateError) -> OpenError {
+    OpenError::State { path: path.to_path_buf(), source }
 }
 
 /// The error of an action on a path.

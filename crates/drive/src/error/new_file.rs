@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use pslc_ssd::codes;
+
 /// Why a file must not be made, gone on in or removed.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {

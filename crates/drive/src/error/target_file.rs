@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use pslc_ssd::codes;
+
 use super::Hint;
 
 /// Why a file must not be made, or written to, to measure on it.

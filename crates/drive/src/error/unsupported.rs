@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use pslc_ssd::codes;
+
 /// Why nothing real is measured on this system in this way.
 #[derive(Debug, thiserror::Error)]
 pub enum Unsupported {

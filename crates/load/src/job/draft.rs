@@ -3,11 +3,10 @@
 use pslc_ssd::Nanos;
 
 use super::engines::Engine;
+use super::option_fault::OptionFault;
 use super::sizes::Strided;
 use super::until::SteadyState;
-use super::values::{
-    block, block_range, block_split, by_kind, distribution, pattern, percentage, size, Wrong,
-};
+use super::values::{block, block_range, block_split, by_kind, distribution, pattern, percentage, size};
 use super::{Advice, ByKind, Data, Distribution, Job, Mix, Pattern, Sizes};
 use crate::verify::{self, Sum, Verify, VerifyBacklog};
 
@@ -65,13 +64,12 @@ pub struct Verifying {
 
 impl Verifying {
     /// Of a job whose sizes are known.
-    fn finish(self, job: &Job) -> Result<Option<Verify>, (&'static str, Wrong)> {
+    fn finish(self, job: &Job) -> Result<Option<Verify>, (&'static str, OptionFault)> {
         // As in fio, a pattern without a checksum stands behind headers.
         let default = self.pattern.as_ref().map(|_| Sum::PatternBehindHeader);
         let Some(sum) = self.sum.or(default) else { return Ok(None) };
         if matches!(sum, Sum::Pattern | Sum::PatternBehindHeader) && self.pattern.is_none() {
-            let wrong = Wrong::hinted("there is no pattern to look for", "verify_pattern=0xdeadbeef");
-            return Err(("verify", wrong));
+            return Err(("verify", OptionFault::NoVerifyPattern));
         }
         let zeros = match job.data {
             Data::Compressible(percent) => percent,
@@ -116,7 +114,7 @@ fn interval(asked: u32, job: &Job) -> u32 {
 }
 
 /// Bytes a second; 0 is none.
-fn some_rate(text: &str, kb_base: u64) -> Result<Option<u64>, Wrong> {
+fn some_rate(text: &str, kb_base: u64) -> Result<Option<u64>, OptionFault> {
     size(text, 0, kb_base).map(|rate| (rate > 0).then_some(rate))
 }
 
@@ -129,7 +127,7 @@ fn gcd(a: u32, b: u32) -> u32 {
 }
 
 /// Requests are of whole blocks, and a block has room for its header.
-fn fits(verify: &Verify, job: &Job) -> Result<(), (&'static str, Wrong)> {
+fn fits(verify: &Verify, job: &Job) -> Result<(), (&'static str, OptionFault)> {
     let verified = if job.rw.mix == Mix::Read { &job.sizes.read } else { &job.sizes.write };
     let sizes: Vec<u32> = match verified {
         Sizes::One(size) => vec![*size],
@@ -141,32 +139,24 @@ fn fits(verify: &Verify, job: &Job) -> Result<(), (&'static str, Wrong)> {
     let grain = sizes.iter().copied().fold(0, gcd);
     let is_anywhere = verify.compared().is_none_or(|pattern| pattern.is_anywhere(grain));
     if earlier && sizes.len() > 1 && !is_anywhere {
-        let wrong = "where each request of an earlier run began is not told by its data, and the pattern begins there";
-        let hint = format!("requests of one size, or a pattern without %o whose length divides {grain}");
-        return Err(("verify_pattern", Wrong::hinted(wrong, hint)));
+        return Err(("verify_pattern", OptionFault::PatternOfSizes { grain }));
     }
     let (head, offset) = (verify.head_bytes(), verify.offset as usize);
     for size in sizes {
         let block = verify.block_bytes(size as usize);
         if size as usize % block != 0 {
-            let wrong = format!("a request of {size} bytes is not of whole blocks of {block}");
-            return Err(("verify_interval", Wrong::hinted(wrong, "a divisor of every size")));
+            return Err(("verify_interval", OptionFault::NotWholeBlocks { size, block }));
         }
         if block <= head + offset {
-            let wrong =
-                format!("a block of {block} bytes has no room for {head} of header and checksum, and data");
             let option = if offset > 0 { "verify_offset" } else { "verify_interval" };
-            return Err((option, Wrong::hinted(wrong, "larger blocks")));
+            return Err((option, OptionFault::NoRoomForHeader { block, head }));
         }
     }
     if offset > 0 && offset < head {
-        let wrong =
-            format!("header and checksum are {head} bytes, and would be moved by {offset} into themselves");
-        return Err(("verify_offset", Wrong::hinted(wrong, format!("{head} or more"))));
+        return Err(("verify_offset", OptionFault::HeaderOnItself { head, offset }));
     }
     if offset > 0 && verify.compared().is_some() {
-        let wrong = "fio 3.33 leaves old headers in such a pattern, and finds its own data wrong";
-        return Err(("verify_offset", Wrong::hinted(wrong, "verify=crc32c, or no verify_offset")));
+        return Err(("verify_offset", OptionFault::OldHeaders));
     }
     Ok(())
 }
@@ -193,7 +183,7 @@ impl Draft {
     }
 
     /// Work out the sizes; an error names the option at fault.
-    pub fn finish(mut self) -> Result<Job, (&'static str, Wrong)> {
+    pub fn finish(mut self) -> Result<Job, (&'static str, OptionFault)> {
         self.engine();
         self.requests()?;
         self.rates()?;
@@ -207,7 +197,7 @@ impl Draft {
         }
         if self.fdatasync > 0 {
             if job.fsync > 0 {
-                return Err(("fdatasync", Wrong::hinted("there is an fsync, too", "one of them")));
+                return Err(("fdatasync", OptionFault::FsyncToo));
             }
             (job.fsync, job.data_only) = (self.fdatasync, true);
         }
@@ -228,7 +218,7 @@ impl Draft {
         job.norandommap |= job.distribution != Distribution::Uniform;
         job.norandommap |= job.align != job.sizes.each(Sizes::smallest);
         if job.wait_for.as_ref() == Some(&job.name) {
-            return Err(("wait_for", format!("{} waits for itself", job.name).into()));
+            return Err(("wait_for", OptionFault::WaitsForItself { job: job.name.clone() }));
         }
         job.steady_state =
             SteadyState::new(&self.steady_state, self.steady_duration, self.steady_ramp, self.kb_base)
@@ -258,7 +248,7 @@ impl Draft {
         }
     }
 
-    fn requests(&mut self) -> Result<(), (&'static str, Wrong)> {
+    fn requests(&mut self) -> Result<(), (&'static str, OptionFault)> {
         let (job, kb_base) = (&mut self.job, self.kb_base);
         if let Some(text) = &self.rw {
             let identical = job.rw.identical;
@@ -290,7 +280,7 @@ impl Draft {
                 (None, Some(_)) => "bsrange",
                 (None, None) => "bs",
             };
-            return Err((option, Wrong::hinted(format!("{largest} bytes"), "at most 1g, but for trims")));
+            return Err((option, OptionFault::LongRequest { bytes: largest }));
         }
         job.align = job.sizes.each(Sizes::smallest);
         if let Some(text) = self.ba.as_ref().filter(|_| job.rw.random) {
@@ -299,14 +289,14 @@ impl Draft {
         Ok(())
     }
 
-    fn rates(&mut self) -> Result<(), (&'static str, Wrong)> {
+    fn rates(&mut self) -> Result<(), (&'static str, OptionFault)> {
         let (job, kb_base) = (&mut self.job, self.kb_base);
         if let Some(text) = &self.rate {
             job.rate =
                 by_kind(text, job.rate, |text| some_rate(text, kb_base)).map_err(|what| ("rate", what))?;
         }
         if job.rate != ByKind::default() && job.rate_iops != ByKind::default() {
-            return Err(("rate_iops", Wrong::hinted("there is a rate, too", "fio takes one of them")));
+            return Err(("rate_iops", OptionFault::RateToo { other: "rate" }));
         }
         let min = &mut job.rate_min;
         if let Some(text) = &self.rate_min {
@@ -314,23 +304,21 @@ impl Draft {
             min.bytes = read.map_err(|what| ("rate_min", what))?;
         }
         if min.bytes != ByKind::default() && min.requests != ByKind::default() {
-            let wrong = Wrong::hinted("there is a rate_min, too", "fio takes one of them");
-            return Err(("rate_iops_min", wrong));
+            return Err(("rate_iops_min", OptionFault::RateToo { other: "rate_min" }));
         }
         for (option, min, max) in
             [("rate_min", &min.bytes, &job.rate), ("rate_iops_min", &min.requests, &job.rate_iops)]
         {
             for (min, max) in min.array().into_iter().zip(max.array()) {
                 if let (Some(min), Some(max)) = (min, max.filter(|&max| Some(max) < min)) {
-                    let wrong = format!("{min} a second at least, and {max} at most");
-                    return Err((option, Wrong::hinted(wrong, "at most the rate")));
+                    return Err((option, OptionFault::RateBelowMin { min, max }));
                 }
             }
         }
         Ok(())
     }
 
-    fn strided(&mut self) -> Result<(), (&'static str, Wrong)> {
+    fn strided(&mut self) -> Result<(), (&'static str, OptionFault)> {
         let read = |option: &'static str, text: &Option<String>| match text {
             Some(text) => size(text, 0, self.kb_base).map_err(|what| (option, what)),
             None => Ok(0),
@@ -344,27 +332,26 @@ impl Draft {
         match (self.strided, bytes) {
             (false, 0) => return Ok(()),
             (false, _) => {
-                return Err(("zonesize", Wrong::hinted("there are no zones", "zonemode=strided makes them")));
+                return Err(("zonesize", OptionFault::NoZones));
             }
             (true, 0) => {
-                return Err(("zonemode", Wrong::hinted("strided, and no zonesize", "zonesize=64m")));
+                return Err(("zonemode", OptionFault::NoZoneSize));
             }
             _ => {}
         }
         if !matches!(job.distribution, Distribution::Uniform | Distribution::Zoned(_)) {
-            let wrong = "fio draws over the whole size from the beginning of each zone on";
-            return Err(("random_distribution", Wrong::hinted(wrong, "leave out the zonemode")));
+            return Err(("random_distribution", OptionFault::DistributionOfZones));
         }
         if job.copy_to.is_some() || job.files.is_some() {
             let option = if job.files.is_some() { "files" } else { "copy_to" };
-            return Err((option, Wrong::hinted("there are zones, too", "leave out the zonemode")));
+            return Err((option, OptionFault::ZonesToo));
         }
         let range = if range == 0 { bytes } else { range };
         job.strided = Some(Strided { bytes, range, skip });
         Ok(())
     }
 
-    fn region(&mut self) -> Result<(), (&'static str, Wrong)> {
+    fn region(&mut self) -> Result<(), (&'static str, OptionFault)> {
         let (job, kb_base) = (&mut self.job, self.kb_base);
         let capacity = job.capacity;
         let read = |option: &'static str, text: &Option<String>, whole: u64| match text {
@@ -401,19 +388,13 @@ impl Draft {
         let wanted = job.offset.saturating_add(job.offset_increment.saturating_mul(job.numjobs as u64 - 1));
         if wanted.saturating_add(last.region) > capacity {
             let option = if self.size.is_some() { "size" } else { "offset" };
-            return Err((
-                option,
-                format!("{} bytes from offset {wanted} end past the {capacity} of the target", last.region)
-                    .into(),
-            ));
+            return Err((option, OptionFault::PastEnd { bytes: last.region, offset: wanted, capacity }));
         }
         for clone in [0, job.numjobs as u64 - 1] {
             let extent = job.extent(clone);
             if extent.pass < smallest || extent.region < smallest {
-                return Err((
-                    "size",
-                    format!("{} bytes is less than one block", extent.pass.min(extent.region)).into(),
-                ));
+                let bytes = extent.pass.min(extent.region);
+                return Err(("size", OptionFault::BelowOneBlock { bytes }));
             }
         }
         job.size = job.extent(0).region;
@@ -421,7 +402,7 @@ impl Draft {
     }
 
     /// The options of pslc's own: pieces of the region, and where what was read is written.
-    fn pieces(&mut self) -> Result<(), (&'static str, Wrong)> {
+    fn pieces(&mut self) -> Result<(), (&'static str, OptionFault)> {
         let (job, kb_base) = (&mut self.job, self.kb_base);
         let capacity = job.capacity;
         let read = |option: &'static str, text: &Option<String>| match text {
@@ -431,10 +412,7 @@ impl Draft {
         if let Some(files) = read("files", &self.files)?.filter(|_| job.rw.random) {
             let bs = job.bs.largest() as u64;
             if !job.sizes.is_one() || files < bs || files % bs != 0 {
-                return Err((
-                    "files",
-                    Wrong::hinted(format!("{files} bytes"), format!("whole blocks of {bs}, all of one size")),
-                ));
+                return Err(("files", OptionFault::Pieces { bytes: files, block: bs }));
             }
             job.files = Some(files);
         }
@@ -443,16 +421,10 @@ impl Draft {
             let clones = job.extent(job.numjobs as u64 - 1).start - job.extent(0).start;
             let end = to.saturating_add(clones).saturating_add(job.size);
             if end > capacity {
-                return Err((
-                    "copy_to",
-                    format!("the copy ends at {end}, past the {capacity} of the target").into(),
-                ));
+                return Err(("copy_to", OptionFault::CopyPastEnd { end, capacity }));
             }
             if job.rw.mix != Mix::Read {
-                return Err((
-                    "copy_to",
-                    Wrong::hinted("only what is read is copied", "rw=read or rw=randread"),
-                ));
+                return Err(("copy_to", OptionFault::CopyOfNoRead));
             }
         }
         Ok(())

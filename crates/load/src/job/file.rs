@@ -1,8 +1,9 @@
 //! fio job files: sections of `option=value`, [global] before them, `${ENV}`, comments.
 
+use super::error::{FileFault, JobError, JobFault, ValueFault};
 use super::options::{find, Tier, OPTIONS};
-use super::values::{without_unit, Wrong};
-use super::{engines, keywords, words, Draft, Job, JobError};
+use super::values::without_unit;
+use super::{engines, keywords, words, Draft, Job};
 
 /// Where jobs are to run; some options mean something only on a real drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,12 +32,9 @@ pub fn parse(
     capacity_bytes: u64,
     env: &dyn Fn(&str) -> Option<String>,
 ) -> Result<Vec<Job>, JobError> {
-    let too_much = |message: String, hint: &str| {
-        Err(JobError { place: source.to_string(), message, hint: hint.to_string() })
-    };
+    let whole = |fault: FileFault| Err(refused(source, fault));
     if text.len() > MOST_BYTES {
-        let message = format!("{} bytes; at most {MOST_BYTES}", text.len());
-        return too_much(message, "a job file is a text of a few lines");
+        return whole(FileFault::LongFile { bytes: text.len() });
     }
     let mut jobs: Vec<Job> = Vec::new();
     let mut group = 0;
@@ -61,43 +59,30 @@ pub fn parse(
         let mut job = section(&name, &place, &lines, ground, capacity_bytes, env)?;
         job.group = group;
         job.stonewall |= behind;
-        beside_earlier(&job, &jobs, place)?;
+        beside_earlier(&job, &jobs).map_err(|fault| refused(&place, fault))?;
         jobs.push(job);
     }
     if jobs.is_empty() {
-        return Err(JobError {
-            place: source.to_string(),
-            message: "there is no job in it".into(),
-            hint: "a job is a section, [name], with options such as rw=write".into(),
-        });
+        return whole(FileFault::NoJob);
     }
     let slots: u64 = jobs.iter().map(|job| job.numjobs as u64 * job.iodepth as u64).sum();
     if slots > MOST_SLOTS {
-        let message = format!("numjobs times iodepth is {slots} over all jobs; at most {MOST_SLOTS}");
-        return too_much(message, "no drive has more than 65536 requests in each queue; give fewer numjobs");
+        return whole(FileFault::ManySlots { slots });
     }
     Ok(jobs)
 }
 
 /// Whether a job agrees with those that stand before it in the file.
-fn beside_earlier(job: &Job, earlier: &[Job], place: String) -> Result<(), JobError> {
+fn beside_earlier(job: &Job, earlier: &[Job]) -> Result<(), FileFault> {
     let name = &job.name;
     if let Some(waited) =
         job.wait_for.as_ref().filter(|&waited| earlier.iter().all(|job| job.name != *waited))
     {
-        return Err(JobError {
-            place,
-            message: format!("wait_for: there is no job {waited} before {name}"),
-            hint: "the job that is waited for stands first".into(),
-        });
+        return Err(FileFault::NoJobToWaitFor { waited: waited.clone(), job: name.clone() });
     }
     let of_group = |other: &&Job| other.group == job.group && other.steady_state != job.steady_state;
     if let Some(other) = earlier.iter().find(of_group) {
-        return Err(JobError {
-            place,
-            message: format!("{name} and {} are one group, and become steady together", other.name),
-            hint: "give both the same steadystate, ss_dur and ss_ramp, or the second new_group".into(),
-        });
+        return Err(FileFault::SteadyStates { job: name.clone(), other: other.name.clone() });
     }
     Ok(())
 }
@@ -147,13 +132,10 @@ impl Sections {
     /// A line with a name in brackets, without the first.
     fn begin(&mut self, name: &str, source: &str, place: String) -> Result<(), JobError> {
         let Some(name) = name.strip_suffix(']').map(str::trim).filter(|name| !name.is_empty()) else {
-            let hint = "a section is a name in brackets: [sequential-fill]".to_string();
-            return Err(JobError { place, message: format!("\"[{name}\" is no section"), hint });
+            return Err(refused(&place, FileFault::NoSection { text: name.into() }));
         };
         if self.list.len() == MOST_SECTIONS {
-            let message = format!("more than {MOST_SECTIONS} sections");
-            let hint = "loops=N repeats a job, numjobs=N makes it several times".to_string();
-            return Err(JobError { place: source.to_string(), message, hint });
+            return Err(refused(source, FileFault::ManySections));
         }
         self.in_global = Some(name.starts_with("global"));
         if self.in_global == Some(true) {
@@ -161,10 +143,7 @@ impl Sections {
         }
         self.options += self.global.len();
         if self.options > MOST_OPTIONS {
-            let message =
-                format!("more than {MOST_OPTIONS} options, those of [global] counted in each section");
-            let hint = "give fewer sections, or fewer options in [global]".to_string();
-            return Err(JobError { place: source.to_string(), message, hint });
+            return Err(refused(source, FileFault::ManyOptions));
         }
         let (lines, behind) = (self.global.clone(), std::mem::take(&mut self.behind));
         self.list.push(Section { name: name.to_string(), place, lines, behind });
@@ -175,11 +154,7 @@ impl Sections {
         let (option, value) = text.split_once('=').unwrap_or((text, ""));
         let (option, value) = (option.trim().to_string(), value.trim().to_string());
         let Some(global) = self.in_global else {
-            return Err(JobError {
-                place,
-                message: format!("{option} stands before any section"),
-                hint: "begin with [global] or a job's name in brackets".into(),
-            });
+            return Err(refused(&place, FileFault::BeforeSections { option }));
         };
         let line = Line { place, option, value, global };
         match self.list.last_mut() {
@@ -215,10 +190,9 @@ fn sections(source: &str, text: &str) -> Result<Vec<Section>, JobError> {
     Ok(sections.list)
 }
 
-/// A value that is wrong, with a hint for where it has none.
-fn refused(place: &str, option: &str, wrong: Wrong, hint: &str) -> JobError {
-    let message = format!("{option}: {}", wrong.what);
-    JobError { place: place.to_string(), message, hint: wrong.hint.unwrap_or_else(|| hint.to_string()) }
+/// A fault at its place.
+fn refused(place: &str, fault: impl Into<JobFault>) -> JobError {
+    JobError { place: place.to_string(), fault: fault.into() }
 }
 
 /// Options of fio's command line that say nothing of a job.
@@ -240,12 +214,7 @@ fn section(
     if let Some((line, engines::Engine::Other(why))) =
         engine.and_then(|line| engines::find(&line.value).map(|engine| (line, engine)))
     {
-        return Err(JobError {
-            place: line.place.clone(),
-            message: format!("ioengine={} is another engine's business: {why}", line.value),
-            hint: "pslc runs reads, writes and trims of a drive: io_uring, libaio, psync and their like"
-                .into(),
-        });
+        return Err(refused(&line.place, FileFault::OtherEngine { engine: line.value.clone(), why }));
     }
     for line in lines {
         obey(&mut draft, line, ground, env)?;
@@ -253,10 +222,10 @@ fn section(
     let finished = draft.finish().map_err(|(option, wrong)| {
         let names = find(option).map_or(&[][..], |row| row.names);
         let line = lines.iter().rev().find(|line| names.contains(&line.option.as_str()));
-        let read =
-            line.and_then(|line| Some(format!("fio reads {} as {}", line.value, without_unit(&line.value)?)));
-        let hint = read.as_deref().unwrap_or("the whole target is size=100%");
-        refused(line.map_or(place, |line| &line.place), option, wrong, hint)
+        let as_read =
+            line.and_then(|line| Some((line.value.clone(), without_unit(&line.value)?.to_string())));
+        let fault = JobFault::Whole { option, wrong, as_read };
+        refused(line.map_or(place, |line| &line.place), fault)
     });
     let mut job = finished?;
     if let (Ground::Simulated, Some((low, high)), true) = (ground, job.asked.filesize, job.strided.is_some())
@@ -286,14 +255,11 @@ fn obey(
         Ok(value) => value,
         // What nobody looks at need not be set.
         Err(_) if apply.is_none() => line.value.clone(),
-        Err(message) => {
-            let hint = "set what is missing in the environment, or write the value".into();
-            return Err(JobError { place: line.place.clone(), message, hint });
-        }
+        Err(fault) => return Err(refused(&line.place, fault)),
     };
     draft.job.options.push((line.option.clone(), value.clone()));
     draft.job.global_options += usize::from(line.global);
-    let by_option = |wrong| refused(&line.place, &line.option, wrong, "as in fio's manual");
+    let by_option = |wrong| refused(&line.place, JobFault::Option { option: line.option.clone(), wrong });
     if let (Tier::Real(apply, _), Ground::Simulated) = (&row.tier, ground) {
         // It says nothing here, and may not be wrong for that.
         apply(&mut draft.clone(), &value).map_err(by_option)?;
@@ -312,7 +278,9 @@ fn obey(
         return Ok(());
     }
     let ignored = match row.tier {
-        Tier::Refuse(why, unless) if !unless.contains(&value.as_str()) => return Err(not_run(line, why)),
+        Tier::Refuse(why, unless) if !unless.contains(&value.as_str()) => {
+            return Err(refused(&line.place, FileFault::NotRun { option: line.option.clone(), why }));
+        }
         Tier::Ignore(why) | Tier::Real(_, why) => why,
         _ => return Ok(()),
     };
@@ -323,46 +291,30 @@ fn obey(
     Ok(())
 }
 
-fn not_run(line: &Line, why: &str) -> JobError {
-    JobError {
-        place: line.place.clone(),
-        message: format!("an fio option that pslc does not run: {}: {why}", line.option),
-        hint: "leave it out; docs/fio.md lists what is obeyed".into(),
-    }
-}
-
-/// Of a line whose option is none of fio's that concern a job.
+/// What is wrong with a line whose option is none of fio's that concern a job.
 fn unknown(line: &Line) -> JobError {
-    if let Some(whose) = engines::option(&line.option) {
-        return not_run(line, &format!("it is {whose}"));
-    }
-    if COMMAND_LINE.contains(&line.option.as_str()) {
-        return JobError {
-            place: line.place.clone(),
-            message: format!("{} is an option of the command line", line.option),
-            hint: format!("leave it out here; pslc run JOBFILE --{}", line.option),
-        };
-    }
-    let names = OPTIONS.iter().flat_map(|row| row.names.iter().copied());
-    JobError {
-        place: line.place.clone(),
-        message: format!("unknown option {}", line.option),
-        hint: match pslc_ssd::profile::nearest(&line.option, names) {
-            Some(near) => format!("did you mean {near}? docs/fio.md lists what is obeyed"),
-            None => "docs/fio.md lists what is obeyed".into(),
-        },
-    }
+    let option = line.option.clone();
+    let fault = match engines::option(&option) {
+        Some(whose) => FileFault::OptionOfEngine { option, whose },
+        None if COMMAND_LINE.contains(&option.as_str()) => FileFault::CommandLine { option },
+        None => {
+            let names = OPTIONS.iter().flat_map(|row| row.names.iter().copied());
+            let near = pslc_ssd::profile::nearest(&option, names);
+            FileFault::UnknownOption { option, near }
+        }
+    };
+    refused(&line.place, fault)
 }
 
 /// Replace `${NAME}` by the environment's value, and work out fio's keywords.
-fn expand(value: &str, env: &dyn Fn(&str) -> Option<String>) -> Result<String, String> {
+fn expand(value: &str, env: &dyn Fn(&str) -> Option<String>) -> Result<String, ValueFault> {
     let mut out = String::new();
     let mut rest = value;
     while let Some(at) = rest.find("${") {
         let Some(end) = rest[at..].find('}') else { break };
         let name = &rest[at + 2..at + end];
         out.push_str(&rest[..at]);
-        out.push_str(&env(name).ok_or_else(|| format!("${{{name}}} is not set"))?);
+        out.push_str(&env(name).ok_or_else(|| ValueFault::NotSet { name: name.into() })?);
         rest = &rest[at + end + 1..];
     }
     out.push_str(rest);

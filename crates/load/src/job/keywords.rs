@@ -1,28 +1,28 @@
 //! fio's keywords (`$pagesize`, `$mb_memory`, `$ncpus`) and what `bc` makes of a value with one of them: whole divisions,
 //! and as many decimals of a product as the longer factor has.
 
+use super::error::ValueFault;
+
 /// What stands for a number of the machine.
 pub const KEYWORDS: [&str; 3] = ["$pagesize", "$mb_memory", "$ncpus"];
 
 /// Replace keywords by what `lookup` says of them, and work out what they stand in. Values without one stay as they are.
-pub fn replace(value: &str, lookup: &dyn Fn(&str) -> Option<String>) -> Result<String, String> {
+pub fn replace(value: &str, lookup: &dyn Fn(&str) -> Option<String>) -> Result<String, ValueFault> {
     let mut replaced = value.to_string();
-    for keyword in KEYWORDS.iter().filter(|keyword| value.contains(**keyword)) {
-        let number = lookup(keyword).ok_or_else(|| format!("{keyword} is not known here"))?;
+    for keyword in KEYWORDS.into_iter().filter(|keyword| value.contains(*keyword)) {
+        let number = lookup(keyword).ok_or(ValueFault::UnknownKeyword { keyword })?;
         replaced = replaced.replace(keyword, &number);
     }
     if replaced == value || !replaced.contains(['+', '-', '*', '/', '%', '^', '(', ')']) {
         return Ok(replaced);
     }
-    let wrong = || {
-        format!("\"{value}\" is no arithmetic: \"{replaced}\" is not of numbers, + - * / % ^ and brackets")
-    };
+    let wrong = || ValueFault::NoArithmetic { value: value.into(), replaced: replaced.clone() };
     let mut reader = Reader { rest: &replaced };
     let number = reader.sum(0).filter(|_| reader.rest.trim().is_empty()).ok_or_else(wrong)?;
     match number.whole() {
         Some(whole) if whole >= 0 => Ok(whole.to_string()),
-        Some(whole) => Err(format!("\"{value}\" is {whole}, below 0")),
-        None => Err(format!("\"{value}\" is no whole number")),
+        Some(number) => Err(ValueFault::BelowZero { value: value.into(), number }),
+        None => Err(ValueFault::NotWhole { value: value.into() }),
     }
 }
 
@@ -137,7 +137,7 @@ impl Reader<'_> {
 mod tests {
     use super::*;
 
-    fn replaced(value: &str) -> Result<String, String> {
+    fn replaced(value: &str) -> Result<String, ValueFault> {
         replace(value, &|keyword| Some(if keyword == "$pagesize" { "4096" } else { "2" }.to_string()))
     }
 

@@ -2,8 +2,10 @@
 
 mod draft;
 mod engines;
+mod error;
 mod file;
 mod keywords;
+mod option_fault;
 mod options;
 mod sizes;
 mod traits;
@@ -12,12 +14,13 @@ mod values;
 mod words;
 
 pub use draft::Draft;
+pub use error::{codes, FileFault, JobError, JobFault, ValueFault};
 pub use file::{parse, Ground};
+pub use option_fault::OptionFault;
 pub use options::{engine_table, table, Verdict};
 pub use sizes::{ByKind, Extent, Sizes, Strided, Zones};
 pub use traits::{traits, Traits};
 pub use until::{LatencyTarget, LeastRate, Measure, SteadyState};
-pub use values::Wrong;
 
 use pslc_ssd::Nanos;
 
@@ -290,14 +293,4 @@ impl Job {
             Mix::TrimWrite => self.bs.trim.max(self.bs.write),
         })
     }
-}
-
-/// What is wrong with a job file. Displayed as `file:line: what`, an empty line, and a hint.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{place}: {message}\n\nhint: {hint}")]
-pub struct JobError {
-    /// `file:line`, or the option on the command line.
-    pub place: String,
-    pub message: String,
-    pub hint: String,
 }

@@ -4,12 +4,13 @@ use pslc_ssd::Nanos;
 
 use super::draft::Hint;
 use super::engines::{self, Engine, ENGINES};
-use super::values::{boolean, by_kind, count, decimal, flag, percentiles, time, Wrong};
+use super::option_fault::OptionFault;
+use super::values::{boolean, by_kind, count, decimal, flag, percentiles, time};
 use crate::verify::{Pattern, Sum, HEADER_BYTES};
 
 use super::{Advice, Data, Draft, ExitWhat, Pace, SyncMode};
 
-type Apply = fn(&mut Draft, &str) -> Result<(), Wrong>;
+type Apply = fn(&mut Draft, &str) -> Result<(), OptionFault>;
 
 /// What an option's row does with its value.
 pub enum Tier {
@@ -45,8 +46,6 @@ const NO_FILES: &str = "there is no file to make, keep or remove";
 const HOST: &str = "it is about how the host makes requests";
 const HAND: &str = "requests are handed over one by one, as soon as there is room for one";
 const SCHEDULING: &str = "it is about where and how fio's processes run";
-const SHA512: &str =
-    "fio 3.33 keeps 128 bytes of the data for it and no checksum, so that most faults are not found";
 /// Two headers, as in fio.
 const MIN_INTERVAL: u64 = 2 * HEADER_BYTES as u64;
 const MOST_BACKLOG: u64 = 1 << 40;
@@ -105,22 +104,22 @@ const fn row(names: &'static [&'static str], tier: Tier) -> Row {
 }
 
 /// An option that changes the output alone, where it is read.
-fn output(_: &mut Draft, _: &str) -> Result<(), Wrong> {
+fn output(_: &mut Draft, _: &str) -> Result<(), OptionFault> {
     Ok(())
 }
 
 /// Whoever reads job files for a run looks for traces first, and replays them.
-fn replayed(_: &mut Draft, _: &str) -> Result<(), Wrong> {
-    Err(Wrong::hinted("a trace is replayed alone", "give its job a file of its own"))
+fn replayed(_: &mut Draft, _: &str) -> Result<(), OptionFault> {
+    Err(OptionFault::TraceBesideJobs)
 }
 
-fn logged(draft: &mut Draft, _: &str) -> Result<(), Wrong> {
+fn logged(draft: &mut Draft, _: &str) -> Result<(), OptionFault> {
     draft.job.logged = true;
     Ok(())
 }
 
 /// A flag that chooses the data; off is the default.
-fn chosen(text: &str, data: Data) -> Result<Data, Wrong> {
+fn chosen(text: &str, data: Data) -> Result<Data, OptionFault> {
     Ok(if flag(text)? { data } else { Data::Scrambled })
 }
 
@@ -160,11 +159,11 @@ pub const OPTIONS: &[Row] = &[
         "group" => Ok(d.job.exit_what = ExitWhat::Group),
         "stonewall" => Ok(d.job.exit_what = ExitWhat::Stonewall),
         "all" => Ok(d.job.exit_what = ExitWhat::All),
-        _ => Err(format!("\"{v}\" is neither group, stonewall nor all").into()),
+        _ => Err(OptionFault::Neither { text: v.into(), words: "group, stonewall nor all" }),
     }, "")),
     row(&["exitall_on_error"], Ignore("an error ends the run")),
     row(&["ioengine"], Obey(|d, v| {
-        d.engine = engines::find(v).ok_or_else(|| Wrong::hinted(format!("\"{v}\" is no engine"), "io_uring, libaio or psync"))?;
+        d.engine = engines::find(v).ok_or_else(|| OptionFault::NoEngine { text: v.into() })?;
         Ok(d.engine_name = v.into())
     }, "what is under way at once; see the engines below")),
     row(&["iodepth"], Obey(|d, v| Ok(d.job.iodepth = count(v, 1, 65_536)? as u32), "")),
@@ -189,7 +188,7 @@ pub const OPTIONS: &[Row] = &[
     row(&["file_append"], Refuse("the target has a fixed end", OFF)),
     row(&["kb_base"], Obey(|d, v| match v {
         "1000" | "1024" => Ok(d.kb_base = v.parse().expect("digits")),
-        _ => Err(format!("\"{v}\" is neither 1000 nor 1024").into()),
+        _ => Err(OptionFault::Neither { text: v.into(), words: "1000 nor 1024" }),
     }, "4KiB is 4000 under 1024, as fio has it")),
 
     // What.
@@ -197,7 +196,7 @@ pub const OPTIONS: &[Row] = &[
     row(&["rw_sequencer"], Obey(|d, v| match v {
         "sequential" => Ok(d.job.rw.identical = false),
         "identical" => Ok(d.job.rw.identical = true),
-        _ => Err(format!("\"{v}\" is neither sequential nor identical").into()),
+        _ => Err(OptionFault::Neither { text: v.into(), words: "sequential nor identical" }),
     }, "")),
     row(&["bs", "blocksize"], Obey(|d, v| Ok(d.bs = Some(v.into())), "multiples of 512")),
     row(&["bssplit"], Obey(|d, v| Ok(d.bssplit = Some(v.into())), "")),
@@ -218,7 +217,7 @@ pub const OPTIONS: &[Row] = &[
     row(&["random_generator"], Obey(|d, v| match v {
         "lfsr" => Ok(d.job.lfsr = true),
         "tausworthe" | "tausworthe64" => Ok(d.job.lfsr = false),
-        _ => Err(Wrong::hinted(format!("\"{v}\" is unknown"), "tausworthe, lfsr or tausworthe64")),
+        _ => Err(OptionFault::UnknownWord { text: v.into(), choices: "tausworthe, lfsr or tausworthe64".into() }),
     }, "every block once under lfsr, also with `norandommap`")),
     row(&["random_distribution"], Obey(|d, v| Ok(d.distribution = Some(v.into())),
         "hot blocks are elsewhere than fio's, and never two in one place, as fio's hash has it where their number is no power of two; a centre is ignored")),
@@ -235,7 +234,7 @@ pub const OPTIONS: &[Row] = &[
     row(&["thinktime_blocks_type"], Obey(|d, v| match v {
         "complete" => Ok(d.job.think.when_made = false),
         "issue" => Ok(d.job.think.when_made = true),
-        _ => Err(format!("\"{v}\" is neither complete nor issue").into()),
+        _ => Err(OptionFault::Neither { text: v.into(), words: "complete nor issue" }),
     }, "")),
     row(&["thinktime_iotime"], Obey(|d, v| Ok(d.job.think.period = time(v, SECOND)?), "")),
     row(&["thinktime_spin"], Ignore("thinking and spinning are the same to a drive")),
@@ -247,7 +246,7 @@ pub const OPTIONS: &[Row] = &[
     row(&["rate_process"], Obey(|d, v| match v {
         "linear" => Ok(d.job.pace = Pace::Linear),
         "poisson" => Ok(d.job.pace = Pace::Poisson),
-        _ => Err(format!("\"{v}\" is neither linear nor poisson").into()),
+        _ => Err(OptionFault::Neither { text: v.into(), words: "linear nor poisson" }),
     }, "")),
     row(&["rate_min", "ratemin"], Obey(|d, v| Ok(d.rate_min = Some(v.into())),
         "a job that is slower ends the run; the first two seconds are not looked at")),
@@ -265,7 +264,7 @@ pub const OPTIONS: &[Row] = &[
     row(&["latency_window"], Obey(|d, v| Ok(d.job.latency_target.window = time(v, MICROSECOND)?), "")),
     row(&["latency_percentile"], Obey(|d, v| match decimal(v)? {
         percent if percent <= 100.0 => Ok(d.job.latency_target.percentile = percent),
-        _ => Err(Wrong::hinted(format!("{v} percent"), "at most 100")),
+        _ => Err(OptionFault::Percent { text: v.into() }),
     }, "")),
     row(&["latency_run"], Obey(|d, v| Ok(d.job.latency_target.run = boolean(v)?), "")),
     row(&["steadystate", "ss"], Obey(|d, v| Ok(d.steady_state = v.into()), "with `steadystate_duration`, as in fio")),
@@ -301,7 +300,7 @@ pub const OPTIONS: &[Row] = &[
         "1" => Hint::AsItWorks,
         "random" => Hint::Fixed(Some(Advice::Random)),
         "sequential" => Hint::Fixed(Some(Advice::Sequential)),
-        _ => return Err(Wrong::hinted(format!("\"{v}\" is unknown"), "0, 1, random or sequential")),
+        _ => return Err(OptionFault::UnknownWord { text: v.into(), choices: "0, 1, random or sequential".into() }),
     }), "a simulated drive is read past every cache")),
     row(&["write_hint"], Ignore("it tells how long data live, which few drives ask for")),
 
@@ -319,7 +318,7 @@ pub const OPTIONS: &[Row] = &[
     row(&["buffer_pattern"], Real(|d, v| {
         let pattern = Pattern::parse(v)?;
         if pattern.has_offset() {
-            return Err(Wrong::hinted("%o is for verify_pattern", "bytes, such as 0xdeadbeef"));
+            return Err(OptionFault::OffsetInBuffer);
         }
         Ok(d.job.data = Data::Pattern(pattern))
     }, NO_DATA)),
@@ -327,8 +326,8 @@ pub const OPTIONS: &[Row] = &[
         "dedupe_working_set_percentage", "dedupe_global"], Ignore("data are random; see zero_buffers")),
     row(&["verify"], Obey(|d, v| Ok(d.verifying.sum = match v {
         "0" => None,
-        "sha512" => return Err(Wrong::hinted(SHA512, "sha3-512, sha256 or crc32c")),
-        _ => Some(Sum::named(v).ok_or_else(|| Wrong::hinted(format!("\"{v}\" is unknown"), Sum::names().join(", ")))?),
+        "sha512" => return Err(OptionFault::Sha512),
+        _ => Some(Sum::named(v).ok_or_else(|| OptionFault::UnknownWord { text: v.into(), choices: Sum::names().join(", ").into() })?),
     }), "with fio's headers: each checks what the other wrote; a simulated drive has no data to check; sha512 is refused, which fio 3.33 does not compute; pattern_hdr, of later ones, is a pattern behind headers")),
     row(&["do_verify"], Obey(|d, v| Ok(d.verifying.do_verify = boolean(v)?), "of what the job wrote; a job that only reads verifies all that it reads")),
     row(&["verify_only"], Obey(|d, v| Ok(d.verifying.only = flag(v)?), "of what an earlier run wrote; the places of a random job are those of pslc's")),
@@ -382,7 +381,7 @@ pub const OPTIONS: &[Row] = &[
     row(&["log_issue_time"], Obey(|_, v| boolean(v).map(|_| ()), "in those logs, as fio 3.37 and later write it")),
     row(&["log_window_value", "log_max_value"], Obey(|_, v| match v {
         "avg" | "max" | "both" | "0" | "1" | "" => Ok(()),
-        _ => Err(Wrong::hinted(format!("\"{v}\" is unknown"), "avg, max or both")),
+        _ => Err(OptionFault::UnknownWord { text: v.into(), choices: "avg, max or both".into() }),
     }, "in those logs, as fio 3.37 and later write it")),
     row(&["log_hist_msec"], Obey(|_, v| count(v, 0, DAY_MS).map(|_| ()),
         "in those logs; the last window is written as well, which fio leaves out")),
@@ -392,7 +391,7 @@ pub const OPTIONS: &[Row] = &[
         "in those logs; times of a simulated drive count from when its run was started")),
     row(&["log_alternate_epoch_clock_id"], Obey(|_, v| match v {
         "0" => Ok(()),
-        _ => Err(Wrong::hinted(format!("clock {v} is another than that of times since 1970"), "log_alternate_epoch_clock_id=0")),
+        _ => Err(OptionFault::OtherClock { text: v.into() }),
     }, "only 0, CLOCK_REALTIME")),
     row(&["log_entries", "log_compression", "log_compression_cpus"],
         Ignore("every run keeps its series in series.parquet")),
@@ -401,7 +400,7 @@ pub const OPTIONS: &[Row] = &[
     row(&["unified_rw_reporting"], Obey(|d, v| match v {
         "none" | "0" => Ok(d.job.unified = false),
         "mixed" | "both" | "1" | "2" => Ok(d.job.unified = true),
-        _ => Err(Wrong::hinted(format!("\"{v}\" is unknown"), "none, mixed or both")),
+        _ => Err(OptionFault::UnknownWord { text: v.into(), choices: "none, mixed or both".into() }),
     }, "in fio's JSON")),
     row(&["significant_figures", "unit_base", "block_error_percentiles", "stats",
         "disk_util", "status_interval", "eta", "eta_newline", "minimal"],
@@ -418,8 +417,8 @@ pub const OPTIONS: &[Row] = &[
     row(&["zonemode"], Obey(|d, v| match v {
         "none" => Ok(d.strided = false),
         "strided" => Ok(d.strided = true),
-        "zbd" => Err(Wrong::hinted("zbd is for zoned drives", "zonemode=strided for any drive")),
-        _ => Err(Wrong::hinted(format!("\"{v}\" is unknown"), "none or strided")),
+        "zbd" => Err(OptionFault::ZonedDrive),
+        _ => Err(OptionFault::UnknownWord { text: v.into(), choices: "none or strided".into() }),
     }, "zbd is refused")),
     row(&["zonesize"], Obey(|d, v| Ok(d.zone_size = Some(v.into())), "")),
     row(&["zonerange"], Obey(|d, v| Ok(d.zone_range = Some(v.into())), "")),

@@ -3,7 +3,8 @@
 
 use pslc_ssd::Nanos;
 
-use super::values::{self, Wrong};
+use super::option_fault::OptionFault;
+use super::values;
 use super::ByKind;
 
 /// What is looked at each second.
@@ -36,19 +37,19 @@ const LONGEST: u64 = 1_000_000;
 
 impl SteadyState {
     /// fio's `steadystate`, `steadystate_duration` and `steadystate_ramp_time`; without a duration nothing is looked at.
-    pub fn new(text: &str, duration: Nanos, ramp: Nanos, kb_base: u64) -> Result<Option<SteadyState>, Wrong> {
+    pub fn new(
+        text: &str,
+        duration: Nanos,
+        ramp: Nanos,
+        kb_base: u64,
+    ) -> Result<Option<SteadyState>, OptionFault> {
         let (name, limit) = text.split_once(':').unwrap_or((text, ""));
         let (of, slope) = match name.trim() {
             "iops" => (Measure::Requests, false),
             "iops_slope" => (Measure::Requests, true),
             "bw" => (Measure::Bytes, false),
             "bw_slope" => (Measure::Bytes, true),
-            _ => {
-                return Err(Wrong::hinted(
-                    format!("\"{name}\" is no criterion"),
-                    "iops, iops_slope, bw or bw_slope and a limit, such as iops_slope:0.3%",
-                ))
-            }
+            _ => return Err(OptionFault::NoCriterion { name: name.into() }),
         };
         let share = limit.trim().strip_suffix('%');
         let limit = match (share, of) {
@@ -57,7 +58,7 @@ impl SteadyState {
         };
         let seconds = duration.0 / 1_000_000_000;
         if seconds > LONGEST {
-            return Err(Wrong::hinted(format!("{seconds} seconds"), format!("at most {LONGEST} for ss_dur")));
+            return Err(OptionFault::LongSteadyState { seconds, max: LONGEST });
         }
         let percent = share.is_some();
         Ok((seconds > 0).then_some(SteadyState { of, slope, limit, percent, duration: seconds as u32, ramp }))

@@ -2,26 +2,8 @@
 
 use pslc_ssd::Nanos;
 
+use super::option_fault::OptionFault;
 use super::{ByKind, Distribution, Mix, Pattern, Sizes, Zones};
-
-/// What is wrong with a value, and what to write instead where it can be said.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wrong {
-    pub what: String,
-    pub hint: Option<String>,
-}
-
-impl Wrong {
-    pub fn hinted(what: impl Into<String>, hint: impl Into<String>) -> Wrong {
-        Wrong { what: what.into(), hint: Some(hint.into()) }
-    }
-}
-
-impl<T: Into<String>> From<T> for Wrong {
-    fn from(what: T) -> Wrong {
-        Wrong { what: what.into(), hint: None }
-    }
-}
 
 /// A whole number, perhaps hexadecimal, and its unit. As in fio, a unit stands right behind decimal digits, and one behind
 /// a fraction or a blank says nothing, nor does the fraction.
@@ -59,14 +41,14 @@ pub fn without_unit(text: &str) -> Option<&str> {
 
 /// A size: `4k` is 4096 (or 4000 under `kb_base=1000`), `10%` a share of `whole`. As in fio, `4KiB` is the other one:
 /// 4000, or 4096 under `kb_base=1000`.
-pub fn size(text: &str, whole: u64, kb_base: u64) -> Result<u64, Wrong> {
-    let wrong = || Wrong::hinted(format!("\"{text}\" is no size"), "4k, 1m, 20g or 50%");
+pub fn size(text: &str, whole: u64, kb_base: u64) -> Result<u64, OptionFault> {
+    let wrong = || OptionFault::NoSize { text: text.into() };
     let (number, suffix) = number(text).ok_or_else(wrong)?;
     // As in a template of Python's.
     if matches!(suffix, "%" | "%%") {
         return match number {
             0..=100 => Ok((whole as u128 * number as u128 / 100) as u64),
-            _ => Err(Wrong::hinted(format!("{text} is more than all of it"), "at most 100%")),
+            _ => Err(OptionFault::MoreThanAll { text: text.into() }),
         };
     }
     let suffix = suffix.to_ascii_lowercase();
@@ -99,14 +81,13 @@ pub fn percentage(text: &str) -> Option<u64> {
 const LONGEST: Nanos = Nanos::from_secs(1000 * 86_400);
 
 /// The size of a request.
-pub fn block(text: &str, kb_base: u64) -> Result<u32, Wrong> {
+pub fn block(text: &str, kb_base: u64) -> Result<u32, OptionFault> {
     match size(text, 0, kb_base)? {
         n if n % 512 == 0 && (512..1 << 32).contains(&n) => Ok(n as u32),
-        n if text.to_ascii_lowercase().ends_with("ib") => Err(Wrong::hinted(
-            format!("{n} bytes, which fio takes {text} for"),
-            text.trim_end_matches(['i', 'b', 'I', 'B']),
-        )),
-        n => Err(Wrong::hinted(format!("{n} bytes"), "a multiple of 512 from 512 to 1g, 4g for trims")),
+        n if text.to_ascii_lowercase().ends_with("ib") => {
+            Err(OptionFault::DecimalBlock { bytes: n, text: text.into() })
+        }
+        n => Err(OptionFault::Block { bytes: n }),
     }
 }
 
@@ -117,7 +98,7 @@ pub fn block_split(
     text: &str,
     before: ByKind<Sizes>,
     kb_base: u64,
-) -> Result<(ByKind<Sizes>, Option<String>), Wrong> {
+) -> Result<(ByKind<Sizes>, Option<String>), OptionFault> {
     let mut note = None;
     let list = |text: &str| {
         let mut shares: Vec<(u32, Option<u32>)> = Vec::new();
@@ -149,8 +130,8 @@ fn given_percent<T>(shares: &[(T, Option<u32>)]) -> u32 {
     shares.iter().filter_map(|(_, share)| *share).sum()
 }
 
-fn not_all<T>(text: &str, shares: &[(T, Option<u32>)]) -> Wrong {
-    Wrong::hinted(format!("\"{text}\" has shares of {} percent", given_percent(shares)), "100 in sum")
+fn not_all<T>(text: &str, shares: &[(T, Option<u32>)]) -> OptionFault {
+    OptionFault::Shares { text: text.into(), percent: given_percent(shares) }
 }
 
 /// Shares that were left out divide evenly what the others leave of 100; `None` where that is less than nothing.
@@ -172,10 +153,10 @@ fn filled<T: Copy>(shares: &[(T, Option<u32>)]) -> Option<Vec<(T, u32)>> {
 }
 
 /// `4k-64k`: from the one to the other in steps of the smaller; also one range each for reads, writes and trims.
-pub fn block_range(text: &str, kb_base: u64) -> Result<ByKind<Sizes>, Wrong> {
+pub fn block_range(text: &str, kb_base: u64) -> Result<ByKind<Sizes>, OptionFault> {
     lists(text, None, |text| {
         let Some((low, high)) = text.split_once(['-', ':']) else {
-            return Err(Wrong::hinted(format!("\"{text}\" is no range"), "4k-64k"));
+            return Err(OptionFault::NoRange { text: text.into() });
         };
         // What follows each end, as in a split, says nothing to fio.
         let end = |text: &str| block(text.split([':', '-', '/']).next().unwrap_or(text).trim(), kb_base);
@@ -192,11 +173,11 @@ pub fn block_range(text: &str, kb_base: u64) -> Result<ByKind<Sizes>, Wrong> {
 fn lists<T: Clone>(
     text: &str,
     before: Option<ByKind<T>>,
-    mut list: impl FnMut(&str) -> Result<T, Wrong>,
-) -> Result<ByKind<T>, Wrong> {
+    mut list: impl FnMut(&str) -> Result<T, OptionFault>,
+) -> Result<ByKind<T>, OptionFault> {
     let texts: Vec<&str> = text.split(',').map(str::trim).collect();
     if texts.len() > 3 {
-        return Err(format!("\"{text}\" has more than three lists: reads, writes, trims").into());
+        return Err(OptionFault::MoreThanThree { text: text.into(), what: "lists" });
     }
     let mut at = |kind: usize, before: Option<T>| match (texts[kind.min(texts.len() - 1)], before) {
         (text, Some(before)) if text.is_empty() || text.starts_with(':') => Ok(before),
@@ -210,8 +191,8 @@ fn lists<T: Clone>(
 }
 
 /// A time; a bare number is in `unit`.
-pub fn time(text: &str, unit: Nanos) -> Result<Nanos, Wrong> {
-    let wrong = || Wrong::hinted(format!("\"{text}\" is no time"), "30s, 5m, 500ms or 20us");
+pub fn time(text: &str, unit: Nanos) -> Result<Nanos, OptionFault> {
+    let wrong = || OptionFault::NoTime { text: text.into() };
     let (number, suffix) = number(text).ok_or_else(wrong)?;
     let scale = match suffix.to_ascii_lowercase().as_str() {
         "" => unit.0,
@@ -224,67 +205,61 @@ pub fn time(text: &str, unit: Nanos) -> Result<Nanos, Wrong> {
         // fio does not know these words, and takes the number for microseconds.
         word @ ("sec" | "secs" | "second" | "seconds" | "min" | "mins" | "minute" | "minutes" | "hour"
         | "hours") => {
-            return Err(Wrong::hinted(
-                format!("\"{text}\" is {number} microseconds to fio"),
-                format!("{number}{}", &word[..1]),
-            ));
+            return Err(OptionFault::Microseconds { text: text.into(), number, unit: word[..1].into() });
         }
         _ => return Err(wrong()),
     };
     match number.checked_mul(scale) {
         Some(ns) if ns <= LONGEST.0 => Ok(Nanos(ns)),
-        _ => Err(Wrong::hinted(format!("{text} is too long"), "at most 1000d")),
+        _ => Err(OptionFault::LongTime { text: text.into() }),
     }
 }
 
 /// A whole number, also with a suffix: `1k` is 1024.
-pub fn count(text: &str, min: u64, max: u64) -> Result<u64, Wrong> {
+pub fn count(text: &str, min: u64, max: u64) -> Result<u64, OptionFault> {
     let number = size(text, 0, 1024).ok().filter(|n| !text.contains('%') && (min..=max).contains(n));
-    number.ok_or_else(|| format!("\"{text}\" is not a whole number from {min} to {max}").into())
+    number.ok_or_else(|| OptionFault::Count { text: text.into(), min, max })
 }
 
 /// A number of 0 or more, also with decimals.
-pub fn decimal(text: &str) -> Result<f64, Wrong> {
+pub fn decimal(text: &str) -> Result<f64, OptionFault> {
     let number = text.trim().parse().ok().filter(|number: &f64| number.is_finite() && *number >= 0.0);
-    number.ok_or_else(|| format!("\"{text}\" is no number of 0 or more").into())
+    number.ok_or_else(|| OptionFault::Decimal { text: text.into() })
 }
 
 /// `50:99:99.9`: up to 20 percentiles.
-pub fn percentiles(text: &str) -> Result<Vec<f64>, Wrong> {
+pub fn percentiles(text: &str) -> Result<Vec<f64>, OptionFault> {
     let percentile = |part: &str| part.trim().parse().ok().filter(|percent| (0.0..=100.0).contains(percent));
     let percentiles: Option<Vec<f64>> = text.split(':').map(percentile).collect();
-    percentiles.filter(|percentiles| percentiles.len() <= 20).ok_or_else(|| {
-        Wrong::hinted(
-            format!("\"{text}\" is no list of percentiles"),
-            "50:99:99.9, up to 20 of them, each from 0 to 100",
-        )
-    })
+    percentiles
+        .filter(|percentiles| percentiles.len() <= 20)
+        .ok_or_else(|| OptionFault::Percentiles { text: text.into() })
 }
 
 /// 0 or 1, of an option that takes no other number.
-pub fn boolean(text: &str) -> Result<bool, Wrong> {
+pub fn boolean(text: &str) -> Result<bool, OptionFault> {
     match (text, number(text)) {
         ("" | "true", _) | (_, Some((1, ""))) => Ok(true),
         ("false", _) | (_, Some((0, ""))) => Ok(false),
-        _ => Err(format!("\"{text}\" is neither 0 nor 1").into()),
+        _ => Err(OptionFault::Neither { text: text.into(), words: "0 nor 1" }),
     }
 }
 
 /// A flag: present without a value, or a number, which is not 0.
-pub fn flag(text: &str) -> Result<bool, Wrong> {
+pub fn flag(text: &str) -> Result<bool, OptionFault> {
     match text {
         "" | "true" => Ok(true),
         "false" => Ok(false),
         _ => match number(text) {
             Some((number, "")) => Ok(number != 0),
-            _ => Err(format!("\"{text}\" is neither 0 nor 1").into()),
+            _ => Err(OptionFault::Neither { text: text.into(), words: "0 nor 1" }),
         },
     }
 }
 
 /// `read`, `randwrite`, `rw`, `trimwrite`; random ones with `:n`, one random request in n, the others with `:bytes`,
 /// what is left out between two.
-pub fn pattern(text: &str, kb_base: u64) -> Result<Pattern, Wrong> {
+pub fn pattern(text: &str, kb_base: u64) -> Result<Pattern, OptionFault> {
     let (word, after) = match text.split_once(':') {
         Some((word, after)) => (word, Some(after)),
         None => (text, None),
@@ -301,10 +276,10 @@ pub fn pattern(text: &str, kb_base: u64) -> Result<Pattern, Wrong> {
         "trimwrite" => (false, Mix::TrimWrite),
         "randtrimwrite" => (true, Mix::TrimWrite),
         _ => {
-            return Err(Wrong::hinted(
-                format!("\"{text}\" is unknown"),
-                "read, write, trim, rw, trimwrite, or rand before one",
-            ))
+            return Err(OptionFault::UnknownWord {
+                text: text.into(),
+                choices: "read, write, trim, rw, trimwrite, or rand before one".into(),
+            })
         }
     };
     let mut pattern = Pattern { random, mix, run: 1, hole: 0, identical: false };
@@ -313,8 +288,7 @@ pub fn pattern(text: &str, kb_base: u64) -> Result<Pattern, Wrong> {
         Some(hole) => {
             let bytes = size(hole.strip_prefix('-').unwrap_or(hole), 0, kb_base)?;
             let bytes = i64::try_from(bytes).ok().filter(|bytes| bytes % 512 == 0 && *bytes < 1 << 50);
-            let bytes = bytes
-                .ok_or_else(|| Wrong::hinted(format!("\"{hole}\" is no stride"), "a multiple of 512"))?;
+            let bytes = bytes.ok_or_else(|| OptionFault::NoStride { text: hole.into() })?;
             pattern.hole = if hole.starts_with('-') { -bytes } else { bytes };
         }
         None => {}
@@ -327,8 +301,8 @@ pub fn pattern(text: &str, kb_base: u64) -> Result<Pattern, Wrong> {
 pub fn by_kind<T: Copy>(
     text: &str,
     before: ByKind<T>,
-    parse: impl Fn(&str) -> Result<T, Wrong>,
-) -> Result<ByKind<T>, Wrong> {
+    parse: impl Fn(&str) -> Result<T, OptionFault>,
+) -> Result<ByKind<T>, OptionFault> {
     let parts: Vec<&str> = text.split(',').map(str::trim).collect();
     // What is left out is as the last that is there.
     let last = parts.iter().rev().find(|part| !part.is_empty());
@@ -337,18 +311,13 @@ pub fn by_kind<T: Copy>(
         (Some(part), _) | (None, Some(part)) => parse(part),
     };
     if parts.len() > 3 {
-        return Err(format!("\"{text}\" has more than three values: reads, writes, trims").into());
+        return Err(OptionFault::MoreThanThree { text: text.into(), what: "values" });
     }
     Ok(ByKind { read: value(0, before.read)?, write: value(1, before.write)?, trim: value(2, before.trim)? })
 }
 
-pub fn distribution(text: &str, kb_base: u64) -> Result<Distribution, Wrong> {
-    let wrong = || {
-        Wrong::hinted(
-            format!("\"{text}\" is no distribution"),
-            "random, zipf:1.2, pareto:0.2, normal:20 or zoned:50/5:50/95",
-        )
-    };
+pub fn distribution(text: &str, kb_base: u64) -> Result<Distribution, OptionFault> {
+    let wrong = || OptionFault::NoDistribution { text: text.into() };
     let (word, after) = text.split_once(':').unwrap_or((text, ""));
     // A centre moves the hottest block, which has no place of its own here.
     let value = |default: f64| match after.split(':').next() {
@@ -359,19 +328,17 @@ pub fn distribution(text: &str, kb_base: u64) -> Result<Distribution, Wrong> {
         "random" => Ok(Distribution::Uniform),
         "pareto" => match value(0.2)? {
             share if share > 0.0 && share < 1.0 => Ok(Distribution::Pareto(share)),
-            share => Err(Wrong::hinted(format!("pareto's share is {share}"), "above 0 and below 1")),
+            share => Err(OptionFault::Pareto { share }),
         },
         "zipf" => match value(1.1)? {
             theta if theta > 0.0 && theta < 10.0 && (theta - 1.0).abs() > 1e-9 => {
                 Ok(Distribution::Zipf(theta))
             }
-            theta => Err(Wrong::hinted(format!("zipf theta is {theta}"), "above 0, below 10 and not 1")),
+            theta => Err(OptionFault::Zipf { theta }),
         },
         "normal" | "gauss" => match value(0.0)? {
             percent if (0.0..100.0).contains(&percent) => Ok(Distribution::Normal(percent)),
-            percent => {
-                Err(Wrong::hinted(format!("the deviation is {percent}"), "from 0 to below 100 percent"))
-            }
+            percent => Err(OptionFault::Normal { percent }),
         },
         "zoned" | "zoned_abs" => {
             let absolute = word == "zoned_abs";
@@ -383,7 +350,7 @@ pub fn distribution(text: &str, kb_base: u64) -> Result<Distribution, Wrong> {
 }
 
 /// `60/10:30/20:8/30:2/40`: shares of the requests, and of the region, in percent or in bytes.
-fn zones(text: &str, absolute: bool, kb_base: u64) -> Result<Zones, Wrong> {
+fn zones(text: &str, absolute: bool, kb_base: u64) -> Result<Zones, OptionFault> {
     let mut sized: Vec<((), Option<u32>)> = Vec::new();
     let mut shared: Vec<(Option<u64>, Option<u32>)> = Vec::new();
     for part in text.split(':') {
@@ -407,10 +374,7 @@ fn zones(text: &str, absolute: bool, kb_base: u64) -> Result<Zones, Wrong> {
             let percent = given_percent(&sized);
             let open = sized.iter().filter(|(_, share)| share.is_none()).count() as u32;
             if percent > 100 {
-                return Err(Wrong::hinted(
-                    format!("\"{text}\" has parts of {percent} percent"),
-                    "100 in sum",
-                ));
+                return Err(OptionFault::Parts { text: text.into(), percent });
             }
             let rest = (100 - percent) / open.max(1);
             sized.iter().map(|(_, share)| share.unwrap_or(rest) as u64).collect()

@@ -1,7 +1,8 @@
 //! Values of options that change no request: what fio refuses is refused here, too, for a slip of the pen is one
 //! wherever it stands.
 
-use super::values::{boolean, flag, Wrong};
+use super::option_fault::OptionFault;
+use super::values::{boolean, flag};
 
 enum Form {
     /// 0 or 1.
@@ -75,7 +76,7 @@ const FORMS: &[(&[&str], Form)] = &[
 ];
 
 /// Whether fio would take this value, of an option that has no other check.
-pub fn check(option: &str, value: &str) -> Result<(), Wrong> {
+pub fn check(option: &str, value: &str) -> Result<(), OptionFault> {
     let Some((_, form)) = FORMS.iter().find(|(names, _)| names.contains(&option)) else { return Ok(()) };
     let (words, word) = match form {
         Bool => return boolean(value).map(|_| ()),
@@ -85,6 +86,6 @@ pub fn check(option: &str, value: &str) -> Result<(), Wrong> {
     };
     match words.contains(&word) {
         true => Ok(()),
-        false => Err(Wrong::hinted(format!("\"{value}\" is unknown"), words.join(", "))),
+        false => Err(OptionFault::UnknownWord { text: value.into(), choices: words.join(", ").into() }),
     }
 }

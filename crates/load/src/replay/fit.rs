@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 
 use pslc_ssd::{Op, Request};
 
-use crate::traces::TraceError;
+use crate::traces::TraceFault;
 
 /// What is to be done with addresses past the end of the drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +40,7 @@ impl Remap {
 
     /// Append what becomes of a request: itself, or several where its pieces lie apart.
     #[inline]
-    pub fn put(&mut self, request: &Request, into: &mut VecDeque<Request>) -> Result<(), TraceError> {
+    pub fn put(&mut self, request: &Request, into: &mut VecDeque<Request>) -> Result<(), TraceFault> {
         if request.op == Op::Flush {
             into.push_back(*request);
             return Ok(());
@@ -49,10 +49,7 @@ impl Remap {
         match self.fit {
             Fit::Exact | Fit::Wrap if end <= self.capacity => into.push_back(*request),
             Fit::Exact => {
-                let what = format!("a request ends at byte {end}, but the drive has {}", self.capacity);
-                let hint = "--addresses wrap starts again at 0, compact packs the used addresses, scale shrinks all \
-                            of them alike";
-                return Err(TraceError::new("", what, hint));
+                return Err(TraceFault::PastEnd { end, capacity: self.capacity });
             }
             Fit::Wrap => self.within(request, request.offset % self.capacity, into)?,
             Fit::Scale(span) => {
@@ -69,18 +66,16 @@ impl Remap {
     }
 
     /// At an address, or before the end of the drive where it would reach beyond.
-    fn within(&mut self, request: &Request, at: u64, into: &mut VecDeque<Request>) -> Result<(), TraceError> {
+    fn within(&mut self, request: &Request, at: u64, into: &mut VecDeque<Request>) -> Result<(), TraceFault> {
         let Some(last) = self.capacity.checked_sub(request.len as u64) else {
-            let what =
-                format!("a request of {} bytes is longer than the drive, {}", request.len, self.capacity);
-            return Err(TraceError::new("", what, "replay it on a larger drive"));
+            return Err(TraceFault::LongRequest { len: request.len, capacity: self.capacity });
         };
         self.moved += (at.min(last) != request.offset) as u64;
         into.push_back(Request { offset: at.min(last), ..*request });
         Ok(())
     }
 
-    fn compact(&mut self, request: &Request, into: &mut VecDeque<Request>) -> Result<(), TraceError> {
+    fn compact(&mut self, request: &Request, into: &mut VecDeque<Request>) -> Result<(), TraceFault> {
         let first = into.len();
         let (mut at, end) = (request.offset, request.offset + request.len as u64);
         while at < end {
@@ -90,10 +85,7 @@ impl Remap {
                 None => {
                     let place = self.pieces.len() as u64 * PIECE;
                     if place + PIECE > self.capacity {
-                        let what = format!("the trace uses more than the drive's {} bytes", self.capacity);
-                        let hint =
-                            "--addresses wrap or scale put several addresses on one; or take a larger drive";
-                        return Err(TraceError::new("", what, hint));
+                        return Err(TraceFault::ManyAddresses { capacity: self.capacity });
                     }
                     self.pieces.insert(at / PIECE, place);
                     place

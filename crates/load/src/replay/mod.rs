@@ -12,7 +12,7 @@ use crate::job::Job;
 use crate::record::{JobStats, Recorder, Recording, Times};
 use crate::runner::{Next, Observer, Progress};
 use crate::target::{Completion, Target, TargetError};
-use crate::traces::{Pages, Surveyor, Trace, TraceError, AHEAD};
+use crate::traces::{Pages, Surveyor, Trace, TraceError, TraceFault, AHEAD};
 pub use fit::{Fit, Remap};
 use slow::Accounts;
 pub use slow::Slow;
@@ -179,12 +179,12 @@ pub fn reads_first(trace: &mut Trace, fit: Fit, capacity: u64) -> Result<Pages, 
 }
 
 fn several(trace: &Trace) -> TraceError {
-    TraceError::new(trace.place(), "it is a trace of several devices", "take one: --device")
+    at(trace, TraceFault::SeveralDevices)
 }
 
-/// An error with the name of its trace.
-fn at(trace: &Trace, error: TraceError) -> TraceError {
-    TraceError { place: trace.place().to_string(), ..error }
+/// A fault with the name of its trace.
+fn at(trace: &Trace, fault: TraceFault) -> TraceError {
+    TraceError::new(trace.place(), fault)
 }
 
 /// Series begin with bins of so many bytes.

@@ -3,7 +3,7 @@
 
 use super::lines::{self, Lines};
 use super::number::{commas, length, offset, read_or_write, scaled, whole};
-use super::{Devices, Entry, Format, Reading};
+use super::{Devices, Entry, Format, Reading, TraceFault};
 
 pub const FORMAT: Format = lines::format::<Alibaba>();
 
@@ -14,7 +14,7 @@ impl Lines for Alibaba {
     const ABOUT: &'static str = "Alibaba Cloud block traces, 2020";
     const EXPECTED: &'static str = "device,R or W,offset,bytes,time in us";
 
-    fn begin(_: &[u8], _: &Reading) -> Result<Alibaba, String> {
+    fn begin(_: &[u8], _: &Reading) -> Result<Alibaba, TraceFault> {
         Ok(Alibaba)
     }
 

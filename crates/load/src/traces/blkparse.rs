@@ -13,7 +13,7 @@ use pslc_ssd::{Op, Request};
 
 use super::lines::{self, Lines};
 use super::number::{length, offset, scaled, whole, words};
-use super::{Devices, Entry, Format, Reading};
+use super::{Devices, Entry, Format, Reading, TraceFault};
 
 pub const FORMAT: Format = lines::format::<Blkparse>();
 
@@ -31,7 +31,7 @@ impl Lines for Blkparse {
     const ABOUT: &'static str = "blktrace's events as blkparse prints them";
     const EXPECTED: &'static str = "device cpu number seconds process event kind sector + sectors";
 
-    fn begin(head: &[u8], _: &Reading) -> Result<Blkparse, String> {
+    fn begin(head: &[u8], _: &Reading) -> Result<Blkparse, TraceFault> {
         let events = || head.split(|&byte| byte == b'\n').filter_map(|line| words(line).nth(5));
         let event = EVENTS.into_iter().find(|event| events().any(|kind| kind == *event));
         Ok(Blkparse { event: event.unwrap_or(EVENTS[0]), ended: false })

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use pslc_ssd::Op;
 
 use super::blkparse::Kind;
-use super::{packed, Bytes, Devices, Entry, Source, TraceError};
+use super::{packed, Bytes, Devices, Entry, Source, TraceError, TraceFault};
 
 pub const NAME: &str = "blktrace";
 pub const ABOUT: &str = "blktrace's binary files";
@@ -121,10 +121,12 @@ impl File {
         while got < HEADER {
             match self.bytes.read(&mut header[got..]) {
                 Ok(0) if got == 0 => return Ok(()),
-                Ok(0) => return Err(self.broken("the last event is cut off")),
+                Ok(0) => return Err(self.broken(TraceFault::CutEvent)),
                 Ok(more) => got += more,
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(self.broken(&error.to_string())),
+                Err(error) => {
+                    return Err(self.broken(TraceFault::DamagedEvent { message: error.to_string() }))
+                }
             }
         }
         let big = self.big_endian;
@@ -145,7 +147,7 @@ impl File {
             }
         };
         if u32_at(0) & !0xff != MAGIC {
-            return Err(self.broken("no event begins here"));
+            return Err(self.broken(TraceFault::NoEvent));
         }
         let own = [header[46], header[47]];
         let own = if big { u16::from_be_bytes(own) } else { u16::from_le_bytes(own) } as u64;
@@ -161,16 +163,15 @@ impl File {
         let passed = std::io::copy(&mut (&mut self.bytes).take(own), &mut std::io::sink());
         match passed {
             Ok(passed) if passed == own => {}
-            Ok(_) => return Err(self.broken("the last event is cut off")),
-            Err(error) => return Err(self.broken(&error.to_string())),
+            Ok(_) => return Err(self.broken(TraceFault::CutEvent)),
+            Err(error) => return Err(self.broken(TraceFault::DamagedEvent { message: error.to_string() })),
         }
         self.read += HEADER as u64 + own;
         Ok(())
     }
 
-    fn broken(&self, what: &str) -> TraceError {
-        let hint = "an event is 48 bytes that begin with blktrace's magic number 0x656174; trace again, or give blkparse's text";
-        TraceError::new(format!("{}: byte {}", self.place, self.read), what, hint)
+    fn broken(&self, fault: TraceFault) -> TraceError {
+        TraceError::new(format!("{}: byte {}", self.place, self.read), fault)
     }
 }
 

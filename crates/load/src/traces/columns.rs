@@ -5,7 +5,7 @@ use pslc_ssd::Op;
 
 use super::lines::{self, Lines};
 use super::number::{scaled, whole};
-use super::{Devices, Entry, Format, Reading};
+use super::{ColumnFault, Devices, Entry, Format, Reading, TraceFault};
 
 pub const TABLE: &str = "table";
 
@@ -39,7 +39,7 @@ struct Columns {
 }
 
 /// The unit of a column: said after a colon, or by the end of its name; else seconds and bytes.
-fn unit(what: &str, name: &str, wanted: Option<&str>) -> Result<u64, String> {
+fn unit(what: &str, name: &str, wanted: Option<&str>) -> Result<u64, ColumnFault> {
     let timed = matches!(what, "time" | "took");
     let table: &[(&str, u64)] = match timed {
         true => &[("ns", 1), ("us", 1000), ("ms", 1_000_000), ("s", 1_000_000_000)],
@@ -47,9 +47,10 @@ fn unit(what: &str, name: &str, wanted: Option<&str>) -> Result<u64, String> {
     };
     if let Some(wanted) = wanted {
         let row = table.iter().find(|(word, _)| *word == wanted);
-        return row.map(|(_, unit)| *unit).ok_or_else(|| {
-            let words: Vec<&str> = table.iter().map(|(word, _)| *word).collect();
-            format!("\"{wanted}\" is no unit of column {name}: {}", words.join(", "))
+        return row.map(|(_, unit)| *unit).ok_or_else(|| ColumnFault::NoUnit {
+            unit: wanted.to_string(),
+            column: name.to_string(),
+            units: table.iter().map(|(word, _)| *word).collect(),
         });
     }
     let end = name.rsplit(['_', ' ']).next().unwrap_or(name).to_ascii_lowercase();
@@ -59,15 +60,14 @@ fn unit(what: &str, name: &str, wanted: Option<&str>) -> Result<u64, String> {
 
 /// What each of a table's columns is, by its place in `USUAL_NAMES`, with its unit. `wanted` is what users say: what, and the
 /// column's name, perhaps with its unit after a colon.
-fn assign(names: &[&str], assigned: &[(String, String)]) -> Result<Vec<Option<(usize, u64)>>, String> {
+fn assign(names: &[&str], assigned: &[(String, String)]) -> Result<Vec<Option<(usize, u64)>>, ColumnFault> {
     let mut fields = vec![None; names.len()];
     if let Some((what, _)) =
         assigned.iter().find(|(what, _)| !USUAL_NAMES.iter().any(|(kind, _)| kind == what))
     {
-        let kinds: Vec<&str> = USUAL_NAMES.iter().map(|(kind, _)| *kind).collect();
-        return Err(format!("no column can be \"{what}\", but {}", kinds.join(", ")));
+        return Err(ColumnFault::NoKind { kind: what.clone(), kinds: USUAL_NAMES.map(|(kind, _)| kind) });
     }
-    for (at, (what, usual)) in USUAL_NAMES.iter().enumerate() {
+    for (at, (what, usual)) in USUAL_NAMES.into_iter().enumerate() {
         let assigned = assigned.iter().find(|(of, _)| of == what).map(|(_, name)| name.as_str());
         let (field, unit_said) = match assigned {
             Some(assigned) => {
@@ -76,8 +76,10 @@ fn assign(names: &[&str], assigned: &[(String, String)]) -> Result<Vec<Option<(u
                     None => (assigned, None),
                 };
                 let field = names.iter().position(|each| *each == name);
-                let field =
-                    field.ok_or_else(|| format!("there is no column {name}, but {}", names.join(", ")))?;
+                let field = field.ok_or_else(|| ColumnFault::NoColumn {
+                    column: name.to_string(),
+                    columns: owned(names),
+                })?;
                 (Some(field), unit)
             }
             None => {
@@ -88,7 +90,7 @@ fn assign(names: &[&str], assigned: &[(String, String)]) -> Result<Vec<Option<(u
         match field {
             Some(field) => fields[field] = Some((at, unit(what, names[field], unit_said)?)),
             None if at <= SIZE => {
-                return Err(format!("no column is the {what}: there are {}", names.join(", ")))
+                return Err(ColumnFault::Missing { kind: what, columns: owned(names) });
             }
             None => {}
         }
@@ -96,12 +98,16 @@ fn assign(names: &[&str], assigned: &[(String, String)]) -> Result<Vec<Option<(u
     Ok(fields)
 }
 
+fn owned(names: &[&str]) -> Vec<String> {
+    names.iter().map(ToString::to_string).collect()
+}
+
 impl Lines for Columns {
     const NAME: &'static str = TABLE;
     const ABOUT: &'static str = "CSV with a line of names, and Parquet";
     const EXPECTED: &'static str = "values under a line of names: time, op, offset, size and perhaps device";
 
-    fn begin(head: &[u8], reading: &Reading) -> Result<Columns, String> {
+    fn begin(head: &[u8], reading: &Reading) -> Result<Columns, TraceFault> {
         let first = head.split(|&byte| byte == b'\n').next().unwrap_or_default().trim_ascii();
         let separator =
             *b",;\t".iter().max_by_key(|of| first.iter().filter(|byte| byte == of).count()).expect("three");
@@ -164,7 +170,10 @@ impl Lines for Columns {
 pub type Assigned<'a> = (&'static str, &'a str, u64);
 
 /// The columns of a table that is no text.
-pub fn columns<'a>(names: &[&'a str], assigned: &[(String, String)]) -> Result<Vec<Assigned<'a>>, String> {
+pub fn columns<'a>(
+    names: &[&'a str],
+    assigned: &[(String, String)],
+) -> Result<Vec<Assigned<'a>>, ColumnFault> {
     let fields = assign(names, assigned)?;
     let fields_of_names = names.iter().zip(fields);
     Ok(fields_of_names

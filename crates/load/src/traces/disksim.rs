@@ -5,7 +5,7 @@ use pslc_ssd::Op;
 
 use super::lines::{self, Lines};
 use super::number::{blanks, length, offset, scaled, whole};
-use super::{Devices, Entry, Format, Reading};
+use super::{Devices, Entry, Format, Reading, TraceFault};
 
 pub const FORMAT: Format = lines::format::<DiskSim>();
 
@@ -16,7 +16,7 @@ impl Lines for DiskSim {
     const ABOUT: &'static str = "DiskSim's ASCII";
     const EXPECTED: &'static str = "time in ms,device,block,sectors,flags in hex (1: read), between blanks";
 
-    fn begin(_: &[u8], _: &Reading) -> Result<DiskSim, String> {
+    fn begin(_: &[u8], _: &Reading) -> Result<DiskSim, TraceFault> {
         Ok(DiskSim)
     }
 

@@ -14,9 +14,12 @@ use pslc_ssd::Op;
 
 use super::lines::{self, Lines};
 use super::number::{length, offset, whole, words};
-use super::{Devices, Entry, Format, Reading};
+use super::{Devices, Entry, Format, Reading, TraceFault};
 
 pub const FORMAT: Format = lines::format::<Iolog>();
+
+/// What its lines are.
+pub const LINES: &str = "[time in us] file action [offset bytes]";
 
 const MICROSECOND: u64 = 1000;
 
@@ -31,15 +34,13 @@ struct Iolog {
 impl Lines for Iolog {
     const NAME: &'static str = "fio-iolog";
     const ABOUT: &'static str = "fio's iolog, versions 2 and 3";
-    const EXPECTED: &'static str = "[time in us] file action [offset bytes]";
+    const EXPECTED: &'static str = LINES;
 
-    fn begin(head: &[u8], _: &Reading) -> Result<Iolog, String> {
+    fn begin(head: &[u8], _: &Reading) -> Result<Iolog, TraceFault> {
         let timed = match head.split(|&byte| byte == b'\n').next().map(<[u8]>::trim_ascii) {
             Some(b"fio version 2 iolog") => false,
             Some(b"fio version 3 iolog") => true,
-            _ => {
-                return Err("its first line is not \"fio version 2 iolog\" or \"fio version 3 iolog\"".into())
-            }
+            _ => return Err(TraceFault::NoIolog),
         };
         Ok(Iolog { timed, waited: 0, first: true })
     }

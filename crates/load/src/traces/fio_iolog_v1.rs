@@ -5,7 +5,7 @@ use pslc_ssd::Op;
 
 use super::lines::{self, Lines};
 use super::number::{commas, length, offset};
-use super::{Devices, Entry, Format, Reading};
+use super::{Devices, Entry, Format, Reading, TraceFault};
 
 pub const FORMAT: Format = lines::format::<IologV1>();
 
@@ -16,7 +16,7 @@ impl Lines for IologV1 {
     const ABOUT: &'static str = "fio's iolog, version 1";
     const EXPECTED: &'static str = "0 (read) or 1 (write), offset, bytes";
 
-    fn begin(_: &[u8], _: &Reading) -> Result<IologV1, String> {
+    fn begin(_: &[u8], _: &Reading) -> Result<IologV1, TraceFault> {
         Ok(IologV1)
     }
 

@@ -4,7 +4,7 @@
 
 use super::lines::{self, Lines};
 use super::number::{length, offset, read_or_write, scaled, whole, words};
-use super::{Devices, Entry, Format, Reading};
+use super::{Devices, Entry, Format, Reading, TraceFault};
 
 pub const FORMAT: Format = lines::format::<Fiu>();
 
@@ -20,7 +20,7 @@ impl Lines for Fiu {
     const EXPECTED: &'static str =
         "time in ns,process id,process,LBA,sectors,R or W,major,minor,hash, between blanks";
 
-    fn begin(_: &[u8], _: &Reading) -> Result<Fiu, String> {
+    fn begin(_: &[u8], _: &Reading) -> Result<Fiu, TraceFault> {
         Ok(Fiu::default())
     }
 

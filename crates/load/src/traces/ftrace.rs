@@ -11,7 +11,7 @@
 use super::blkparse::Kind;
 use super::lines::{self, Lines};
 use super::number::{length, offset, scaled, words};
-use super::{Devices, Entry, Format, Reading};
+use super::{Devices, Entry, Format, Reading, TraceFault};
 
 pub const FORMAT: Format = lines::format::<Ftrace>();
 
@@ -30,7 +30,7 @@ impl Lines for Ftrace {
     const EXPECTED: &'static str =
         "process cpu seconds: block_rq_issue: device kind bytes () sector + sectors";
 
-    fn begin(head: &[u8], _: &Reading) -> Result<Ftrace, String> {
+    fn begin(head: &[u8], _: &Reading) -> Result<Ftrace, TraceFault> {
         let issued = memchr::memmem::find(head, ISSUED).is_some();
         Ok(Ftrace { event: if issued { ISSUED } else { QUEUED }, lost: 0 })
     }

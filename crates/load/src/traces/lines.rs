@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use super::{Bytes, Devices, Entry, Format, Reading, Source, TraceError};
+use super::{Bytes, Devices, Entry, Format, Reading, Source, TraceError, TraceFault};
 
 /// A file that is to be read.
 pub struct Opening {
@@ -22,7 +22,7 @@ pub trait Lines: Send + Sized + 'static {
     const EXPECTED: &'static str;
 
     /// A reader for a file that begins with `head`, or why there is none.
-    fn begin(head: &[u8], reading: &Reading) -> Result<Self, String>;
+    fn begin(head: &[u8], reading: &Reading) -> Result<Self, TraceFault>;
 
     /// The requests of a line, which may be none; `Err` says what was expected where something else stands.
     fn line(&mut self, line: &[u8], devices: &mut Devices, into: &mut Vec<Entry>)
@@ -59,8 +59,8 @@ fn tries<L: Lines>(head: &[u8], reading: &Reading) -> (usize, usize) {
 }
 
 fn open<L: Lines>(opening: Opening) -> Result<Box<dyn Source>, TraceError> {
-    let format = L::begin(&opening.head, &opening.reading)
-        .map_err(|why| TraceError::new(&opening.place, why, L::EXPECTED))?;
+    let format =
+        L::begin(&opening.head, &opening.reading).map_err(|fault| TraceError::new(&opening.place, fault))?;
     Ok(Box::new(Text {
         format,
         place: opening.place,
@@ -124,11 +124,7 @@ impl<L: Lines> Text<L> {
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
             Err(error) => {
                 let place = format!("{}:{}", self.place, self.number + 1);
-                return Err(TraceError::new(
-                    place,
-                    error.to_string(),
-                    "the file is damaged or cut off; fetch it again",
-                ));
+                return Err(TraceError::new(place, TraceFault::Damaged { message: error.to_string() }));
             }
         }
         Ok(())
@@ -150,11 +146,9 @@ impl<L: Lines> Source for Text<L> {
             if let Err(expected) = self.format.line(line, &mut self.devices, into) {
                 into.truncate(kept);
                 if !self.skip {
-                    let shown: String = String::from_utf8_lossy(line).chars().take(60).collect();
-                    let what = format!("\"{}\" is no request: {expected} was expected", shown.escape_debug());
-                    let hint =
-                        format!("{} lines are: {}; --skip-bad leaves others out", L::NAME, L::EXPECTED);
-                    return Err(TraceError::new(format!("{}:{}", self.place, self.number), what, hint));
+                    let line = String::from_utf8_lossy(line).chars().take(60).collect();
+                    let fault = TraceFault::NoRequest { line, expected, format: L::NAME, lines: L::EXPECTED };
+                    return Err(TraceError::new(format!("{}:{}", self.place, self.number), fault));
                 }
                 self.skipped += 1;
             }

@@ -13,6 +13,7 @@ mod blkparse;
 mod blktrace;
 mod columns;
 mod disksim;
+mod error;
 mod fio_iolog;
 mod fio_iolog_v1;
 mod fiu;
@@ -35,6 +36,7 @@ use std::path::Path;
 use pslc_ssd::{Nanos, Op, Request};
 
 pub use columns::{columns, Assigned};
+pub use error::{ColumnFault, TraceError, TraceFault};
 pub use iolog_writer::IologWriter;
 pub use pages::Pages;
 pub use survey::{survey, Burst, OverTime, Survey, Surveyor, Volume};
@@ -58,25 +60,6 @@ impl Entry {
             _ => Request { op, offset, len, fua: false },
         };
         Entry { at: Nanos(at), took: Nanos::ZERO, device, request }
-    }
-}
-
-/// What is wrong with a trace. Displayed as `file:line: what`, an empty line, and a hint.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{place}: {message}\n\nhint: {hint}")]
-pub struct TraceError {
-    pub place: String,
-    pub message: String,
-    pub hint: String,
-}
-
-impl TraceError {
-    pub fn new(
-        place: impl std::fmt::Display,
-        message: impl Into<String>,
-        hint: impl Into<String>,
-    ) -> TraceError {
-        TraceError { place: place.to_string(), message: message.into(), hint: hint.into() }
     }
 }
 
@@ -197,6 +180,7 @@ fn best(head: &[u8], reading: &Reading) -> Option<&'static Format> {
 
 /// Open a file of any format.
 fn source(path: &Path, reading: &Reading) -> Result<(&'static str, Box<dyn Source>), TraceError> {
+    let refused = |fault| TraceError::new(path.display(), fault);
     let head = packed::head(path, HEAD)?;
     // Columns are named of tables only.
     let wanted = reading.format.as_deref().or((!reading.columns.is_empty()).then_some(columns::TABLE));
@@ -204,16 +188,18 @@ fn source(path: &Path, reading: &Reading) -> Result<(&'static str, Box<dyn Sourc
         return Ok((blktrace::NAME, blktrace::open(path)?));
     }
     let format = match wanted {
-        Some(name) => FORMATS.iter().find(|format| format.name == name).ok_or_else(|| {
-            let names: Vec<&str> = formats().into_iter().map(|(name, _)| name).collect();
-            TraceError::new(path.display(), format!("unknown format {name}"), names.join(", "))
-        })?,
+        Some(name) => FORMATS
+            .iter()
+            .find(|format| format.name == name)
+            .ok_or_else(|| refused(TraceFault::UnknownFormat { name: name.to_string() }))?,
         None => best(&head, reading).ok_or_else(|| {
             let first = String::from_utf8_lossy(head.split(|&byte| byte == b'\n').next().unwrap_or(&[]));
-            let shown: String =
-                first.chars().filter(|letter| !letter.is_control() && *letter != '\u{fffd}').take(60).collect();
-            let hint = "pslc trace formats lists them; a table takes --columns time=NAME,op=NAME,offset=NAME,size=NAME";
-            TraceError::new(path.display(), format!("\"{shown}\" begins no known trace"), hint)
+            let beginning = first
+                .chars()
+                .filter(|letter| !letter.is_control() && *letter != '\u{fffd}')
+                .take(60)
+                .collect();
+            refused(TraceFault::NoFormat { beginning })
         })?,
     };
     let opening = lines::Opening {
@@ -361,13 +347,9 @@ impl Trace {
             self.select(kept);
         }
         if self.ended && self.cut.device.is_some() && self.wanted.is_none() && self.batch.is_empty() {
-            let device = self.source.devices().join(", ");
-            let name = self.cut.device.as_deref().unwrap_or_default();
-            return Err(TraceError::new(
-                &self.place,
-                format!("there is no device {name} in it"),
-                format!("it has {device}"),
-            ));
+            let devices = self.source.devices().to_vec();
+            let device = self.cut.device.clone().unwrap_or_default();
+            return Err(TraceError::new(&self.place, TraceFault::NoDevice { device, devices }));
         }
         Ok(())
     }

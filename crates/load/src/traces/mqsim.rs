@@ -6,7 +6,7 @@ use pslc_ssd::Op;
 
 use super::lines::{self, Lines};
 use super::number::{blanks, length, offset, whole};
-use super::{Devices, Entry, Format, Reading};
+use super::{Devices, Entry, Format, Reading, TraceFault};
 
 pub const FORMAT: Format = lines::format::<MqSim>();
 
@@ -17,7 +17,7 @@ impl Lines for MqSim {
     const ABOUT: &'static str = "MQSim's ASCII";
     const EXPECTED: &'static str = "time in ns,device,LBA,sectors,0 (write) or 1 (read), between blanks";
 
-    fn begin(_: &[u8], _: &Reading) -> Result<MqSim, String> {
+    fn begin(_: &[u8], _: &Reading) -> Result<MqSim, TraceFault> {
         Ok(MqSim)
     }
 

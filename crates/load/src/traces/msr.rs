@@ -5,7 +5,7 @@ use pslc_ssd::Nanos;
 
 use super::lines::{self, Lines};
 use super::number::{commas, length, offset, read_or_write, scaled};
-use super::{Devices, Entry, Format, Reading};
+use super::{Devices, Entry, Format, Reading, TraceFault};
 
 pub const FORMAT: Format = lines::format::<Msr>();
 
@@ -20,7 +20,7 @@ impl Lines for Msr {
     const ABOUT: &'static str = "MSR Cambridge";
     const EXPECTED: &'static str = "FILETIME,host,disk,Read or Write,offset,bytes,response in 100 ns";
 
-    fn begin(_: &[u8], _: &Reading) -> Result<Msr, String> {
+    fn begin(_: &[u8], _: &Reading) -> Result<Msr, TraceFault> {
         Ok(Msr::default())
     }
 

@@ -10,7 +10,7 @@ use flate2::bufread::MultiGzDecoder;
 use lzma_rust2::XzReader;
 use ruzstd::decoding::StreamingDecoder;
 
-use super::{Bytes, TraceError};
+use super::{Bytes, TraceError, TraceFault};
 
 const BUFFER: usize = 256 << 10;
 /// Unpacked bytes for each byte of the file, beyond the first ones; logs of requests pack to a third or a thirtieth.
@@ -23,7 +23,7 @@ pub fn open(path: &Path) -> Result<Bytes, TraceError> {
     let refused = |error: std::io::Error| unreadable(path, &error);
     // To open a pipe takes as long as nobody writes to it.
     if !std::fs::metadata(path).map_err(refused)?.is_file() {
-        return Err(TraceError::new(path.display(), "not a regular file", "give a trace that can be read"));
+        return Err(TraceError::new(path.display(), TraceFault::NotRegular));
     }
     let packed = Arc::new(AtomicU64::new(0));
     let counted = Counted { file: File::open(path).map_err(refused)?, count: packed.clone() };
@@ -81,7 +81,7 @@ pub fn head(path: &Path, max_bytes: usize) -> Result<Vec<u8>, TraceError> {
 }
 
 pub fn unreadable(path: &Path, error: &std::io::Error) -> TraceError {
-    TraceError::new(path.display(), error.to_string(), "give a trace that can be read")
+    TraceError::new(path.display(), TraceFault::Unreadable { message: error.to_string() })
 }
 
 /// The frames of a zstd file, one after the other.

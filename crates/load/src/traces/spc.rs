@@ -4,7 +4,7 @@
 
 use super::lines::{self, Lines};
 use super::number::{length, offset, read_or_write, scaled, whole};
-use super::{Devices, Entry, Format, Reading};
+use super::{Devices, Entry, Format, Reading, TraceFault};
 
 pub const FORMAT: Format = lines::format::<Spc>();
 
@@ -15,7 +15,7 @@ impl Lines for Spc {
     const ABOUT: &'static str = "Storage Performance Council: Financial, WebSearch";
     const EXPECTED: &'static str = "ASU,LBA in sectors,bytes,r or w,time in s";
 
-    fn begin(_: &[u8], _: &Reading) -> Result<Spc, String> {
+    fn begin(_: &[u8], _: &Reading) -> Result<Spc, TraceFault> {
         Ok(Spc)
     }
 

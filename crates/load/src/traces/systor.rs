@@ -6,7 +6,7 @@ use pslc_ssd::Nanos;
 
 use super::lines::{self, Lines};
 use super::number::{commas, length, offset, read_or_write, scaled, whole};
-use super::{Devices, Entry, Format, Reading};
+use super::{Devices, Entry, Format, Reading, TraceFault};
 
 pub const FORMAT: Format = lines::format::<Systor>();
 
@@ -17,7 +17,7 @@ impl Lines for Systor {
     const ABOUT: &'static str = "SYSTOR '17, a VDI of an enterprise";
     const EXPECTED: &'static str = "time in s,response in s,R or W,LUN,offset,bytes";
 
-    fn begin(_: &[u8], _: &Reading) -> Result<Systor, String> {
+    fn begin(_: &[u8], _: &Reading) -> Result<Systor, TraceFault> {
         Ok(Systor)
     }
 

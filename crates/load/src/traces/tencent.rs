@@ -6,7 +6,7 @@ use pslc_ssd::Op;
 
 use super::lines::{self, Lines};
 use super::number::{commas, length, offset, scaled, whole};
-use super::{Devices, Entry, Format, Reading};
+use super::{Devices, Entry, Format, Reading, TraceFault};
 
 pub const FORMAT: Format = lines::format::<Tencent>();
 
@@ -17,7 +17,7 @@ impl Lines for Tencent {
     const ABOUT: &'static str = "Tencent Cloud block storage, 2018";
     const EXPECTED: &'static str = "time in s,offset in sectors,sectors,0 (read) or 1 (write),volume";
 
-    fn begin(_: &[u8], _: &Reading) -> Result<Tencent, String> {
+    fn begin(_: &[u8], _: &Reading) -> Result<Tencent, TraceFault> {
         Ok(Tencent)
     }
 

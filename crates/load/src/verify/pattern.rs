@@ -1,6 +1,6 @@
 //! `verify_pattern` and `buffer_pattern`: bytes that are repeated over a request, some of which may be its offset.
 
-use crate::job::Wrong;
+use crate::job::OptionFault;
 
 /// What a request is filled with, from its beginning, over and over.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,18 +17,16 @@ const OFFSET_BYTES: usize = 8;
 impl Pattern {
     /// One string in double quotes, hexadecimal bytes (`0xdeadbeef`), whole decimal number or `%o`, the offset of the
     /// request, behind the other.
-    pub fn parse(text: &str) -> Result<Pattern, Wrong> {
-        let wrong =
-            |what: String| Wrong::hinted(what, "\"abcd\", 0xdeadbeef, -10, %o, or several of them in a row");
+    pub fn parse(text: &str) -> Result<Pattern, OptionFault> {
         let mut pattern = Pattern { bytes: Vec::new(), offsets: Vec::new() };
         let mut rest = text;
         while !rest.is_empty() {
-            rest = pattern.part(rest).ok_or_else(|| wrong(format!("\"{rest}\" is no part of a pattern")))?;
+            rest = pattern.part(rest).ok_or_else(|| OptionFault::NoPatternPart { text: rest.into() })?;
         }
         match pattern.bytes.len() {
-            0 => Err(wrong("the pattern is empty".into())),
+            0 => Err(OptionFault::EmptyPattern),
             1..=MAX_PATTERN_BYTES => Ok(pattern),
-            bytes => Err(Wrong::hinted(format!("{bytes} bytes"), format!("at most {MAX_PATTERN_BYTES}"))),
+            bytes => Err(OptionFault::LongPattern { bytes, max: MAX_PATTERN_BYTES }),
         }
     }
 

@@ -47,11 +47,8 @@ impl Habits<'_> {
         value.map(|value| (value.clone(), self.controller.how(&format!("{table}.{key}"))))
     }
 
-    fn require(&self, key: &str) -> Result<(Raw, String), PartsError> {
-        self.get(key).ok_or_else(|| PartsError {
-            message: format!("{} has no habits.{key}", self.controller.name),
-            hint: format!("add {key} to [habits] of its part file, or give cache.{key}"),
-        })
+    fn require(&self, key: &'static str) -> Result<(Raw, String), PartsError> {
+        self.get(key).ok_or_else(|| PartsError::NoHabit { controller: self.controller.name.clone(), key })
     }
 }
 

@@ -5,12 +5,14 @@
 //!
 //! ```text
 //!   quantity   numbers with units
+//!   error      why no profile can be made
 //!   cache      mode, size and policy: what the controller's firmware does
 //!   geometry   dies, channels, blocks, spare and where direct writes end
 //!   values     the derivation under way
 //! ```
 
 mod cache;
+mod error;
 mod geometry;
 mod quantity;
 mod values;
@@ -20,6 +22,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 pub use cache::{way_of_folding, FOLD_OVERHEADS};
+pub use error::PartsError;
 use quantity::{quantity, written, BYTES, DRIVE_SIZES, RATES, TIMES, WATTS};
 use values::{source, Values};
 
@@ -145,14 +148,6 @@ impl Controller {
     }
 }
 
-/// Why no profile can be made.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{message}: {hint}")]
-pub struct PartsError {
-    pub message: String,
-    pub hint: String,
-}
-
 /// A value of a profile, and where it comes from: the part and its source, a derivation, or assumed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Derived {
@@ -176,8 +171,7 @@ impl Parts {
         let Parts { nand, controller, .. } = self;
         let mut values = Values::new(self);
         let Some(capacity) = values.given("capacity") else {
-            let message = "a drive made of parts needs its capacity".into();
-            return Err(PartsError { message, hint: "capacity = \"1TB\"".into() });
+            return Err(PartsError::NoCapacity);
         };
         let capacity = quantity(&capacity.text(), BYTES, "capacity")?;
         let size = written(capacity, DRIVE_SIZES);

@@ -25,10 +25,8 @@ pub const SHARE: &Units = &[("%", 100)];
 pub const WATTS: &Units = &[("mW", 1), ("W", 1_000)];
 
 /// A number with one of the units, in the unit that is 1.
-pub fn quantity(text: &str, units: &Units, key: &str) -> Result<u64, PartsError> {
-    let names: Vec<&str> = units.iter().map(|(name, _)| *name).collect();
-    let wrong = |hint: String| PartsError { message: format!("{key} is \"{text}\""), hint };
-    let no_unit = || wrong(format!("a number with a unit ({})", names.join(", ")));
+pub fn quantity(text: &str, units: &'static Units, key: &str) -> Result<u64, PartsError> {
+    let given = || (key.to_string(), text.to_string());
     let trimmed = text.trim();
     let end = trimmed.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(trimmed.len());
     let (number, unit) = (&trimmed[..end], trimmed[end..].trim_start());
@@ -36,8 +34,14 @@ pub fn quantity(text: &str, units: &Units, key: &str) -> Result<u64, PartsError>
     let scale = units.iter().find(|(name, _)| *name == unit).map(|(_, scale)| *scale);
     let is_number =
         !whole.is_empty() && (decimals.is_empty() != number.contains('.')) && !decimals.contains('.');
-    let (Some(scale), true) = (scale, is_number) else { return Err(no_unit()) };
-    exact(number, scale).ok_or_else(|| wrong("a whole number of the smallest unit".into()))
+    let (Some(scale), true) = (scale, is_number) else {
+        let (key, text) = given();
+        return Err(PartsError::NoQuantity { key, text, units });
+    };
+    exact(number, scale).ok_or_else(|| {
+        let (key, text) = given();
+        PartsError::NotWholeUnits { key, text }
+    })
 }
 
 /// The shortest way to write a quantity exactly, to three decimals at most.
@@ -70,9 +74,9 @@ mod tests {
     #[test]
     fn a_number_without_a_unit_or_with_half_a_byte_is_refused_in_words() {
         let error = |text| quantity(text, BYTES, "capacity").unwrap_err();
-        assert_eq!(error("5").message, "capacity is \"5\"");
-        assert!(error("1.GB").hint.starts_with("a number with a unit (B, kB"));
-        assert!(error("-1GB").hint.starts_with("a number with a unit"));
-        assert_eq!(error("0.5B").hint, "a whole number of the smallest unit");
+        assert_eq!(error("5").to_string(), "capacity is \"5\"");
+        assert!(error("1.GB").hint().starts_with("a number with a unit (B, kB"));
+        assert!(error("-1GB").hint().starts_with("a number with a unit"));
+        assert_eq!(error("0.5B").hint(), "a whole number of the smallest unit");
     }
 }

@@ -53,12 +53,17 @@ impl<'a> Values<'a> {
     /// The same for a whole number.
     pub fn count(&mut self, key: &str, value: u64, how: String) -> Result<u64, PartsError> {
         let value = self.set(key, Raw::Whole(value as i64), how);
-        let message = || format!("{key} is {}", value.text());
-        value.whole().ok_or_else(|| PartsError { message: message(), hint: "a whole number".into() })
+        value.whole().ok_or_else(|| PartsError::NoCount { key: key.to_string(), text: value.text() })
     }
 
     /// The same for a number with a unit.
-    pub fn amount(&mut self, key: &str, value: u64, units: &Units, how: String) -> Result<u64, PartsError> {
+    pub fn amount(
+        &mut self,
+        key: &str,
+        value: u64,
+        units: &'static Units,
+        how: String,
+    ) -> Result<u64, PartsError> {
         quantity(&self.set(key, Raw::Text(written(value, units)), how).text(), units, key)
     }
 }

@@ -1,12 +1,11 @@
 //! What must hold between keys: the geometry gives the capacity, the cells hold the cache, and space can always be
 //! reclaimed.
 
-use super::error::ProfileError;
+use super::error::{CheckFault, PlacedFault};
 use super::keys::{STATES, THROTTLES};
 use super::reader::Reader;
-use super::units;
 use crate::config::*;
-use crate::units::{MapUnit, Nanos, PAGE_BYTES};
+use crate::units::{Nanos, PAGE_BYTES};
 use crate::words::Words;
 
 /// Superblocks beyond the reserve that are open or kept for moving data.
@@ -32,7 +31,7 @@ impl Config {
 }
 
 /// `is_run`: the drive is run as it is, so its map must be able to number its pages.
-pub fn check(c: &Config, reader: &Reader, is_run: bool) -> Result<(), ProfileError> {
+pub fn check(c: &Config, reader: &Reader, is_run: bool) -> Result<(), PlacedFault> {
     // What the drive has room for is asked last: it follows from all else.
     let of_size = [numbers, page_cache];
     let checks = [geometry, times, controller, policy, usb, power_states, thermal];
@@ -47,97 +46,56 @@ pub fn check(c: &Config, reader: &Reader, is_run: bool) -> Result<(), ProfileErr
     Ok(())
 }
 
-fn geometry(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
+fn geometry(c: &Config, reader: &Reader) -> Result<(), PlacedFault> {
     let nand = &c.nand;
-    let fail = |key: &str, message: String, hint: String| Err(reader.error(key, message, hint));
+    let fail = |key: &str, fault: CheckFault| Err(reader.at(key, fault));
     if nand.dies % nand.channels != 0 {
-        return fail(
-            "nand.dies",
-            format!("nand.dies is {} on {} channels", nand.dies, nand.channels),
-            format!("a multiple of nand.channels, such as {}", nand.channels * 4),
-        );
+        let fault = CheckFault::DiesOnChannels { dies: nand.dies, channels: nand.channels };
+        return fail("nand.dies", fault);
     }
     if nand.page_bytes == 0 || nand.page_bytes as u64 % PAGE_BYTES != 0 || nand.page_bytes > 1 << 18 {
-        return fail(
-            "nand.page",
-            format!("nand.page is {}", units::BYTES.write(nand.page_bytes as u64)),
-            "a multiple of 4KiB, at most 256KiB; 16KiB is usual".into(),
-        );
+        return fail("nand.page", CheckFault::Page { bytes: nand.page_bytes });
     }
     if nand.pages_per_block % nand.bits_per_cell != 0 {
-        return fail(
-            "nand.pages_per_block",
-            format!(
-                "nand.pages_per_block is {} with {} bits a cell",
-                nand.pages_per_block, nand.bits_per_cell
-            ),
-            "a multiple of nand.bits_per_cell: every word line holds one page a bit".into(),
-        );
+        let fault = CheckFault::PagesPerBlock { pages: nand.pages_per_block, bits: nand.bits_per_cell };
+        return fail("nand.pages_per_block", fault);
     }
     if nand.bits_per_cell == 1 && c.cache.mode != CacheMode::PureXlc {
-        return fail(
-            "nand.bits_per_cell",
-            "nand.bits_per_cell is 1, so there is no faster mode for a cache".into(),
-            "cache.mode = \"pure-xlc\", or 2 to 5 bits".into(),
-        );
+        return fail("nand.bits_per_cell", CheckFault::CacheOfOneBit);
     }
     if nand.bus_mts == 0 {
-        return fail("nand.bus", "nand.bus is 0MT/s".into(), "\"1200MT/s\", for one".into());
+        return fail("nand.bus", CheckFault::NoBus);
     }
     mapping(c, reader)
 }
 
 /// The map's unit.
-fn mapping(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
+fn mapping(c: &Config, reader: &Reader) -> Result<(), PlacedFault> {
     let nand = &c.nand;
-    let fail = |key: &str, message: String, hint: String| Err(reader.error(key, message, hint));
-    if !nand.map_unit.begins_at(nand.planes as u64 * nand.page_bytes as u64) {
-        let multi_plane = units::BYTES.write(nand.planes as u64 * nand.page_bytes as u64);
-        return fail(
-            "ftl.map_unit",
-            format!("ftl.map_unit is {}", units::BYTES.write(nand.map_unit.size())),
-            format!("at most a page of every plane, {multi_plane}, and a whole part of it"),
-        );
+    let (bytes, page_bytes) = (nand.map_unit.size(), nand.page_bytes as u64);
+    let planes_bytes = nand.planes as u64 * page_bytes;
+    if !nand.map_unit.begins_at(planes_bytes) {
+        return Err(reader.at("ftl.map_unit", CheckFault::MapUnitBeyondPlanes { bytes, planes_bytes }));
     }
-    if nand.independent_reads && nand.map_unit.size() > nand.page_bytes as u64 {
-        return fail(
-            "ftl.map_unit",
-            format!(
-                "ftl.map_unit is {}, and planes read for themselves",
-                units::BYTES.write(nand.map_unit.size())
-            ),
-            format!(
-                "at most nand.page, {}, or nand.plane_reads = \"together\"",
-                units::BYTES.write(nand.page_bytes as u64)
-            ),
-        );
+    if nand.independent_reads && bytes > page_bytes {
+        return Err(reader.at("ftl.map_unit", CheckFault::MapUnitBeyondPage { bytes, page_bytes }));
     }
     Ok(())
 }
 
 /// Whether the map can number all units.
-fn numbers(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
+fn numbers(c: &Config, reader: &Reader) -> Result<(), PlacedFault> {
     let nand = &c.nand;
-    let fail = |key: &str, message: String, hint: String| Err(reader.error(key, message, hint));
-    let max_pages = u32::MAX as u64;
-    let pages = nand.superblocks() as u64 * nand.superblock_pages(CellMode::Native);
-    if pages >= max_pages || nand.superblock_pages(CellMode::Native) >= max_pages {
-        let raw = |unit: u64| units::BYTES.write(max_pages * unit / 1_000_000_000_000 * 1_000_000_000_000);
-        let unit = nand.map_unit.size();
-        let larger = match unit < MapUnit::MAX_BYTES {
-            true => format!("; ftl.map_unit = \"64KiB\" allows {}", raw(MapUnit::MAX_BYTES)),
-            false => String::new(),
-        };
-        return fail(
-            "nand.blocks_per_plane",
-            format!("the geometry has {pages} mapping units of {}", units::BYTES.write(unit)),
-            format!("at most {max_pages}, which is {} raw{larger}", raw(unit)),
-        );
+    let max = u32::MAX as u64;
+    let units = nand.superblocks() as u64 * nand.superblock_pages(CellMode::Native);
+    if units >= max || nand.superblock_pages(CellMode::Native) >= max {
+        let fault = CheckFault::TooManyMapUnits { units, unit_bytes: nand.map_unit.size(), max };
+        return Err(reader.at("nand.blocks_per_plane", fault));
     }
     Ok(())
 }
 
-fn times(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
+fn times(c: &Config, reader: &Reader) -> Result<(), PlacedFault> {
     let (slc, native) = (&c.nand.slc, &c.nand.native);
     let mut times = vec![
         ("nand.slc.read", slc.read),
@@ -152,265 +110,173 @@ fn times(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
     ];
     times.extend(c.cache.idle.map(|idle| ("cache.idle.threshold", idle.threshold)));
     let longest = Nanos::from_secs(24 * 3600);
-    for (key, time) in times {
-        if time == Nanos::ZERO || time > longest {
-            return Err(reader.error(
-                key,
-                format!("{key} is {}", units::TIME.write(time.0)),
-                "more than nothing and at most 24h".into(),
-            ));
-        }
+    match times.into_iter().find(|(_, time)| *time == Nanos::ZERO || *time > longest) {
+        Some((key, time)) => Err(reader.at(key, CheckFault::Time { key, time })),
+        None => Ok(()),
     }
-    Ok(())
 }
 
-fn controller(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
-    if c.controller.read_ahead_bytes > 1 << 30 {
-        let read_ahead = units::BYTES.write(c.controller.read_ahead_bytes);
-        return Err(reader.error(
-            "controller.read_ahead",
-            format!("controller.read_ahead is {read_ahead}"),
-            "at most 1GiB; a few hundred KiB are usual".into(),
-        ));
+fn controller(c: &Config, reader: &Reader) -> Result<(), PlacedFault> {
+    let controller = &c.controller;
+    let fail = |key: &str, fault: CheckFault| Err(reader.at(key, fault));
+    if controller.read_ahead_bytes > 1 << 30 {
+        return fail("controller.read_ahead", CheckFault::ReadAhead { bytes: controller.read_ahead_bytes });
     }
     let rates = [
-        ("controller.slc_write", c.controller.slc_write_bytes_per_s, "as fast as the dies program"),
-        ("controller.native_write", c.controller.native_write_bytes_per_s, "as fast as the dies program"),
+        ("controller.slc_write", controller.slc_write_bytes_per_s, "as fast as the dies program"),
+        ("controller.native_write", controller.native_write_bytes_per_s, "as fast as the dies program"),
         (
             "controller.copy_in",
-            c.controller.copy_in_bytes_per_s,
+            controller.copy_in_bytes_per_s,
             "a write is answered when the link has brought it",
         ),
     ];
     if let Some((key, _, none)) = rates.into_iter().find(|(_, rate, _)| *rate == Some(0)) {
-        return Err(reader.error(key, format!("{key} is 0"), format!("\"none\": {none}")));
+        return fail(key, CheckFault::NoRate { key, none });
     }
-    if c.controller.flush > Nanos::from_secs(60) {
-        return Err(reader.error(
-            "controller.flush",
-            format!("controller.flush is {}", units::TIME.write(c.controller.flush.0)),
-            "at most 60s; consumer drives take 0.1 to 3 ms".into(),
-        ));
+    if controller.flush > Nanos::from_secs(60) {
+        return fail("controller.flush", CheckFault::Flush { time: controller.flush });
     }
-    if c.controller.map.is_some_and(|map| map.bytes < PAGE_BYTES) {
-        return Err(reader.error(
-            "controller.map",
-            "controller.map holds less than one page of the map".into(),
-            "at least 4KiB, which map 4MiB of the drive; \"dram\": all of it".into(),
-        ));
+    if controller.map.is_some_and(|map| map.bytes < PAGE_BYTES) {
+        return fail("controller.map", CheckFault::MapBelowPage);
     }
     Ok(())
 }
 
-fn policy(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
+fn policy(c: &Config, reader: &Reader) -> Result<(), PlacedFault> {
     let cache = &c.cache;
-    let fail = |key: &str, message: String, hint: &str| Err(reader.error(key, message, hint.to_string()));
+    let fail = |key: &str, fault: CheckFault| Err(reader.at(key, fault));
     if !(10..=990).contains(&cache.host_share_permille) {
-        let share = units::write_decimal(cache.host_share_permille as u64, 10);
-        return fail("cache.host_share", format!("cache.host_share is {share}%"), "1% to 99%");
+        let permille = cache.host_share_permille;
+        return fail("cache.host_share", CheckFault::HostShare { permille });
     }
     if !(100..=100_000).contains(&cache.fold_overhead_permille) {
-        let overhead = units::write_decimal(cache.fold_overhead_permille as u64, 1000);
-        let message = format!("cache.fold_overhead is {overhead}");
-        return fail("cache.fold_overhead", message, "0.1 (copied on the die) to 100; 1.0 is a direct write");
+        let permille = cache.fold_overhead_permille;
+        return fail("cache.fold_overhead", CheckFault::FoldOverhead { permille });
     }
-    let (from, to) = (cache.shrink_from_permille, cache.shrink_to_permille);
-    if from > to || to > 1000 {
-        let [from, to] = [from, to].map(|share| units::write_decimal(share as u64, 10));
-        return fail(
-            "cache.shrink_to",
-            format!("the cache shrinks from {from}% to {to}% full"),
-            "shrink_from at most shrink_to, and that at most 100%",
-        );
+    let (from_permille, to_permille) = (cache.shrink_from_permille, cache.shrink_to_permille);
+    if from_permille > to_permille || to_permille > 1000 {
+        return fail("cache.shrink_to", CheckFault::Shrink { from_permille, to_permille });
     }
-    let word = cache.when_full.word();
+    let when_full = cache.when_full.word();
     let waits = cache.when_full.overflow() != Overflow::Native;
     if waits && cache.reuse != Reuse::AsFreed {
-        return fail(
-            "cache.reuse",
-            format!("cache.when_full is \"{word}\", but the cache is not reused as it is freed"),
-            &format!("cache.reuse = \"as-freed\": with \"{word}\" nothing else ends the wait"),
-        );
+        return fail("cache.reuse", CheckFault::ReuseUnderWait { when_full });
     }
     if waits && cache.dead_until_idle {
-        return fail(
-            "cache.dead",
-            format!("cache.when_full is \"{word}\", under which dead data are what is freed first"),
-            "cache.dead = \"free-at-once\"",
-        );
+        return fail("cache.dead", CheckFault::DeadUnderWait { when_full });
     }
-    if cache.most_bytes() > 0 && cache.fold_batch_bytes > cache.most_bytes() {
-        let batch = units::BYTES.write(cache.fold_batch_bytes);
-        return fail(
-            "cache.fold_batch",
-            format!("cache.fold_batch is {batch}, which is more than the cache"),
-            &format!("at most {}", units::BYTES.write(cache.most_bytes())),
-        );
+    let (bytes, cache_bytes) = (cache.fold_batch_bytes, cache.most_bytes());
+    if cache_bytes > 0 && bytes > cache_bytes {
+        return fail("cache.fold_batch", CheckFault::FoldBatch { bytes, cache_bytes });
     }
     if cache.idle.is_some_and(|idle| idle.rate_bytes_per_s == Some(0)) {
-        return fail("cache.idle.rate", "cache.idle.rate is 0".into(), "idle = \"never\"");
+        return fail("cache.idle.rate", CheckFault::NoIdleRate);
     }
     Ok(())
 }
 
-fn usb(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
+fn usb(c: &Config, reader: &Reader) -> Result<(), PlacedFault> {
     if c.usb.is_some() && !matches!(c.link, Link::Usb { .. }) {
         let keys = ["usb.transport", "usb.discard", "usb.behind"];
         let key = keys.into_iter().find(|key| reader.value(key).is_some()).unwrap_or(keys[0]);
-        let hint = "link = \"usb10g\", for one; a drive without a bridge has no [usb]";
-        return Err(reader.error(key, format!("{key} is of a bridge, and the link is not USB"), hint.into()));
+        return Err(reader.at(key, CheckFault::NoBridge { key }));
     }
     Ok(())
 }
 
-fn power_states(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
+fn power_states(c: &Config, reader: &Reader) -> Result<(), PlacedFault> {
     let Some(power) = &c.power else { return Ok(()) };
     let mut before = Nanos::ZERO;
     for (state, [table, after, ..]) in power.states.iter().zip(STATES) {
         let Some(state) = state else { continue };
         if state.after <= before {
-            let message = format!("{table} is not entered later than the state before it");
-            return Err(reader.error(
-                after,
-                message,
-                "each deeper state comes after a longer silence".into(),
-            ));
+            return Err(reader.at(after, CheckFault::PowerStateOrder { table }));
         }
         before = state.after;
     }
     Ok(())
 }
 
-fn thermal(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
+fn thermal(c: &Config, reader: &Reader) -> Result<(), PlacedFault> {
     let Some(heat) = &c.heat else { return Ok(()) };
     if c.power.is_none() {
-        return Err(reader.error(
-            "heat.ambient",
-            "there is a table heat but none of power".into(),
-            "add [power]: nothing else makes heat".into(),
-        ));
+        return Err(reader.at("heat.ambient", CheckFault::HeatWithoutPower));
     }
     // Steps of a tenth of a second follow only what is slower.
     let quickest = heat.chips_mj_per_k.min(heat.board_mj_per_k) as i128
         * heat.chips_to_board_mk_per_w.min(heat.board_to_air_mk_per_w) as i128;
     if quickest < 1_000_000 {
-        return Err(reader.error(
-            "heat.chips",
-            "the smaller heat capacity times the smaller resistance is under a second".into(),
-            "a chip on a board takes seconds to warm: for one \"4J/K\" and \"3K/W\"".into(),
-        ));
+        return Err(reader.at("heat.chips", CheckFault::HeatTooQuick));
     }
     for (index, step) in heat.throttle.iter().enumerate() {
         let below = index.checked_sub(1).map(|below| &heat.throttle[below]);
         let above = below.is_none_or(|last| step.at_mc > last.at_mc && step.until_mc >= last.until_mc);
         if step.until_mc >= step.at_mc || !above || !(1..=1000).contains(&step.share_permille) {
             let [table, at, ..] = THROTTLES[index];
-            return Err(reader.error(
-                at,
-                format!(
-                    "{table} does not begin above where it ends, above the step before, with some speed left"
-                ),
-                "at = \"90C\", until = \"85C\", speed = \"50%\", for one".into(),
-            ));
+            return Err(reader.at(at, CheckFault::Throttle { table }));
         }
     }
     Ok(())
 }
 
-fn page_cache(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
+fn page_cache(c: &Config, reader: &Reader) -> Result<(), PlacedFault> {
     let Some(cache) = &c.host.page_cache else { return Ok(()) };
+    let fail = |key: &str, fault: CheckFault| Err(reader.at(key, fault));
     let key = if cache.driver { "host.driver_cache" } else { "host.page_cache" };
     if cache.driver && reader.value("host.page_cache").is_some() {
-        return Err(reader.error(
-            key,
-            "there are both host.page_cache and host.driver_cache".into(),
-            "one of them: the first to see a request would leave the other nothing".into(),
-        ));
+        return fail(key, CheckFault::TwoPageCaches);
     }
     let ordered = cache.background_bytes <= cache.dirty_bytes && cache.dirty_bytes <= cache.bytes / 2;
     if !ordered || cache.bytes < 64 << 20 {
-        return Err(reader.error(
-            key,
-            format!("{key} is {}", units::BYTES.write(cache.bytes)),
-            "at least 64MiB, and twice host.dirty, which is at least host.background".into(),
-        ));
+        return fail(key, CheckFault::PageCache { key, bytes: cache.bytes });
     }
     if cache.request_bytes % 4096 != 0 || cache.request_bytes == 0 || cache.request_bytes > 1 << 30 {
-        return Err(reader.error(
-            "host.request",
-            format!("host.request is {}", units::BYTES.write(cache.request_bytes as u64)),
-            "a multiple of 4KiB, at most 1GiB".into(),
-        ));
+        return fail("host.request", CheckFault::HostRequest { bytes: cache.request_bytes });
     }
     if c.capacity_bytes / PAGE_BYTES >= u32::MAX as u64 {
-        return Err(reader.error(
-            key,
-            format!("{key} is before a drive of {}", units::BYTES.write(c.capacity_bytes)),
-            "remove it: such a cache knows the pages of 17TB at most".into(),
-        ));
+        return fail(key, CheckFault::PageCacheOfLargeDrive { key, drive_bytes: c.capacity_bytes });
     }
     if cache.memory_bytes_per_s == 0 {
-        return Err(reader.error("host.memory", "host.memory is 0".into(), "\"10GB/s\", for one".into()));
+        return fail("host.memory", CheckFault::NoHostMemory);
     }
     Ok(())
 }
 
-fn space(c: &Config, reader: &Reader) -> Result<(), ProfileError> {
+fn space(c: &Config, reader: &Reader) -> Result<(), PlacedFault> {
     let nand = &c.nand;
-    let unit = nand.unit_bytes(CellMode::Native);
-    if c.controller.write_buffer_bytes < 2 * unit || c.controller.write_buffer_bytes > 1 << 40 {
-        return Err(reader.error(
-            "controller.write_buffer",
-            format!("controller.write_buffer is {}", units::BYTES.write(c.controller.write_buffer_bytes)),
-            format!("at least two program units, {}, and at most 1TiB", units::BYTES.write(2 * unit)),
-        ));
+    let fail = |key: &str, fault: CheckFault| Err(reader.at(key, fault));
+    let (bytes, unit_bytes) = (c.controller.write_buffer_bytes, nand.unit_bytes(CellMode::Native));
+    if bytes < 2 * unit_bytes || bytes > 1 << 40 {
+        return fail("controller.write_buffer", CheckFault::WriteBuffer { bytes, unit_bytes });
     }
     let slc = nand.superblock_bytes(CellMode::Slc);
-    let (main, capacity_key) = match c.cache.mode {
+    let (main, key) = match c.cache.mode {
         CacheMode::PureSlc => (CellMode::Slc, "capacity_pure_slc"),
         _ => (CellMode::Native, "capacity"),
     };
-    let total = nand.superblocks() as u64;
+    let superblocks = nand.superblocks() as u64;
+    let superblock_bytes = nand.superblock_bytes(main);
     let set_aside = c.static_superblocks();
     let kept = c.kept_superblocks(c.cache.when_full.sorts());
-    let data = c.capacity_bytes.div_ceil(nand.superblock_bytes(main));
-    let gb = |bytes: u64| format!("{}GB", units::write_decimal((bytes + 5_000_000) / 10_000_000, 100));
-    let usable = total.saturating_sub(kept);
+    let data = c.capacity_bytes.div_ceil(superblock_bytes);
+    let usable = superblocks.saturating_sub(kept);
     if c.capacity_bytes == 0 || data > usable {
-        let max_bytes = usable * nand.superblock_bytes(main);
-        return Err(reader.error(
-            capacity_key,
-            format!(
-                "{capacity_key} is {}, but {total} superblocks of {} leave no spare blocks for it",
-                gb(c.capacity_bytes),
-                units::BYTES.write(nand.superblock_bytes(main)),
-            ),
-            format!("at most {} on this geometry, or a larger nand.blocks_per_plane", gb(max_bytes)),
-        ));
+        let (bytes, max_bytes) = (c.capacity_bytes, usable * superblock_bytes);
+        return fail(key, CheckFault::Capacity { key, bytes, superblocks, superblock_bytes, max_bytes });
     }
     if data + set_aside > usable {
-        return Err(reader.error(
-            "cache.static",
-            format!("cache.static is {}, set aside beside the capacity", gb(c.cache.static_bytes)),
-            format!("at most {} on this geometry", gb((usable - data) * slc)),
-        ));
+        let fault = CheckFault::StaticCache { bytes: c.cache.static_bytes, max_bytes: (usable - data) * slc };
+        return fail("cache.static", fault);
     }
     let dynamic = match c.cache.mode {
         CacheMode::DynamicSlc | CacheMode::HybridSlc => c.cache.dynamic_bytes / slc,
         _ => 0,
     };
     if dynamic + set_aside > usable {
-        let bits = nand.bits_per_cell;
-        let max_bytes = (usable - set_aside) * slc;
-        return Err(reader.error(
-            "cache.dynamic",
-            format!(
-                "cache.dynamic is {} but the drive can hold {} as pSLC",
-                gb(c.cache.dynamic_bytes),
-                gb(max_bytes)
-            ),
-            format!("at most {} on this geometry with {bits} bits a cell", gb(max_bytes)),
-        ));
+        let (bytes, max_bytes) = (c.cache.dynamic_bytes, (usable - set_aside) * slc);
+        let fault = CheckFault::DynamicCache { bytes, max_bytes, bits: nand.bits_per_cell };
+        return fail("cache.dynamic", fault);
     }
     Ok(())
 }

@@ -1,10 +1,10 @@
 //! Every key of a profile, once: its name, its unit or words, its default, and where it goes in a [`Config`].
 
-use super::error::ProfileError;
+use super::error::{PlacedFault, ProfileError, ReadFault};
 use super::nearest::nearest;
 use super::reader::{Reader, Switch};
 use super::units;
-use super::visit::{quoted, Toml, Visit, Visited};
+use super::visit::{quoted, Toml, Visit};
 use crate::config::*;
 use crate::units::{MapUnit, Nanos};
 
@@ -65,24 +65,22 @@ struct Draft {
 /// Every key there is.
 pub fn all() -> Vec<&'static str> {
     let mut keys = Vec::new();
-    let listed = visit(&mut Visit::List(&mut keys), &mut Draft::default());
-    listed.expect("only reading can go wrong");
+    visit(&mut Visit::List(&mut keys), &mut Draft::default());
     keys
 }
 
 /// Keys that are one of several words, and these.
 pub fn words() -> Vec<(&'static str, Vec<&'static str>)> {
     let mut words = Vec::new();
-    let listed = visit(&mut Visit::Words(&mut words), &mut Draft::default());
-    listed.expect("only reading can go wrong");
+    visit(&mut Visit::Words(&mut words), &mut Draft::default());
     words
 }
 
 /// Everything as the keys say, unchecked beyond each key's own form. What is wrong with keys is one error.
 pub fn read(reader: &Reader) -> Result<Config, ProfileError> {
     let mut draft = Draft::default();
-    visit(&mut Visit::Read(reader), &mut draft)?;
-    ProfileError::all(reader.source, reader.faults.take())?;
+    visit(&mut Visit::Read(reader), &mut draft);
+    ProfileError::of(reader.source, reader.faults.take())?;
     let Draft { capacity, capacity_pure_slc, mut config, .. } = draft;
     let bytes = match config.cache.mode {
         CacheMode::PureSlc => capacity_pure_slc.unwrap_or_else(|| {
@@ -107,19 +105,19 @@ pub fn write(config: &Config) -> String {
         config: config.clone(),
     };
     let mut toml = Toml::default();
-    visit(&mut Visit::Write(&mut toml), &mut draft).expect("only reading can go wrong");
+    visit(&mut Visit::Write(&mut toml), &mut draft);
     toml.text
 }
 
 /// Visit the keys in the order in which they are written.
-fn visit(v: &mut Visit, draft: &mut Draft) -> Visited {
+fn visit(v: &mut Visit, draft: &mut Draft) {
     let c = &mut draft.config;
     // Followed when profiles are gathered; what is merged has none.
-    v.key("base", &mut draft.base, |_| Ok(None), |_| None)?;
-    v.key("name", &mut c.name, |r| Ok(r.needed("name")?.text.clone()), |name| Some(quoted(name)))?;
-    v.quantity("capacity", &mut draft.capacity, units::BYTES, None)?;
-    v.optional("capacity_pure_slc", &mut draft.capacity_pure_slc, units::BYTES)?;
-    v.key("link", &mut c.link, read_link, |link| Some(quoted(&link_word(link))))?;
+    v.key("base", &mut draft.base, |_| Ok(None), |_| None);
+    v.key("name", &mut c.name, |r| Ok(r.needed("name")?.text.clone()), |name| Some(quoted(name)));
+    v.quantity("capacity", &mut draft.capacity, units::BYTES, None);
+    v.optional("capacity_pure_slc", &mut draft.capacity_pure_slc, units::BYTES);
+    v.key("link", &mut c.link, read_link, |link| Some(quoted(&link_word(link))));
     let behind_usb = |r: &Reader| {
         let is_given = |key| r.value(key).is_some();
         r.value("link").is_some_and(|link| link.text.starts_with("usb"))
@@ -128,108 +126,106 @@ fn visit(v: &mut Visit, draft: &mut Draft) -> Visited {
             || is_given("usb.behind")
     };
     if let Some(usb) = v.table(&mut c.usb, behind_usb) {
-        v.switch("usb.transport", &mut usb.bulk_only, TRANSPORT)?;
-        v.switch("usb.discard", &mut usb.drops_discards, DISCARD)?;
+        v.switch("usb.transport", &mut usb.bulk_only, TRANSPORT);
+        v.switch("usb.discard", &mut usb.drops_discards, DISCARD);
         v.key("usb.behind", &mut usb.behind, read_behind, |link| {
             link.as_ref().map(|link| quoted(&link_word(link)))
-        })?;
+        });
     }
-    nand(v, &mut c.nand)?;
-    controller(v, &mut c.controller)?;
-    v.word("ftl.gc", &mut c.ftl.gc, Some(VictimRule::Greedy))?;
+    nand(v, &mut c.nand);
+    controller(v, &mut c.controller);
+    v.word("ftl.gc", &mut c.ftl.gc, Some(VictimRule::Greedy));
     v.key("ftl.map_unit", &mut c.nand.map_unit, read_map_unit, |unit| {
         Some(quoted(&units::BYTES.write(unit.size())))
-    })?;
-    v.count("ftl.reserve_superblocks", &mut c.ftl.reserve_superblocks, 3, 1 << 16, None)?;
-    cache(v, &mut c.cache)?;
+    });
+    v.count("ftl.reserve_superblocks", &mut c.ftl.reserve_superblocks, 3, 1 << 16, None);
+    cache(v, &mut c.cache);
     if let Some(power) = v.table(&mut c.power, |r| r.has_table("power")) {
-        v.quantity("power.active", &mut power.active_mw, units::POWER, None)?;
-        v.quantity("power.idle", &mut power.idle_mw, units::POWER, None)?;
-        v.quantity("power.idle_after", &mut power.idle_after, units::TIME, None)?;
-        v.quantity("power.exit", &mut power.exit, units::TIME, Some(Nanos::ZERO))?;
-        v.quantity("power.die_read", &mut power.die_read_mw, units::POWER, None)?;
-        v.quantity("power.die_program", &mut power.die_program_mw, units::POWER, None)?;
-        v.quantity("power.die_erase", &mut power.die_erase_mw, units::POWER, None)?;
-        v.quantity("power.data", &mut power.data_pj_per_byte, units::ENERGY_PER_BYTE, None)?;
+        v.quantity("power.active", &mut power.active_mw, units::POWER, None);
+        v.quantity("power.idle", &mut power.idle_mw, units::POWER, None);
+        v.quantity("power.idle_after", &mut power.idle_after, units::TIME, None);
+        v.quantity("power.exit", &mut power.exit, units::TIME, Some(Nanos::ZERO));
+        v.quantity("power.die_read", &mut power.die_read_mw, units::POWER, None);
+        v.quantity("power.die_program", &mut power.die_program_mw, units::POWER, None);
+        v.quantity("power.die_erase", &mut power.die_erase_mw, units::POWER, None);
+        v.quantity("power.data", &mut power.data_pj_per_byte, units::ENERGY_PER_BYTE, None);
         let idle_mw = power.idle_mw;
         for (state, [table, after, draws, entry, exit, background]) in power.states.iter_mut().zip(STATES) {
             let Some(state) = v.table(state, |r| r.has_table(table)) else { break };
-            v.quantity(after, &mut state.after, units::TIME, None)?;
-            v.quantity(draws, &mut state.draws_mw, units::POWER, Some(idle_mw))?;
-            v.quantity(entry, &mut state.entry, units::TIME, Some(Nanos::ZERO))?;
-            v.quantity(exit, &mut state.exit, units::TIME, Some(Nanos::ZERO))?;
-            v.switch(background, &mut state.background, BACKGROUND)?;
+            v.quantity(after, &mut state.after, units::TIME, None);
+            v.quantity(draws, &mut state.draws_mw, units::POWER, Some(idle_mw));
+            v.quantity(entry, &mut state.entry, units::TIME, Some(Nanos::ZERO));
+            v.quantity(exit, &mut state.exit, units::TIME, Some(Nanos::ZERO));
+            v.switch(background, &mut state.background, BACKGROUND);
         }
     }
     if let Some(heat) = v.table(&mut c.heat, |r| r.has_table("heat")) {
-        thermal(v, heat)?;
+        thermal(v, heat);
     }
     if let Some(wear) = v.table(&mut c.wear, |r| r.has_table("wear")) {
-        v.count("wear.slc_cycles", &mut wear.slc_cycles, 1, 1_000_000, None)?;
-        v.count("wear.native_cycles", &mut wear.native_cycles, 1, 1_000_000, None)?;
+        v.count("wear.slc_cycles", &mut wear.slc_cycles, 1, 1_000_000, None);
+        v.count("wear.native_cycles", &mut wear.native_cycles, 1, 1_000_000, None);
     }
-    host(v, &mut c.host)
+    host(v, &mut c.host);
 }
 
-fn nand(v: &mut Visit, c: &mut Nand) -> Visited {
+fn nand(v: &mut Visit, c: &mut Nand) {
     // Parts were made into the other keys before.
-    v.key("nand.part", &mut (), |_| Ok(()), |_| None)?;
-    v.count("nand.channels", &mut c.channels, 1, 64, None)?;
-    v.count("nand.dies", &mut c.dies, 1, 1024, None)?;
-    v.count("nand.planes", &mut c.planes, 1, 16, None)?;
-    v.count("nand.blocks_per_plane", &mut c.blocks_per_plane, 8, 1 << 20, None)?;
-    v.count("nand.pages_per_block", &mut c.pages_per_block, 1, 1 << 16, None)?;
-    v.quantity("nand.page", &mut c.page_bytes, units::BYTES, None)?;
-    v.count("nand.bits_per_cell", &mut c.bits_per_cell, 1, 5, None)?;
-    v.quantity("nand.bus", &mut c.bus_mts, units::TRANSFERS, None)?;
-    v.switch("nand.plane_reads", &mut c.independent_reads, PLANE_READS)?;
-    v.quantity("nand.slc.read", &mut c.slc.read, units::TIME, None)?;
-    v.quantity("nand.slc.program", &mut c.slc.program, units::TIME, None)?;
-    v.quantity("nand.slc.erase", &mut c.slc.erase, units::TIME, None)?;
-    v.quantity("nand.native.read", &mut c.native.read, units::TIME, None)?;
-    v.quantity("nand.native.program", &mut c.native.program, units::TIME, None)?;
-    v.quantity("nand.native.erase", &mut c.native.erase, units::TIME, None)?;
+    v.key("nand.part", &mut (), |_| Ok(()), |_| None);
+    v.count("nand.channels", &mut c.channels, 1, 64, None);
+    v.count("nand.dies", &mut c.dies, 1, 1024, None);
+    v.count("nand.planes", &mut c.planes, 1, 16, None);
+    v.count("nand.blocks_per_plane", &mut c.blocks_per_plane, 8, 1 << 20, None);
+    v.count("nand.pages_per_block", &mut c.pages_per_block, 1, 1 << 16, None);
+    v.quantity("nand.page", &mut c.page_bytes, units::BYTES, None);
+    v.count("nand.bits_per_cell", &mut c.bits_per_cell, 1, 5, None);
+    v.quantity("nand.bus", &mut c.bus_mts, units::TRANSFERS, None);
+    v.switch("nand.plane_reads", &mut c.independent_reads, PLANE_READS);
+    v.quantity("nand.slc.read", &mut c.slc.read, units::TIME, None);
+    v.quantity("nand.slc.program", &mut c.slc.program, units::TIME, None);
+    v.quantity("nand.slc.erase", &mut c.slc.erase, units::TIME, None);
+    v.quantity("nand.native.read", &mut c.native.read, units::TIME, None);
+    v.quantity("nand.native.program", &mut c.native.program, units::TIME, None);
+    v.quantity("nand.native.erase", &mut c.native.erase, units::TIME, None);
     let none = |r: &Reader| r.instead_of_table("nand.suspend", "none", "program, erase and limit");
-    v.key("nand.suspend", &mut (), none, |_| None)?;
+    v.key("nand.suspend", &mut (), none, |_| None);
     if let Some(suspend) =
         v.table(&mut c.suspend, |r| r.value("nand.suspend").is_none() && r.has_table("nand.suspend"))
     {
-        v.quantity("nand.suspend.program", &mut suspend.program, units::TIME, None)?;
-        v.quantity("nand.suspend.erase", &mut suspend.erase, units::TIME, None)?;
-        v.count("nand.suspend.limit", &mut suspend.limit, 1, 1_000_000, None)?;
+        v.quantity("nand.suspend.program", &mut suspend.program, units::TIME, None);
+        v.quantity("nand.suspend.erase", &mut suspend.erase, units::TIME, None);
+        v.count("nand.suspend.limit", &mut suspend.limit, 1, 1_000_000, None);
     }
-    Ok(())
 }
 
-fn controller(v: &mut Visit, c: &mut Controller) -> Visited {
-    v.key("controller.part", &mut (), |_| Ok(()), |_| None)?;
-    v.quantity("controller.write_buffer", &mut c.write_buffer_bytes, units::BYTES, None)?;
-    v.switch("controller.write_cache", &mut c.write_cache, WRITE_CACHE)?;
-    v.switch("controller.plp", &mut c.power_loss_protection, PLP)?;
-    v.switch("controller.rewrites", &mut c.merges_rewrites, REWRITES)?;
-    v.quantity("controller.flush", &mut c.flush, units::TIME, Some(Nanos::ZERO))?;
-    v.optional_or("none", "controller.slc_write", &mut c.slc_write_bytes_per_s, units::RATE)?;
-    v.optional_or("none", "controller.native_write", &mut c.native_write_bytes_per_s, units::RATE)?;
-    v.optional_or("none", "controller.copy_in", &mut c.copy_in_bytes_per_s, units::RATE)?;
-    v.count("controller.cores", &mut c.cores, 1, 64, None)?;
-    v.quantity("controller.command", &mut c.command, units::TIME, None)?;
-    v.quantity("controller.read", &mut c.read, units::TIME, Some(c.command))?;
-    v.quantity("controller.write", &mut c.write, units::TIME, Some(c.command))?;
-    v.quantity("controller.read_ahead", &mut c.read_ahead_bytes, units::BYTES, Some(0))?;
+fn controller(v: &mut Visit, c: &mut Controller) {
+    v.key("controller.part", &mut (), |_| Ok(()), |_| None);
+    v.quantity("controller.write_buffer", &mut c.write_buffer_bytes, units::BYTES, None);
+    v.switch("controller.write_cache", &mut c.write_cache, WRITE_CACHE);
+    v.switch("controller.plp", &mut c.power_loss_protection, PLP);
+    v.switch("controller.rewrites", &mut c.merges_rewrites, REWRITES);
+    v.quantity("controller.flush", &mut c.flush, units::TIME, Some(Nanos::ZERO));
+    v.optional_or("none", "controller.slc_write", &mut c.slc_write_bytes_per_s, units::RATE);
+    v.optional_or("none", "controller.native_write", &mut c.native_write_bytes_per_s, units::RATE);
+    v.optional_or("none", "controller.copy_in", &mut c.copy_in_bytes_per_s, units::RATE);
+    v.count("controller.cores", &mut c.cores, 1, 64, None);
+    v.quantity("controller.command", &mut c.command, units::TIME, None);
+    v.quantity("controller.read", &mut c.read, units::TIME, Some(c.command));
+    v.quantity("controller.write", &mut c.write, units::TIME, Some(c.command));
+    v.quantity("controller.read_ahead", &mut c.read_ahead_bytes, units::BYTES, Some(0));
     let mut bytes = c.map.map(|map| map.bytes);
-    v.optional_or("dram", "controller.map", &mut bytes, units::BYTES)?;
+    v.optional_or("dram", "controller.map", &mut bytes, units::BYTES);
     if let Some(map) = v.table(&mut c.map, |_| bytes.is_some()) {
         map.bytes = bytes.unwrap_or_default();
-        v.quantity("controller.map_access", &mut map.access, units::TIME, Some(Nanos::ZERO))?;
+        v.quantity("controller.map_access", &mut map.access, units::TIME, Some(Nanos::ZERO));
     }
-    Ok(())
 }
 
-fn cache(v: &mut Visit, c: &mut Cache) -> Visited {
-    v.word("cache.mode", &mut c.mode, None)?;
-    v.word("cache.when_full", &mut c.when_full, Some(WhenFull::DirectThenFold))?;
-    v.quantity("cache.static", &mut c.static_bytes, units::BYTES, Some(0))?;
-    v.quantity("cache.dynamic", &mut c.dynamic_bytes, units::BYTES, Some(0))?;
+fn cache(v: &mut Visit, c: &mut Cache) {
+    v.word("cache.mode", &mut c.mode, None);
+    v.word("cache.when_full", &mut c.when_full, Some(WhenFull::DirectThenFold));
+    v.quantity("cache.static", &mut c.static_bytes, units::BYTES, Some(0));
+    v.quantity("cache.dynamic", &mut c.dynamic_bytes, units::BYTES, Some(0));
     // A cache that is the only way in is used again as it is freed, and gives back what the data in native cells need, from
     // the first byte on, but for a twentieth: there is always a way in.
     let (smallest, shrinks_from, reuse) = match c.when_full.overflow() {
@@ -237,53 +233,51 @@ fn cache(v: &mut Visit, c: &mut Cache) -> Visited {
         Overflow::Switch => (0, 1000, Reuse::AsFreed),
         Overflow::Native => (0, 1000, Reuse::AfterIdle),
     };
-    v.quantity("cache.dynamic_least", &mut c.dynamic_least_bytes, units::BYTES, Some(smallest))?;
-    v.quantity("cache.shrink_from", &mut c.shrink_from_permille, units::SHARE, Some(shrinks_from))?;
-    v.quantity("cache.shrink_to", &mut c.shrink_to_permille, units::SHARE, Some(1000))?;
-    v.quantity("cache.host_share", &mut c.host_share_permille, units::SHARE, Some(500))?;
+    v.quantity("cache.dynamic_least", &mut c.dynamic_least_bytes, units::BYTES, Some(smallest));
+    v.quantity("cache.shrink_from", &mut c.shrink_from_permille, units::SHARE, Some(shrinks_from));
+    v.quantity("cache.shrink_to", &mut c.shrink_to_permille, units::SHARE, Some(1000));
+    v.quantity("cache.host_share", &mut c.host_share_permille, units::SHARE, Some(500));
     let write = |permille: &u32| Some(units::write_decimal(*permille as u64, 1000));
-    v.key("cache.fold_overhead", &mut c.fold_overhead_permille, read_fold_overhead, write)?;
-    v.quantity("cache.fold_below", &mut c.fold_below_bytes, units::BYTES, Some(0))?;
-    v.quantity("cache.fold_batch", &mut c.fold_batch_bytes, units::BYTES, Some(0))?;
-    v.word("cache.reuse", &mut c.reuse, Some(reuse))?;
-    v.switch("cache.dead", &mut c.dead_until_idle, DEAD)?;
+    v.key("cache.fold_overhead", &mut c.fold_overhead_permille, read_fold_overhead, write);
+    v.quantity("cache.fold_below", &mut c.fold_below_bytes, units::BYTES, Some(0));
+    v.quantity("cache.fold_batch", &mut c.fold_batch_bytes, units::BYTES, Some(0));
+    v.word("cache.reuse", &mut c.reuse, Some(reuse));
+    v.switch("cache.dead", &mut c.dead_until_idle, DEAD);
     let table = "threshold and optionally rate and residue";
     let never = |r: &Reader| r.instead_of_table("cache.idle", "never", table);
     let idles = c.idle.is_some();
-    v.key("cache.idle", &mut (), never, |_| (!idles).then(|| quoted("never")))?;
+    v.key("cache.idle", &mut (), never, |_| (!idles).then(|| quoted("never")));
     if let Some(idle) = v.table(&mut c.idle, |r| r.value("cache.idle").is_none() && r.has_table("cache.idle"))
     {
-        v.quantity("cache.idle.threshold", &mut idle.threshold, units::TIME, None)?;
-        v.optional("cache.idle.rate", &mut idle.rate_bytes_per_s, units::RATE)?;
-        v.quantity("cache.idle.residue", &mut idle.residue_bytes, units::BYTES, Some(0))?;
+        v.quantity("cache.idle.threshold", &mut idle.threshold, units::TIME, None);
+        v.optional("cache.idle.rate", &mut idle.rate_bytes_per_s, units::RATE);
+        v.quantity("cache.idle.residue", &mut idle.residue_bytes, units::BYTES, Some(0));
     }
-    Ok(())
 }
 
-fn thermal(v: &mut Visit, c: &mut Thermal) -> Visited {
-    v.quantity("heat.ambient", &mut c.ambient_mc, units::TEMPERATURE, None)?;
-    v.quantity("heat.chips", &mut c.chips_mj_per_k, units::HEAT_CAPACITY, None)?;
-    v.quantity("heat.board", &mut c.board_mj_per_k, units::HEAT_CAPACITY, None)?;
-    v.quantity("heat.chips_to_board", &mut c.chips_to_board_mk_per_w, units::HEAT_RESISTANCE, None)?;
-    v.quantity("heat.board_to_air", &mut c.board_to_air_mk_per_w, units::HEAT_RESISTANCE, None)?;
+fn thermal(v: &mut Visit, c: &mut Thermal) {
+    v.quantity("heat.ambient", &mut c.ambient_mc, units::TEMPERATURE, None);
+    v.quantity("heat.chips", &mut c.chips_mj_per_k, units::HEAT_CAPACITY, None);
+    v.quantity("heat.board", &mut c.board_mj_per_k, units::HEAT_CAPACITY, None);
+    v.quantity("heat.chips_to_board", &mut c.chips_to_board_mk_per_w, units::HEAT_RESISTANCE, None);
+    v.quantity("heat.board_to_air", &mut c.board_to_air_mk_per_w, units::HEAT_RESISTANCE, None);
     for (index, [table, at, until, speed]) in THROTTLES.into_iter().enumerate() {
         let mut step = c.throttle.get(index).copied();
         let Some(step) = v.table(&mut step, |r| r.has_table(table)) else { break };
-        v.quantity(at, &mut step.at_mc, units::TEMPERATURE, None)?;
-        v.quantity(until, &mut step.until_mc, units::TEMPERATURE, None)?;
-        v.quantity(speed, &mut step.share_permille, units::SHARE, None)?;
+        v.quantity(at, &mut step.at_mc, units::TEMPERATURE, None);
+        v.quantity(until, &mut step.until_mc, units::TEMPERATURE, None);
+        v.quantity(speed, &mut step.share_permille, units::SHARE, None);
         c.throttle.truncate(index);
         c.throttle.push(*step);
     }
-    Ok(())
 }
 
-fn host(v: &mut Visit, c: &mut Host) -> Visited {
+fn host(v: &mut Visit, c: &mut Host) {
     let is_any_given = |r: &Reader, keys: &[&str]| keys.iter().any(|key| r.value(key).is_some());
     if let Some(cpu) = v.table(&mut c.cpu, |r| is_any_given(r, &["host.cores", "host.read", "host.write"])) {
-        v.count("host.cores", &mut cpu.cores, 1, 256, None)?;
-        v.quantity("host.read", &mut cpu.read, units::TIME, None)?;
-        v.quantity("host.write", &mut cpu.write, units::TIME, None)?;
+        v.count("host.cores", &mut cpu.cores, 1, 256, None);
+        v.quantity("host.read", &mut cpu.read, units::TIME, None);
+        v.quantity("host.write", &mut cpu.write, units::TIME, None);
     }
     if let Some(cache) =
         v.table(&mut c.page_cache, |r| is_any_given(r, &["host.page_cache", "host.driver_cache"]))
@@ -291,64 +285,55 @@ fn host(v: &mut Visit, c: &mut Host) -> Visited {
         // One for what is not direct, or one before everything; the other keys are of either.
         let size = |driver: bool| (cache.driver == driver).then_some(cache.bytes);
         let (mut page, mut driver) = (size(false), size(true));
-        v.optional("host.page_cache", &mut page, units::BYTES)?;
-        v.optional("host.driver_cache", &mut driver, units::BYTES)?;
+        v.optional("host.page_cache", &mut page, units::BYTES);
+        v.optional("host.driver_cache", &mut driver, units::BYTES);
         cache.driver = driver.is_some();
         cache.bytes = driver.or(page).unwrap_or_default();
-        v.quantity("host.background", &mut cache.background_bytes, units::BYTES, Some(cache.bytes / 10))?;
-        v.quantity("host.dirty", &mut cache.dirty_bytes, units::BYTES, Some(cache.bytes / 5))?;
-        v.quantity("host.request", &mut cache.request_bytes, units::BYTES, Some(512 << 10))?;
-        v.count("host.depth", &mut cache.depth, 1, 4096, Some(32))?;
-        v.quantity("host.memory", &mut cache.memory_bytes_per_s, units::RATE, Some(10_000_000_000))?;
+        v.quantity("host.background", &mut cache.background_bytes, units::BYTES, Some(cache.bytes / 10));
+        v.quantity("host.dirty", &mut cache.dirty_bytes, units::BYTES, Some(cache.bytes / 5));
+        v.quantity("host.request", &mut cache.request_bytes, units::BYTES, Some(512 << 10));
+        v.count("host.depth", &mut cache.depth, 1, 4096, Some(32));
+        v.quantity("host.memory", &mut cache.memory_bytes_per_s, units::RATE, Some(10_000_000_000));
     }
-    Ok(())
 }
 
-fn read_map_unit(reader: &Reader) -> Result<MapUnit, ProfileError> {
+fn read_map_unit(reader: &Reader) -> Result<MapUnit, PlacedFault> {
     let key = "ftl.map_unit";
     if reader.value(key).is_none() {
         return Ok(MapUnit::default());
     }
     let bytes = reader.quantity(key, units::BYTES)?;
-    MapUnit::try_from(bytes).map_err(|_| {
-        let hint = "4KiB, 8KiB, 16KiB, 32KiB or 64KiB; 4KiB in most drives".into();
-        reader.error(key, format!("{key} is {}", units::BYTES.write(bytes)), hint)
-    })
+    MapUnit::try_from(bytes).map_err(|_| reader.at(key, ReadFault::MapUnit { bytes }))
 }
 
-fn read_fold_overhead(reader: &Reader) -> Result<u32, ProfileError> {
+fn read_fold_overhead(reader: &Reader) -> Result<u32, PlacedFault> {
     let key = "cache.fold_overhead";
     let Some(value) = reader.value(key) else { return Ok(1000) };
     match units::ratio(&value.text) {
-        Ok(permille) => Ok(permille.min(u32::MAX as u64) as u32),
-        Err(wrong) => Err(reader.error(key, wrong.what, "1.0 is the cost of a direct write".into())),
+        Some(permille) => Ok(permille.min(u32::MAX as u64) as u32),
+        None => Err(reader.at(key, ReadFault::Ratio { text: value.text.clone() })),
     }
 }
 
-fn read_behind(reader: &Reader) -> Result<Option<Link>, ProfileError> {
-    match reader.value("usb.behind") {
+fn read_behind(reader: &Reader) -> Result<Option<Link>, PlacedFault> {
+    let key = "usb.behind";
+    match reader.value(key) {
         None => Ok(None),
         Some(value) if value.text.starts_with("usb") => {
-            let hint = "a link of SATA or PCIe, such as sata600; one bridge is enough".into();
-            Err(reader.error("usb.behind", format!("usb.behind is \"{}\"", value.text), hint))
+            Err(reader.at(key, ReadFault::BridgeBehindBridge { text: value.text.clone() }))
         }
-        Some(value) => link_of("usb.behind", &value.text, reader).map(Some),
+        Some(value) => link_of(key, &value.text, reader).map(Some),
     }
 }
 
-fn read_link(reader: &Reader) -> Result<Link, ProfileError> {
+fn read_link(reader: &Reader) -> Result<Link, PlacedFault> {
     link_of("link", &reader.needed("link")?.text, reader)
 }
 
-fn link_of(key: &'static str, text: &str, reader: &Reader) -> Result<Link, ProfileError> {
+fn link_of(key: &'static str, text: &str, reader: &Reader) -> Result<Link, PlacedFault> {
     parse_link(text).ok_or_else(|| {
         let near = nearest(text, LINKS.iter().copied());
-        let meant = near.map_or(String::new(), |near| format!("did you mean \"{near}\"? "));
-        let hint = format!(
-            "{meant}SATA: sata150, sata300, sata600; PCIe: pcie1 to pcie6 with x1, x2, x4, x8 or x16; \
-             USB: usb5g, usb10g, usb20g"
-        );
-        reader.error(key, format!("{key} is \"{text}\", which is unknown"), hint)
+        reader.at(key, ReadFault::UnknownLink { key, text: text.to_string(), near })
     })
 }
 

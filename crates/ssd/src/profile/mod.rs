@@ -12,7 +12,7 @@ mod source;
 pub(crate) mod units;
 mod visit;
 
-pub use error::ProfileError;
+pub use error::{codes, CheckFault, PlacedFault, ProfileError, ProfileFault, ReadFault};
 pub use nearest::nearest;
 
 use crate::config::Config;
@@ -69,8 +69,7 @@ fn read(
     for (key, value) in &flat.values {
         if !names.contains(&key.as_str()) {
             let near = nearest(key, names.iter().copied());
-            let message = format!("unknown key {key}");
-            faults.push(ProfileError::new(&value.origin, message, meant(near)));
+            faults.push(value.fault(ReadFault::UnknownKey { key: key.clone(), near }));
         }
     }
     for (key, value) in &flat.provenance {
@@ -78,22 +77,15 @@ fn read(
         let is_known = names.iter().any(|name| name == key || name.starts_with(&table));
         if !is_known && !flat.values.contains_key(key) {
             let near = nearest(key, names.iter().copied());
-            let message = format!("[provenance] names the unknown key {key}");
-            faults.push(ProfileError::new(&value.origin, message, meant(near)));
+            faults.push(value.fault(ReadFault::UnknownProvenance { key: key.clone(), near }));
         }
     }
     let reader = reader::Reader { flat: &flat, source, faults: faults.into() };
     let config = keys::read(&reader)?;
     check::check(&config, &reader, is_run)?;
-    ProfileError::all(source, reader.faults.take())?;
+    ProfileError::of(source, reader.faults.take())?;
     let provenance = flat.provenance.into_iter().map(|(key, value)| (key, value.text)).collect();
     Ok(Profile { config, provenance })
-}
-
-fn meant(near: Option<&str>) -> String {
-    near.map_or("pslc drives show aldrin-pro-2tb prints every key".into(), |near| {
-        format!("did you mean {near}?")
-    })
 }
 
 /// Keys and values as they are written in a profile and those it is based on, with what overrides them, before anything

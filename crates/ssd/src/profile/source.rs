@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use toml::de::{DeTable, DeValue};
 
-use super::error::{Origin, ProfileError};
+use super::error::{Origin, PlacedFault, ReadFault};
 use crate::config::WhenFull;
 use crate::words::Words;
 
@@ -25,6 +25,11 @@ impl Value {
             None => "given".into(),
         };
         Value { text, quoted: true, origin: self.origin.clone() }
+    }
+
+    /// A fault at its place.
+    pub fn fault(&self, what: ReadFault) -> PlacedFault {
+        self.origin.clone().fault(what)
     }
 }
 
@@ -145,7 +150,7 @@ pub fn gather(
     library: &dyn Fn(&str) -> Option<String>,
     overrides: &[(String, String)],
     derived: bool,
-) -> Result<Flat, ProfileError> {
+) -> Result<Flat, PlacedFault> {
     let mut chain = vec![parse(source, text)?];
     let mut names = vec![source.to_string()];
     while let Some(base) = chain.last().and_then(|flat| flat.values.get("base")).cloned() {
@@ -158,22 +163,15 @@ pub fn gather(
             false => (base.text.clone(), format!("{}.toml", base.text)),
         };
         if names.contains(&name) || names.contains(&base.text) {
-            let path = format!("{} -> {}", names.join(" -> "), name);
-            return Err(ProfileError::new(
-                &base.origin,
-                format!("base goes round in a circle: {path}"),
-                "base one of them on nothing".into(),
-            ));
+            names.push(name);
+            return Err(base.fault(ReadFault::BaseCircle { names }));
         }
         let Some(text) = library(&key) else {
-            let (what, hint) = match file {
-                true => ("file that can be read", "a path is seen from the file that names it"),
-                false => {
-                    ("known profile", "`pslc drives` lists the profiles; a file is named with a / or .toml")
-                }
-            };
-            let message = format!("base is \"{}\", which is no {what}", base.text);
-            return Err(ProfileError::new(&base.origin, message, hint.into()));
+            let text = base.text.clone();
+            return Err(base.fault(match file {
+                true => ReadFault::BaseUnreadable { path: text },
+                false => ReadFault::BaseUnknown { name: text },
+            }));
         };
         chain.push(parse(&name, &text)?);
         names.push(name);
@@ -182,9 +180,7 @@ pub fn gather(
     for (key, text) in overrides {
         if key == "base" {
             let origin = Origin { source: format!("{key}={text}"), line: None };
-            let message = "base is a key of profiles alone, not of a drive's name".to_string();
-            let hint = format!("name that drive (sim:{text},...), or write a profile: base = \"{text}\"");
-            return Err(ProfileError::new(&origin, message, hint));
+            return Err(origin.fault(ReadFault::BaseOverride { name: text.clone() }));
         }
         let key = if PARTS.contains(&key.as_str()) { format!("{key}.part") } else { key.clone() };
         let origin = Origin { source: format!("{key}={text}"), line: None };
@@ -211,17 +207,13 @@ fn beside(source: &str, path: &str) -> String {
     folder.join(path).to_string_lossy().into_owned()
 }
 
-fn parse(source: &str, text: &str) -> Result<Flat, ProfileError> {
+fn parse(source: &str, text: &str) -> Result<Flat, PlacedFault> {
     let ends: Vec<usize> = text.match_indices('\n').map(|(at, _)| at).collect();
     let line_of = |at: usize| ends.partition_point(|end| *end < at) + 1;
     let table = DeTable::parse(text).map_err(|error| {
         let line = error.span().map_or(1, |span| line_of(span.start));
         let origin = Origin { source: source.to_string(), line: Some(line) };
-        ProfileError::new(
-            &origin,
-            error.message().to_string(),
-            "profiles are TOML; text goes in quotes: capacity = \"2000GB\"".into(),
-        )
+        origin.fault(ReadFault::Syntax { message: error.message().to_string() })
     })?;
     let mut flat = Flat::default();
     let mut open = vec![(String::new(), table.get_ref())];
@@ -240,13 +232,7 @@ fn parse(source: &str, text: &str) -> Result<Flat, ProfileError> {
                 DeValue::String(text) => (text.to_string(), true),
                 DeValue::Integer(number) => (number.to_string(), false),
                 DeValue::Float(number) => (number.to_string(), false),
-                _ => {
-                    return Err(ProfileError::new(
-                        &origin,
-                        format!("{name} is neither text nor a number"),
-                        "see `pslc drives show NAME` for a whole profile".into(),
-                    ))
-                }
+                _ => return Err(origin.fault(ReadFault::NeitherTextNorNumber { key: name })),
             };
             let value = Value { text, quoted, origin };
             let name = if PARTS.contains(&name.as_str()) { format!("{name}.part") } else { name };

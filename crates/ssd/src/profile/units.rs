@@ -1,10 +1,16 @@
 //! Quantities as people write them: `"691GB"`, `"185us"`, `"1200MT/s"`, `"54%"`. Decimals are read exactly.
 
-/// What is wrong with a text, and how it should be.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wrong {
-    pub what: String,
-    pub hint: String,
+/// Why a text is no quantity.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum QuantityError {
+    #[error("does not begin with a number")]
+    NoNumber,
+    #[error("has no unit")]
+    NoUnit,
+    #[error("has an unknown unit, \"{unit}\"")]
+    UnknownUnit { unit: String },
+    #[error("is not a whole number of the smallest unit, or too large")]
+    NotWhole,
 }
 
 /// A kind of quantity: how it is read, as a whole number of the smallest unit, and how it is written.
@@ -12,7 +18,7 @@ pub struct Wrong {
 pub struct Form {
     units: &'static [(&'static str, u64)],
     /// For an error.
-    example: &'static str,
+    pub example: &'static str,
     write: fn(u64, &'static [(&'static str, u64)]) -> String,
 }
 
@@ -76,8 +82,8 @@ pub const HEAT_CAPACITY: Form = form(&[("J/K", 1000)], "\"6J/K\"", decimal);
 pub const HEAT_RESISTANCE: Form = form(&[("K/W", 1000)], "\"12K/W\"", decimal);
 
 impl Form {
-    pub fn read(&self, text: &str) -> Result<u64, Wrong> {
-        quantity(text, self.units, self.example)
+    pub fn read(&self, text: &str) -> Result<u64, QuantityError> {
+        quantity(text, self.units)
     }
 
     pub fn write(&self, value: u64) -> String {
@@ -86,29 +92,24 @@ impl Form {
 }
 
 /// A plain number of thousandths: `1.5` is 1500.
-pub fn ratio(text: &str) -> Result<u64, Wrong> {
-    quantity(&format!("{text}x"), &[("x", 1_000)], "1.5").map_err(|wrong| Wrong {
-        what: format!("{text} is not a ratio such as 1.5 (at most three decimals)"),
-        ..wrong
-    })
+pub fn ratio(text: &str) -> Option<u64> {
+    quantity(&format!("{text}x"), &[("x", 1_000)]).ok()
 }
 
 /// A number with one of the units, as a whole number of the smallest.
-fn quantity(text: &str, units: &[(&str, u64)], example: &str) -> Result<u64, Wrong> {
-    let wrong =
-        |what: &str| Wrong { what: format!("\"{text}\" {what}"), hint: format!("write it as {example}") };
+fn quantity(text: &str, units: &[(&str, u64)]) -> Result<u64, QuantityError> {
     let split = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
     let (number, unit) = (&text[..split], text[split..].trim_start());
     if number.is_empty() {
-        return Err(wrong("does not begin with a number"));
+        return Err(QuantityError::NoNumber);
     }
     if unit.is_empty() {
-        return Err(wrong("has no unit"));
+        return Err(QuantityError::NoUnit);
     }
     let Some(&(_, scale)) = units.iter().find(|(name, _)| *name == unit) else {
-        return Err(wrong(&format!("has an unknown unit, \"{unit}\"")));
+        return Err(QuantityError::UnknownUnit { unit: unit.to_string() });
     };
-    exact(number, scale).ok_or_else(|| wrong("is not a whole number of the smallest unit, or too large"))
+    exact(number, scale).ok_or(QuantityError::NotWhole)
 }
 
 /// A decimal number times `scale`, where that is a whole number that fits.
@@ -175,7 +176,7 @@ mod tests {
         assert_eq!(TIME.read("2.915ms"), Ok(2_915_000));
         assert_eq!(BYTES.read("1.5KiB"), Ok(1536));
         assert_eq!(SHARE.read("2.5%"), Ok(25));
-        assert_eq!(ratio("2.6"), Ok(2600));
+        assert_eq!(ratio("2.6"), Some(2600));
         assert_eq!(TRANSFERS.read("1200MT/s"), Ok(1200));
     }
 

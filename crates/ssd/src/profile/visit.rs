@@ -1,7 +1,7 @@
 //! A visit to every key of a profile: to read it into a configuration, to write it out, or to list it or the words it may
 //! be. So each key is said once, in `keys.rs`.
 
-use super::error::ProfileError;
+use super::error::PlacedFault;
 use super::reader::{Reader, Switch};
 use super::units::Form;
 use crate::units::Nanos;
@@ -61,17 +61,15 @@ impl Number for Nanos {
     }
 }
 
-pub type Visited = Result<(), ProfileError>;
-
 impl Visit<'_> {
     /// A key, read and written in its own way; `write` gives TOML, or nothing where the key is left out.
     pub fn key<T>(
         &mut self,
         key: &'static str,
         value: &mut T,
-        read: impl FnOnce(&Reader) -> Result<T, ProfileError>,
+        read: impl FnOnce(&Reader) -> Result<T, PlacedFault>,
         write: impl FnOnce(&T) -> Option<String>,
-    ) -> Visited {
+    ) {
         match self {
             Visit::Read(reader) => match read(reader) {
                 Ok(parsed) => *value = parsed,
@@ -86,31 +84,24 @@ impl Visit<'_> {
             Visit::List(keys) => keys.push(key),
             Visit::Words(_) => {}
         }
-        Ok(())
     }
 
     /// A quantity; needed where it has no default.
-    pub fn quantity<T: Number>(
-        &mut self,
-        key: &'static str,
-        value: &mut T,
-        form: Form,
-        default: Option<T>,
-    ) -> Visited {
+    pub fn quantity<T: Number>(&mut self, key: &'static str, value: &mut T, form: Form, default: Option<T>) {
         let read = |reader: &Reader| match (reader.value(key), default) {
             (None, Some(default)) => Ok(default),
             _ => reader.quantity(key, form).map(T::from_u64),
         };
-        self.key(key, value, read, |value| Some(quoted(&form.write(value.to_u64()))))
+        self.key(key, value, read, |value| Some(quoted(&form.write(value.to_u64()))));
     }
 
     /// A quantity that may be left out.
-    pub fn optional<T: Number>(&mut self, key: &'static str, value: &mut Option<T>, form: Form) -> Visited {
+    pub fn optional<T: Number>(&mut self, key: &'static str, value: &mut Option<T>, form: Form) {
         let read = |reader: &Reader| match reader.value(key) {
             None => Ok(None),
             Some(_) => reader.quantity(key, form).map(|number| Some(T::from_u64(number))),
         };
-        self.key(key, value, read, |value| value.map(|value| quoted(&form.write(value.to_u64()))))
+        self.key(key, value, read, |value| value.map(|value| quoted(&form.write(value.to_u64()))));
     }
 
     /// A quantity, or the word for none, which it is where it is left out.
@@ -120,7 +111,7 @@ impl Visit<'_> {
         key: &'static str,
         value: &mut Option<T>,
         form: Form,
-    ) -> Visited {
+    ) {
         let read = |reader: &Reader| match reader.value(key) {
             Some(value) if value.text != none => reader.quantity(key, form).map(|n| Some(T::from_u64(n))),
             _ => Ok(None),
@@ -129,41 +120,34 @@ impl Visit<'_> {
             Some(value) => quoted(&form.write(value.to_u64())),
             None => quoted(none),
         };
-        self.key(key, value, read, |value| Some(write(value)))
+        self.key(key, value, read, |value| Some(write(value)));
     }
 
     /// A whole number; needed where it has no default.
-    pub fn count(
-        &mut self,
-        key: &'static str,
-        value: &mut u32,
-        min: u32,
-        max: u32,
-        default: Option<u32>,
-    ) -> Visited {
+    pub fn count(&mut self, key: &'static str, value: &mut u32, min: u32, max: u32, default: Option<u32>) {
         let read = |reader: &Reader| match (reader.value(key), default) {
             (None, Some(default)) => Ok(default),
             _ => reader.count(key, min, max),
         };
-        self.key(key, value, read, |value| Some(value.to_string()))
+        self.key(key, value, read, |value| Some(value.to_string()));
     }
 
     /// One of the words of an enum; needed where it has no default.
-    pub fn word<T: Words>(&mut self, key: &'static str, value: &mut T, default: Option<T>) -> Visited {
+    pub fn word<T: Words>(&mut self, key: &'static str, value: &mut T, default: Option<T>) {
         if let Visit::Words(list) = self {
             list.push((key, T::ALL.iter().map(|value| value.word()).collect()));
         }
-        self.key(key, value, |reader| reader.word(key, default), |value| Some(quoted(value.word())))
+        self.key(key, value, |reader| reader.word(key, default), |value| Some(quoted(value.word())));
     }
 
     /// One of two words.
-    pub fn switch(&mut self, key: &'static str, value: &mut bool, words: Switch) -> Visited {
+    pub fn switch(&mut self, key: &'static str, value: &mut bool, words: Switch) {
         if let Visit::Words(list) = self {
             list.push((key, words.iter().map(|(word, _)| *word).collect()));
         }
         let name =
             |value: bool| words.iter().find(|(_, other)| *other == value).expect("either has a name").0;
-        self.key(key, value, |reader| reader.switch(key, words), |value| Some(quoted(name(*value))))
+        self.key(key, value, |reader| reader.switch(key, words), |value| Some(quoted(name(*value))));
     }
 
     /// A table that may be left out; what is inside it where it is there.

@@ -13,10 +13,11 @@ use std::io::{self, Seek, SeekFrom, Write};
 use serde::{Deserialize, Serialize};
 
 use crate::cell_mode::CellMode;
+use crate::codes;
 use crate::config::Config;
 use crate::host::Machine;
 use crate::processors::share;
-use crate::profile;
+use crate::profile::{self, ProfileError};
 use crate::units::Nanos;
 
 /// Of the form of everything after the header. Whoever changes what any part of a drive consists of raises it: a test
@@ -54,25 +55,64 @@ pub struct About {
     pub profile: String,
 }
 
-/// Why bytes are no drive.
+/// Why bytes are no drive. A part is `profile` or `state`, or the header before them.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StateError {
     #[error("it is no drive file of pslc")]
     Foreign,
-    #[error("it is of format {0}, and this pslc reads format {VERSION}")]
-    Version(u32),
+    #[error("it is of format {version}, and this pslc reads format {VERSION}")]
+    TooNew { version: u32 },
+    #[error("it is of format {version}, and this pslc reads format {VERSION}")]
+    TooOld { version: u32 },
     #[error("it is cut: {bytes_found} bytes of {whole}")]
     Cut { bytes_found: u64, whole: u64 },
-    #[error("{0} bytes follow its end")]
-    Longer(u64),
+    #[error("{bytes} bytes follow its end")]
+    Longer { bytes: u64 },
     #[error("its {part} has {bytes} bytes; the limit for this drive is {limit}")]
     TooLarge { part: &'static str, bytes: u64, limit: u64 },
-    #[error("its {0} is damaged: the checksum is another")]
-    Damaged(&'static str),
-    #[error("its {0} has the right checksum and cannot be understood: {1}")]
-    Strange(&'static str, String),
-    #[error("its {0} cannot be that of this drive, though the checksum is right")]
-    Inconsistent(&'static str),
+    #[error("its {part} is damaged: the checksum is another")]
+    Damaged { part: &'static str },
+    /// The words are those of the deserializer.
+    #[error("its {part} has the right checksum and cannot be understood: {message}")]
+    Strange { part: &'static str, message: String },
+    #[error("its profile has the right checksum and cannot be understood: {0}")]
+    Profile(ProfileError),
+    /// What does not fit is a part of the machine.
+    #[error("its {part} cannot be that of this drive, though the checksum is right")]
+    Inconsistent { part: &'static str },
+}
+
+codes!(StateError {
+    Foreign => "drive-foreign",
+    TooNew => "drive-too-new",
+    TooOld => "drive-too-old",
+    Cut => "drive-cut",
+    Longer => "drive-longer",
+    TooLarge => "drive-part-too-large",
+    Damaged => "drive-damaged",
+    Strange => "drive-not-understood",
+    Profile => "drive-bad-profile",
+    Inconsistent => "drive-inconsistent",
+});
+
+impl StateError {
+    /// What to do next.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::Foreign => "pslc drives create FILE --like NAME makes one",
+            Self::TooNew { .. } => "use the pslc that wrote it, or a later one",
+            Self::TooOld { .. } => "use the pslc that wrote it; drives are not carried over to later formats",
+            Self::Cut { .. }
+            | Self::Longer { .. }
+            | Self::TooLarge { .. }
+            | Self::Damaged { .. }
+            | Self::Strange { .. }
+            | Self::Profile(_)
+            | Self::Inconsistent { .. } => {
+                "take a copy of before, or make a new drive: pslc drives create FILE --like NAME"
+            }
+        }
+    }
 }
 
 /// Write a drive. `out` is at its beginning, and is at its end afterwards.
@@ -109,31 +149,30 @@ pub fn check_length(bytes: &[u8]) -> Result<(), StateError> {
     };
     too_large(0, MAX_PROFILE_BYTES)?;
     let about = about(&bytes[HEADER..HEADER + lengths[0] as usize], checksums[0])?;
-    let config = described(&about).map_err(|error| StateError::Strange(PARTS[0], error))?;
+    let config = described(&about).map_err(StateError::Profile)?;
     let pages = config.nand.superblocks() as u64 * config.nand.superblock_pages(CellMode::Native);
     too_large(1, FREE_STATE_BYTES + MAX_PAGE_STATE_BYTES * pages)
 }
 
-fn described(about: &About) -> Result<Config, String> {
-    let loaded = profile::load("its profile", &about.profile, &|_| None, &[]);
-    loaded.map(|profile| profile.config).map_err(|error| error.to_string())
+fn described(about: &About) -> Result<Config, ProfileError> {
+    profile::load("its profile", &about.profile, &|_| None, &[]).map(|profile| profile.config)
 }
 
 /// As [`read`], of a drive that `config` describes.
 pub fn read_as(
     bytes: &[u8],
-    config: impl FnOnce(&About) -> Result<Config, String>,
+    config: impl FnOnce(&About) -> Result<Config, ProfileError>,
 ) -> Result<Kept, StateError> {
     let Header { lengths, checksums } = header(bytes)?;
     let (first, state) = bytes[HEADER..].split_at(lengths[0] as usize);
     let about = about(first, checksums[0])?;
     if checksum(state) != checksums[1] {
-        return Err(StateError::Damaged(PARTS[1]));
+        return Err(StateError::Damaged { part: PARTS[1] });
     }
-    let config = config(&about).map_err(|error| StateError::Strange(PARTS[0], error))?;
+    let config = config(&about).map_err(StateError::Profile)?;
     let (now, machine): (Nanos, Machine) =
-        postcard::from_bytes(state).map_err(|error| StateError::Strange(PARTS[1], error.to_string()))?;
-    machine.check(&config, now).map_err(|part| StateError::Inconsistent(part.0))?;
+        postcard::from_bytes(state).map_err(|error| strange(PARTS[1], error))?;
+    machine.check(&config, now).map_err(|part| StateError::Inconsistent { part: part.0 })?;
     Ok(Kept { about, now, machine })
 }
 
@@ -173,10 +212,14 @@ fn header(bytes: &[u8]) -> Result<Header, StateError> {
     };
     let word = |at: usize| u32::from_le_bytes(header[at..at + 4].try_into().expect("four bytes"));
     if crc32fast::hash(&header[..HEADER - 4]) != word(HEADER - 4) {
-        return Err(StateError::Damaged("header"));
+        return Err(StateError::Damaged { part: "header" });
     }
     if word(8) != VERSION {
-        return Err(StateError::Version(word(8)));
+        let version = word(8);
+        return Err(match version > VERSION {
+            true => StateError::TooNew { version },
+            false => StateError::TooOld { version },
+        });
     }
     let length = |part: usize| word(12 + 12 * part) as u64 | (word(16 + 12 * part) as u64) << 32;
     let lengths = [length(0), length(1)];
@@ -185,7 +228,7 @@ fn header(bytes: &[u8]) -> Result<Header, StateError> {
         return Err(StateError::Cut { bytes_found, whole });
     }
     if bytes_found > whole {
-        return Err(StateError::Longer(bytes_found - whole));
+        return Err(StateError::Longer { bytes: bytes_found - whole });
     }
     Ok(Header { lengths, checksums: [word(20), word(32)] })
 }
@@ -193,9 +236,14 @@ fn header(bytes: &[u8]) -> Result<Header, StateError> {
 /// What the first part says, undamaged.
 fn about(bytes: &[u8], sum: u32) -> Result<About, StateError> {
     if checksum(bytes) != sum {
-        return Err(StateError::Damaged(PARTS[0]));
+        return Err(StateError::Damaged { part: PARTS[0] });
     }
-    postcard::from_bytes(bytes).map_err(|error| StateError::Strange(PARTS[0], error.to_string()))
+    postcard::from_bytes(bytes).map_err(|error| strange(PARTS[0], error))
+}
+
+/// Bytes of a part that are none, with the right checksum.
+fn strange(part: &'static str, error: postcard::Error) -> StateError {
+    StateError::Strange { part, message: error.to_string() }
 }
 
 /// Of long bytes each processor sums a share.

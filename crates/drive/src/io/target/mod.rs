@@ -1,17 +1,26 @@
 //! A file or a device as a target: the clock is the wall's, requests are the system's.
+//!
+//! ```text
+//!   files      what requests are made on       content    what they write, and what they read of it
+//!   layout     a new file is written once      check      jobs that cannot be
+//!   counters   what is moved
+//! ```
+
+mod check;
+mod content;
+mod counters;
+mod files;
+mod layout;
 
 use std::collections::VecDeque;
 use std::fs::File;
-#[cfg(target_os = "linux")]
-use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};
 
-use pslc_load::job::{self, Data, Ground, Job, Mix, Sizes, SyncMode};
-use pslc_load::verify::{Stamp, Verify};
-use pslc_load::{run, Completion, Next, Observer, Progress, Purpose, Target, TargetError, Usage, Verdict};
+use pslc_load::job::{Data, Job, SyncMode};
+use pslc_load::verify::Verify;
+use pslc_load::{Completion, Observer, Purpose, Target, TargetError, Usage, Verdict};
 use pslc_ssd::{Nanos, Op, Request};
 
-use crate::error::UnfitJob;
 use crate::io::arena::Arena;
 use crate::io::clock::Watchdog;
 use crate::io::data::Maker;
@@ -24,14 +33,11 @@ use crate::io::stat::DeviceStat;
 use crate::io::Mark;
 use crate::io::Written;
 use crate::sys::{self, Raw};
-
-/// How TRIM is said to what is underneath.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Trim {
-    PunchHole,
-    #[cfg(target_os = "linux")]
-    Discard,
-}
+use counters::Counters;
+#[cfg(target_os = "linux")]
+use files::discard;
+pub(crate) use files::Trim;
+use layout::extends;
 
 pub struct RealTarget {
     /// Past the page cache and through it; the first is absent where the file system refuses it.
@@ -72,12 +78,7 @@ pub struct RealTarget {
     /// Requests that were done at once.
     ready: VecDeque<Done>,
     under_way: u32,
-    moved: [u64; 3],
-    /// The device underneath, where it is known.
-    stat: Option<DeviceStat>,
-    /// What the system counts, and until when that is fresh enough.
-    counted: [u64; COLUMNS.len() - OWN],
-    fresh_until: Nanos,
+    counters: Counters,
     /// Dropped last: it tells when the file was written for the last time.
     #[cfg(target_os = "linux")]
     mark: Option<Mark>,
@@ -99,28 +100,6 @@ struct Slot {
     /// When the system had the request.
     submitted: Nanos,
 }
-
-/// So many files may be opened for workers: a process has a limit, and needs some for itself.
-#[cfg(target_os = "linux")]
-const MOST_OPENED: usize = 256;
-
-/// Bytes of a request by which a file is laid out.
-const LAYOUT_BYTES: u64 = 1 << 20;
-
-/// What is counted here, and then what the device counts.
-const COLUMNS: [&str; 6] = [
-    "host_read_bytes_total",
-    "host_write_bytes_total",
-    "host_trim_bytes_total",
-    "cpu_ns_total",
-    "device_read_bytes_total",
-    "device_write_bytes_total",
-];
-/// Columns that are counted here.
-const OWN: usize = 3;
-/// The other ones are of the system, which takes microseconds to tell them. A bin may be a single request, so they are
-/// asked for no more often than this.
-const FRESH: Nanos = Nanos::from_millis(1);
 
 impl RealTarget {
     pub(crate) fn new(
@@ -157,10 +136,7 @@ impl RealTarget {
             not_laid_out: None,
             ready: VecDeque::new(),
             under_way: 0,
-            moved: [0; 3],
-            stat: None,
-            counted: [0; COLUMNS.len() - OWN],
-            fresh_until: Nanos::ZERO,
+            counters: Counters::default(),
             #[cfg(target_os = "linux")]
             mark: None,
         }
@@ -193,7 +169,7 @@ impl RealTarget {
 
     /// Record what the device underneath moves for everyone, too.
     pub fn watch(&mut self, stat: DeviceStat) {
-        self.stat = Some(stat);
+        self.counters.watch(stat);
     }
 
     /// The engine of the last run.
@@ -211,84 +187,6 @@ impl RealTarget {
         self.written.is_known()
     }
 
-    /// Write all of the file, past the cache where that can be had, and tell the drive to forget it where the system can:
-    /// then it is as after an allocation, but for what has become of the drive.
-    fn lay_out(&mut self, observer: &mut dyn Observer) -> Option<TargetError> {
-        let direct = self.direct.is_some() as u8;
-        let whole = self.capacity / LAYOUT_BYTES * LAYOUT_BYTES;
-        let moved = self.moved;
-        for (bs, offset, size) in
-            [(LAYOUT_BYTES, 0, whole), (self.capacity - whole, whole, self.capacity - whole)]
-        {
-            if size > 0 {
-                let text = format!(
-                    "[layout]\nrw=write\nbs={bs}\ndirect={direct}\nend_fsync=1\noffset={offset}\nsize={size}\n"
-                );
-                let jobs = job::parse("layout", &text, &[], Ground::Real, self.capacity, &|_| None);
-                let recording = run(self, &jobs.expect("our own words"), 0, &mut Layout(observer));
-                if recording.error.is_some() {
-                    return recording.error;
-                }
-            }
-        }
-        // SAFETY: the file stays open.
-        let file = unsafe { sys::borrowed(sys::raw(&self.buffered)) };
-        // Where it cannot be told, the drive keeps what was written.
-        let _ = sys::trim(file, 0, self.capacity);
-        self.laid_out = self.capacity;
-        (self.written, self.moved) = (Written::none(self.capacity), moved);
-        None
-    }
-
-    /// What would fail at the first request.
-    pub fn check(&self, jobs: &[Job]) -> Result<(), UnfitJob> {
-        for job in jobs.iter().filter(|job| job.direct) {
-            if self.direct.is_none() {
-                return Err(UnfitJob::NoDirect { job: job.name.clone() });
-            }
-            let smallest = job.sizes.each(Sizes::smallest);
-            let used = [
-                (job.reads(), smallest.read),
-                (job.writes(), smallest.write),
-                (!job.reads() && !job.writes(), smallest.trim),
-            ];
-            let sizes = used.into_iter().filter(|(used, _)| *used).map(|(_, size)| ("bs", size as u64));
-            let places = [("offset", job.offset), ("offset_increment", job.offset_increment)];
-            for (option, bytes) in sizes.chain(places) {
-                if bytes % self.block as u64 != 0 {
-                    let job = job.name.clone();
-                    return Err(UnfitJob::Unaligned { job, option, bytes, block: self.block });
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// What a worker reads and writes with: past the page cache the same as all others. Through it a file of its own, as
-    /// under fio, for what is read ahead is decided for each opened file; that of another where no more can be opened.
-    #[cfg(not(windows))]
-    fn open_for(&mut self, job: &Job) -> std::io::Result<Raw> {
-        if let Some(direct) = self.direct.as_ref().filter(|_| job.direct) {
-            return Ok(sys::raw(direct));
-        }
-        #[cfg(target_os = "linux")]
-        if self.opened.len() < MOST_OPENED {
-            self.opened.extend(page_cache::open_for(&self.buffered, job));
-        }
-        Ok(sys::raw(self.opened.last().unwrap_or(&self.buffered)))
-    }
-
-    /// What a worker reads and writes with: a handle of its own, which the engine of this run hears of. One cannot be
-    /// taken from an engine again.
-    #[cfg(windows)]
-    fn open_for(&mut self, job: &Job) -> std::io::Result<Raw> {
-        let file = sys::reopen(&self.buffered, job.direct, job.sync.is_some())?;
-        let raw = sys::raw(&file);
-        self.engine.as_mut().expect("it is made before").attach(raw)?;
-        self.opened.push(file);
-        Ok(raw)
-    }
-
     fn task(&mut self, at: u32) -> Task {
         let slot = self.slots[at as usize];
         let fd = match slot.request.op {
@@ -300,46 +198,11 @@ impl RealTarget {
         Task { slot: at, request: slot.request, fd, buffer, sync, data_only: slot.data_only }
     }
 
-    fn fill(&mut self, at: u32) {
-        let slot = &mut self.slots[at as usize];
-        let buffer = self.arena.as_mut().expect("a run has begun").buffer(at);
-        let (offset, len) = (slot.request.offset, slot.request.len as usize);
-        if let (Purpose::Write(number), Some(verify)) = (slot.purpose, &self.verifying[slot.worker as usize])
-        {
-            let worker = (slot.worker + 1) as u16;
-            let seed = self.maker.seed_of(worker, number);
-            let at = self.clock.now();
-            let stamp = Stamp { offset, seed, at, worker, number: number as u16 };
-            return verify.fill(&mut buffer[..len], &stamp);
-        }
-        let data = &self.data[slot.worker as usize];
-        if !std::mem::replace(&mut slot.primed, true) {
-            self.maker.prime(buffer, data);
-        }
-        self.maker.make(&mut buffer[..len], data);
-    }
-
     /// The system has what was gathered.
     #[inline]
     fn handed_over(&mut self, now: Nanos) {
         for slot in self.gathered.drain(..) {
             self.slots[slot as usize].submitted = now;
-        }
-    }
-
-    /// Whether what a slot has read is what was written.
-    fn compare(&mut self, at: u32, number: Option<u64>) -> Verdict {
-        let slot = self.slots[at as usize];
-        let Some(verify) = &self.verifying[slot.worker as usize] else { return Verdict::Unseen };
-        let Request { offset, len, .. } = slot.request;
-        let buffer = self.arena.as_mut().expect("a run has begun").buffer(at);
-        match verify.check(&mut buffer[..len as usize], offset, number.map(|number| number as u16)) {
-            Ok(0) => Verdict::Unseen,
-            Ok(blocks) => Verdict::Right { blocks },
-            Err(failure) => {
-                self.failures.push((at, TargetError::Corrupt { offset, len, failure }));
-                Verdict::Wrong
-            }
         }
     }
 
@@ -349,7 +212,7 @@ impl RealTarget {
         let slot = self.slots[done.slot as usize];
         let Request { op, offset, len, .. } = slot.request;
         let op_name = name(op);
-        let moved = done.result.map_err(|source| TargetError::Io { op: op_name, offset, len, source })?;
+        let moved = done.result.map_err(|source| TargetError::of_request(op_name, offset, len, source))?;
         if matches!(op, Op::Read | Op::Write) && moved != len {
             return Err(TargetError::Short { op: op_name, offset, len, moved });
         }
@@ -367,7 +230,7 @@ impl RealTarget {
             }
         }
         if op != Op::Flush {
-            self.moved[op as usize] += len as u64;
+            self.counters.moved[op as usize] += len as u64;
         }
         Ok(Completion { slot: done.slot, at })
     }
@@ -445,7 +308,7 @@ impl Target for RealTarget {
         self.engine = None;
         self.arena = None;
         self.opened.clear();
-        self.fresh_until = Nanos::ZERO;
+        self.counters.refresh();
     }
 
     fn capacity_bytes(&self) -> u64 {
@@ -499,12 +362,8 @@ impl Target for RealTarget {
             return Ok(());
         }
         let engine = self.engine.as_mut().expect("a run has begun");
-        let handed_over = engine.submit(task).map_err(|source| TargetError::Io {
-            op: name(request.op),
-            offset,
-            len: request.len,
-            source,
-        })?;
+        let failed = |source| TargetError::of_request(name(request.op), offset, request.len, source);
+        let handed_over = engine.submit(task).map_err(failed)?;
         self.gathered.push(at);
         if handed_over {
             let now = self.now();
@@ -576,133 +435,11 @@ impl Target for RealTarget {
     }
 
     fn columns(&self) -> &'static [&'static str] {
-        &COLUMNS[..if self.stat.is_some() { COLUMNS.len() } else { OWN + 1 }]
+        self.counters.columns()
     }
 
     fn sample(&mut self, into: &mut [u64]) {
         let now = self.now();
-        if now >= self.fresh_until {
-            self.fresh_until = now + FRESH;
-            let [read, write] = self.stat.as_mut().map_or([0; 2], DeviceStat::bytes);
-            self.counted = [sys::cpu_time().0, read, write];
-        }
-        into[..OWN].copy_from_slice(&self.moved);
-        let counted = into.len() - OWN;
-        into[OWN..].copy_from_slice(&self.counted[..counted]);
-    }
-}
-
-/// Shows that a file is written, and keeps nothing of it.
-struct Layout<'a>(&'a mut dyn Observer);
-
-impl Observer for Layout<'_> {
-    fn look(&mut self, progress: &Progress) -> Next {
-        match self.0.look(progress) {
-            Next::Stop => Next::Stop,
-            Next::Go | Next::Keep => Next::Go,
-        }
-    }
-}
-
-/// Whether all that happens is that one request after the other follows the one before it from the beginning of the file:
-/// then nothing lies in front of a write, and none waits for another that does.
-fn extends(jobs: &[Job]) -> bool {
-    let [job] = jobs else { return false };
-    let rw = &job.rw;
-    let is_plain = rw.mix == Mix::Write && !rw.random && rw.hole == 0 && job.strided.is_none();
-    is_plain && job.numjobs == 1 && job.iodepth == 1 && job.extent(0).start == 0
-}
-
-/// `BLKDISCARD` of a range of a block device.
-#[cfg(target_os = "linux")]
-fn discard(device: &File, offset: u64, len: u64) -> std::io::Result<()> {
-    const BLKDISCARD: libc::c_ulong = 0x1277;
-    let range = [offset, len];
-    // SAFETY: the call reads two numbers from `range`, and the descriptor is open.
-    match unsafe { libc::ioctl(device.as_raw_fd(), BLKDISCARD as _, range.as_ptr()) } {
-        0 => Ok(()),
-        _ => Err(std::io::Error::last_os_error()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::guard::open_scratch;
-
-    const BYTES: u64 = 3 * LAYOUT_BYTES + 8192;
-
-    fn target(name: &str) -> RealTarget {
-        let path = std::env::temp_dir().join(format!("pslc-{name}-{}", std::process::id()));
-        open_scratch(&path, BYTES).unwrap_or_else(|error| panic!("{error}")).with_layout()
-    }
-
-    fn jobs(text: &str) -> Vec<Job> {
-        job::parse("t", text, &[], Ground::Real, BYTES, &|_| None).unwrap_or_else(|error| panic!("{error}"))
-    }
-
-    /// Blocks of a file in which there is any data.
-    fn blocks_with_data(target: &RealTarget) -> u64 {
-        // SAFETY: the file stays open.
-        let file = unsafe { sys::borrowed(sys::raw(&target.buffered)) };
-        let mut block = [0; 4096];
-        (0..BYTES / 4096)
-            .filter(|at| {
-                sys::pread(file, &mut block, at * 4096).expect("it is there");
-                block.iter().any(|&byte| byte != 0)
-            })
-            .count() as u64
-    }
-
-    #[test]
-    fn a_file_is_laid_out_before_it_is_measured_on() {
-        let mut target = target("laid-out");
-        // Where a trim is made, it takes what was laid out away again; the last block is none of the job's.
-        let text = "[w]\nrw=randwrite\nbs=4k\nsize=64k\nioengine=libaio\niodepth=4\n";
-        let mut shown = 0;
-        let recording = run(&mut target, &jobs(text), 1, &mut |progress: &Progress| {
-            shown = shown.max(progress.total_bytes);
-            true
-        });
-        assert!(recording.error.is_none(), "{:?}", recording.error);
-        assert_eq!(target.laid_out_bytes(), BYTES);
-        assert!(!target.is_to_be_laid_out && shown >= 3 * LAYOUT_BYTES, "{shown} bytes of layout were shown");
-        // It is none of what was measured, nor may it be read.
-        assert_eq!((recording.stats[0].kinds[1].count, target.moved[Op::Write as usize]), (16, 65536));
-        assert_eq!(target.unwritten(0, BYTES), [(65536, BYTES - 65536)]);
-        let with_data = blocks_with_data(&target);
-        // SAFETY: the file stays open.
-        let file = unsafe { sys::borrowed(sys::raw(&target.buffered)) };
-        match sys::trim(file, BYTES - 4096, 4096) {
-            // What a drive gives back of what it was told to forget is its own affair; Linux makes a hole of it.
-            Ok(()) => assert!(with_data == 16 || (cfg!(windows) && with_data >= 16), "{with_data}"),
-            Err(_) => assert_eq!(with_data, BYTES / 4096),
-        }
-    }
-
-    #[test]
-    fn one_sequential_writer_from_the_beginning_needs_no_layout() {
-        let mut target = target("extends");
-        let list = jobs("[w]\nrw=write\nbs=64k\nsize=1m\n");
-        assert!(run(&mut target, &list, 1, &mut |_: &Progress| true).error.is_none());
-        assert!(target.is_to_be_laid_out, "the next job may need it");
-        for text in [
-            "[w]\nrw=write\nbs=64k\noffset=64k\n",
-            "[w]\nrw=write\nbs=64k\nioengine=libaio\niodepth=2\n",
-            "[w]\nrw=write\nbs=64k\nnumjobs=2\n",
-            "[w]\nrw=randwrite\nbs=64k\n",
-            "[w]\nrw=rw\nbs=64k\n",
-        ] {
-            assert!(!extends(&jobs(text)), "{text}");
-        }
-    }
-
-    #[test]
-    fn a_stop_during_the_layout_ends_the_run() {
-        let mut target = target("stopped");
-        let text = "[w]\nrw=randwrite\nbs=4k\nthinktime=1h\n";
-        let recording = run(&mut target, &jobs(text), 1, &mut |_: &Progress| false);
-        assert!(recording.interrupted && recording.error.is_none());
-        assert!(recording.stats[0].kinds[1].count <= 1);
+        self.counters.sample(now, into);
     }
 }
