@@ -32,6 +32,8 @@ class Verdict:
         cells_alone: nothing but the cells made the curve.
         covered: whether the interval holds the truth; None where there is nothing to hold.
         causes: of each phase the true cause, the answer, and how sure it was.
+        named: the same, to hold confidences against: where cells that a curve does not tell apart count apart, as the
+            answer names one of them.
     """
 
     seed: int
@@ -41,6 +43,7 @@ class Verdict:
     cells_alone: bool
     covered: bool | None
     causes: tuple[tuple[str, str, float], ...]
+    named: tuple[tuple[str, str, float], ...]
 
 
 def found(log: Log, seed: int = 0) -> WriteAnalysis:
@@ -64,7 +67,7 @@ def judged(log: Log, said: WriteAnalysis, seed: int = 0) -> Verdict:
     )
     covered = end.low <= true <= end.high if end is not None and stated and true is not None else None
     false, missed = stated and true is None, not stated and true is not None
-    return Verdict(seed, error, false, missed, log.cells_alone, covered, causes)
+    return Verdict(seed, error, false, missed, log.cells_alone, covered, causes, causes)
 
 
 def judged_alike(log: Log, said: WriteAnalysis, seed: int) -> Verdict:
@@ -77,15 +80,16 @@ def judged_alike(log: Log, said: WriteAnalysis, seed: int) -> Verdict:
     def alike(index: int, true: str, answer: str) -> bool:
         if true == "unknown":
             return answer in ("unknown", "other", "host", "gc", "native")
-        if true == "link" and index == 0 and answer in ("pslc", "native"):
-            return True
-        return alone and true in PAST and answer in PAST
+        return true == "link" and index == 0 and answer in ("pslc", "native")
 
-    causes = tuple(
+    named = tuple(
         (answer if alike(index, true, answer) else true, answer, sure)
         for index, (true, answer, sure) in enumerate(verdict.causes)
     )
-    return replace(verdict, causes=causes)
+    causes = tuple(
+        (answer if alone and true in PAST and answer in PAST else true, answer, sure) for true, answer, sure in named
+    )
+    return replace(verdict, causes=causes, named=named)
 
 
 def second_hand(shape: str, seeds: Iterable[int]) -> list[Verdict]:
@@ -137,6 +141,12 @@ def table(by_shape: dict[str, list[Verdict]]) -> str:
     return "\n".join(rows)
 
 
+def second_hand_table(by_shape: dict[str, list[Verdict]]) -> str:
+    """The same of the second hand's curves, and a row of those without a capacity."""
+    unnamed = [one for shape, found in by_shape.items() if "no capacity" in shape for one in found]
+    return f"{table(by_shape)}\n{_row('without a capacity', unnamed, worst=False)}"
+
+
 def _row(name: str, found: list[Verdict], *, worst: bool = True) -> str:
     covered = [one.covered for one in found if one.covered is not None]
     causes = [right(truth, answer) for one in found for truth, answer, _ in one.causes]
@@ -181,13 +191,9 @@ def main() -> None:
             for shape in others.SHAPES
         }
     judged_logs = {shape: [one for some in logs for one in some] for shape, logs in made.items()}
-    unnamed = [one for shape, logs in judged_logs.items() if "no capacity" in shape for one in logs]
-    print(table(judged_logs))
-    print(_row("without a capacity", unnamed, worst=False))
+    print(second_hand_table(judged_logs))
     print()
-    print(
-        reliability({"second hand": [cause for logs in judged_logs.values() for one in logs for cause in one.causes]})
-    )
+    print(reliability({"second hand": [cause for logs in judged_logs.values() for one in logs for cause in one.named]}))
 
 
 if __name__ == "__main__":

@@ -99,8 +99,8 @@ class Dump(TypedDict):
 
 
 class Recorded(TypedDict):
-    """Recording of a run. `error`: the target failed, with its code; `dump`: a block that a job wants kept. `unbegun`: jobs
-    that never began, with their places. `before` and `totals` are the target's columns at the start and at the end."""
+    """Recording of a run. `error`: the target failed, with its code; `dump`: a block that a job wants kept. `unbegun`:
+    jobs that never began, with their places. `before` and `totals` are the target's columns at start and end."""
 
     interrupted: bool
     error: str | None
