@@ -357,8 +357,7 @@ def _checked(
         try:
             target = drive.target()
         except PslcError as error:
-            last = bench.knob if bench.before and bench.before[0] == number else ""
-            knob = last if last and any(last in key or key in last for key, _ in drive.keys) else drive.blamed()
+            knob = _blamed_knob(bench, number)
             if knob is None or drive.is_kept:
                 refused[number] = layout.trouble(error)
             else:
@@ -372,6 +371,13 @@ def _checked(
             if key != bench.knob and shown.get((number, key), at.text) != at.text:
                 moved[number, key] = at.text
     return refused, notes, moved
+
+
+def _blamed_knob(bench: Bench, number: int) -> str | None:
+    """The knob of drive `number` that keeps it from being made: the one turned last, if it is of this drive and set."""
+    drive = bench.drives[number]
+    last = bench.knob if bench.before and bench.before[0] == number else ""
+    return last if last and any(last in key or key in last for key, _ in drive.keys) else drive.blamed()
 
 
 def _command(bench: Bench, drive: Drive) -> str:
