@@ -304,7 +304,7 @@ HEALTHY = {
         (("file_system", "free_bytes"), 10**11, "90 % full"),
         (("device", "link_width"), 2, "runs at 16.0 GT/s x2 but can 16.0 GT/s x4"),
         (("device", "write_cache"), "write through", "write cache is off"),
-        (("device", "requests_in_flight"), 3, "3 requests of others"),
+        (("device", "requests_in_flight"), 3, "3 requests of other programs"),
         (("device",), None, "the drive behind /x is unknown"),
         (("power", "nvme_ps_max_latency_us"), 100_000, "power states of up to 100000 us"),
     ],

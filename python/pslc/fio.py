@@ -148,6 +148,11 @@ class Place:
     real: RealOptions | None = None
     is_new: bool = False
 
+    def remove(self) -> None:
+        """Delete the file, if there is one."""
+        if self.path is not None:
+            writer.remove(self.path, writer.Replace.ANY)
+
 
 def place_of(text: str, jobs: Sequence[dict[str, str]], names: Sequence[str], readonly: bool) -> Place:
     """The target of all jobs, made ready: a new file is made as large as they need it.
@@ -155,10 +160,8 @@ def place_of(text: str, jobs: Sequence[dict[str, str]], names: Sequence[str], re
     Raises:
         PslcError: they need several, or one that is not to be overwritten.
     """
-    engines = {job.get("ioengine", "psync") for job in jobs}
-    if engines == {"null"}:
-        deep = any(job.get("iodepth", "1") != "1" for job in jobs)
-        return Place(NULL_DRIVE, options=[("ioengine", "libaio" if deep else "psync")])
+    if {job.get("ioengine", "psync") for job in jobs} == {"null"}:
+        return _null_place(jobs)
     is_trace = any("read_iolog" in job for job in jobs)
     need = UNLIMITED_BYTES if is_trace else plan_jobs(text, "the jobs", [], UNLIMITED_BYTES)["end_bytes"]
     path = _path(jobs, names)
@@ -167,18 +170,33 @@ def place_of(text: str, jobs: Sequence[dict[str, str]], names: Sequence[str], re
         raise TargetError(f"{path} is a block device, and everything on it would be lost", hint)
     if not path.exists() and (readonly or need >= UNLIMITED_BYTES):
         raise TargetError(f"{path} is not there", "a size tells how large it is to be: --size=1g, without --readonly")
-    agreed = not path.exists()
-    need = 0 if need >= UNLIMITED_BYTES else -(-need // PAGE_BYTES) * PAGE_BYTES
-    if agreed:
-        with os.fdopen(writer.growing(path), "wb") as file:
-            file.truncate(need)
-    elif need > path.stat().st_size:
-        if not inspect_file(str(path))["ours"]:
-            raise TargetError(f"{path} has {path.stat().st_size} bytes, and the jobs need {need}", "another --filename")
-        os.truncate(path, need)
-        agreed = True
+    agreed = _made_as_large(path, 0 if need >= UNLIMITED_BYTES else -(-need // PAGE_BYTES) * PAGE_BYTES)
     real = RealOptions(reuse=True, overwrite_file=path.name if agreed else None)
     return Place(str(path), path, [], real, agreed)
+
+
+def _null_place(jobs: Sequence[dict[str, str]]) -> Place:
+    """A drive that takes no time, for jobs of `ioengine=null`."""
+    deep = any(job.get("iodepth", "1") != "1" for job in jobs)
+    return Place(NULL_DRIVE, options=[("ioengine", "libaio" if deep else "psync")])
+
+
+def _made_as_large(path: Path, need: int) -> bool:
+    """Make or enlarge the file so that it has `need` bytes; returns whether that was done.
+
+    Raises:
+        TargetError: it is too small, and another program's.
+    """
+    if not path.exists():
+        with os.fdopen(writer.growing(path), "wb") as file:
+            file.truncate(need)
+        return True
+    if need <= path.stat().st_size:
+        return False
+    if not inspect_file(str(path))["ours"]:
+        raise TargetError(f"{path} has {path.stat().st_size} bytes, and the jobs need {need}", "another --filename")
+    os.truncate(path, need)
+    return True
 
 
 def _path(jobs: Sequence[dict[str, str]], names: Sequence[str]) -> Path:
@@ -214,8 +232,7 @@ def _run(command: Command) -> int:
     names, jobs = [name for name, _ in sections], [dict(options) for _, options in sections]
     _check(command, text, jobs)
     if "parse-only" in command.settings:
-        if not any("read_iolog" in job for job in jobs):
-            plan_jobs(text, "the jobs", [], UNLIMITED_BYTES)
+        _check_jobs(text, jobs)
         return 0
     readonly = "readonly" in command.settings
     seed = _seed(jobs)
@@ -224,26 +241,41 @@ def _run(command: Command) -> int:
         merged = Path(folder, "jobs.fio")
         writer.write(merged, text)
         place = place_of(text, jobs, names, readonly)
-        try:
-            layout = place.path is not None and not readonly
-            options = RunOptions(seed=seed, options=place.options, real=place.real, layout=layout, logs=logs)
-            recording = run_with(merged, place.target, options)
-        except BaseException:
-            if place.is_new and place.path is not None:
-                writer.remove(place.path, writer.Replace.ANY)
-            raise
+        layout = place.path is not None and not readonly
+        options = RunOptions(seed=seed, options=place.options, real=place.real, layout=layout, logs=logs)
+        recording = _recorded(merged, place, options)
     for failed in logs.write():
         print(f"pslc: {failed}", file=sys.stderr)
     if "bandwidth-log" in command.settings:
         fio_logs.write_aggregate(recording, Path())
-    if place.path is not None and any(job.get("unlink", "0") not in ("0", "") for job in jobs):
-        writer.remove(place.path, writer.Replace.ANY)
+    if any(job.get("unlink", "0") not in ("0", "") for job in jobs):
+        place.remove()
     seeds = list(_seeds(seed, jobs)) if "random" in command.settings.get("debug", "") else []
     _print(command, formats, recording, seeds)
     if recording.error:
         failure.tell(TargetError(recording.error, "what came before is printed"))
         return 1
     return 130 if recording.interrupted else 0
+
+
+def _check_jobs(text: str, jobs: Sequence[dict[str, str]]) -> None:
+    """Read the jobs as a run would; a trace is not read.
+
+    Raises:
+        PslcError: they cannot be run.
+    """
+    if not any("read_iolog" in job for job in jobs):
+        plan_jobs(text, "the jobs", [], UNLIMITED_BYTES)
+
+
+def _recorded(jobs: Path, place: Place, options: RunOptions) -> Recording:
+    """Run the jobs of a file; a new file of a run that fails is removed."""
+    try:
+        return run_with(jobs, place.target, options)
+    except BaseException:
+        if place.is_new:
+            place.remove()
+        raise
 
 
 def _check(command: Command, text: str, jobs: Sequence[dict[str, str]]) -> None:

@@ -312,6 +312,12 @@ def _doubts(subject: Subject, rows: Sequence[Row]) -> list[MeasurementWarning]:
     if isinstance(of, Traced):
         suite = {str(doubt): doubt for row in rows if row.outcome.findings for doubt in row.outcome.findings["doubts"]}
         return [*suite.values(), *doubts]
+    return [*of.findings["doubts"], *doubts, *_watched_doubts(subject, of, rows)]
+
+
+def _watched_doubts(subject: Subject, of: Watched, rows: Sequence[Row]) -> list[MeasurementWarning]:
+    """Doubts about a work that was only watched: the order, sizes and queues of its requests are not recorded."""
+    doubts = []
     interval = words.span(float(np.median(of.load.seconds)))
     replayed = [row for row in rows if row.outcome.task.order]
     if replayed:
@@ -330,7 +336,7 @@ def _doubts(subject: Subject, rows: Sequence[Row]) -> list[MeasurementWarning]:
         queues = _queues(of)
         if queues and max(queues) > MIN_DEPTH_RATIO * max(min(queues), 1.0):
             doubts.append(AdviceWarning.QUEUES.of(low=f"{min(queues):.1f}", high=f"{max(queues):.1f}", depth=depth))
-    return [*of.findings["doubts"], *doubts]
+    return doubts
 
 
 def _queues(of: Watched) -> list[float]:

@@ -72,7 +72,14 @@ def cache_end(
             return _end_between(curve, phase, following, seed)
     if capacity_bytes is None or curve.total_bytes >= WHOLE_DRIVE_SHARE * capacity_bytes:
         return None
-    held = curve.total_bytes if causes is None else _known_to_hold(phases, causes) - start
+    return _end_beyond(curve, phases, causes, capacity_bytes)
+
+
+def _end_beyond(
+    curve: Curve, phases: Sequence[Phase], causes: Sequence[CauseEstimate] | None, capacity_bytes: float
+) -> CacheEnd | None:
+    """The cache of a write that stopped before its end: what it held at least; None where it held nothing."""
+    held = curve.total_bytes if causes is None else _known_to_hold(phases, causes) - float(curve.edges_bytes[0])
     return CacheEnd(held, held, capacity_bytes, seen_end=False) if held > 0.0 else None
 
 

@@ -186,12 +186,9 @@ def phase_cause(
         return _unknown("the drive does not report its internal work")
     if missing:
         return _unknown(f"the drive does not report {', '.join(missing)}")
-    received = deltas["host_write_bytes_total"]
-    if written is not None and written > MIN_MEMORY_RATIO * received >= 0.0:
-        amounts = f"memory took in {format_bytes(written)} while the drive got {format_bytes(received)}"
-        margin = _excess(written / max(received, 1.0), MIN_MEMORY_RATIO)
-        because = f"{amounts}: {written / seconds / 1e6:.0f} MB/s"
-        return CauseEstimate("page-cache", 0.5 + min(max(margin, 0.0), 0.5), because)
+    memory = _page_cache(written, deltas["host_write_bytes_total"], seconds)
+    if memory is not None:
+        return memory
     contradiction = _contradiction(deltas, seconds, facts)
     shares = _shares(deltas, seconds, facts) if contradiction is None else None
     if shares is not None:
@@ -201,6 +198,16 @@ def phase_cause(
     nand = _first_answer(NAND_RULES, shares) or _host_data(shares)
     limit = _first_answer(LIMIT_RULES, shares)
     return replace(limit, nand_state=nand.nand_state) if limit else nand
+
+
+def _page_cache(written: float | None, received: float, seconds: float) -> CauseEstimate | None:
+    """The page cache as the cause, where programs wrote clearly more bytes than the drive received."""
+    if written is None or not written > MIN_MEMORY_RATIO * received >= 0.0:
+        return None
+    amounts = f"memory took in {format_bytes(written)} while the drive got {format_bytes(received)}"
+    margin = _excess(written / max(received, 1.0), MIN_MEMORY_RATIO)
+    because = f"{amounts}: {written / seconds / 1e6:.0f} MB/s"
+    return CauseEstimate("page-cache", 0.5 + min(max(margin, 0.0), 0.5), because)
 
 
 def _unknown(because: str) -> CauseEstimate:

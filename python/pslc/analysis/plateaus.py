@@ -249,17 +249,33 @@ def _head_kind(levels: Sequence[Phase], context: MeasurementContext) -> PhaseKin
     brief = _bytes(second) < MIN_BEHIND_HEAD_RATIO * _bytes(first)
     if (brief and not _larger_fall_follows(levels, 1.0)) or _heat_follows(levels, context):
         return None
-    room = context.room_bytes
+    return _step_of_cells(levels, context)
+
+
+def _step_of_cells(levels: Sequence[Phase], context: MeasurementContext) -> PhaseKind | None:
+    """The kind of the first step down where neither memory nor heat made it."""
+    room, ratio = context.room_bytes, levels[1].bytes_per_s / levels[0].bytes_per_s
     if ratio > 1.0 - MIN_CLIFF_FALL and _cliff_behind_slope(levels, room or levels[-1].to_bytes):
         return "tier"
-    if room is None and not context.prefilled:
-        room = sold_bytes(levels[-1].to_bytes)
-        if ratio < MIN_TIER_RATIO or not _larger_fall_follows(levels, MIN_LARGER_FALL_RATIO):
-            return None
-        if room is None:
-            return "tier"
-    if room is None or fits_free_part(levels, room) or not _cliff_follows(levels, room):
+    if room is None:
+        return None if context.prefilled else _step_in_unknown_room(levels, context)
+    return _step_in_room(levels, room, context)
+
+
+def _step_in_unknown_room(levels: Sequence[Phase], context: MeasurementContext) -> PhaseKind | None:
+    """The kind of the first step down on an empty drive of unknown size, whose next fall must be the larger one."""
+    ratio = levels[1].bytes_per_s / levels[0].bytes_per_s
+    if ratio < MIN_TIER_RATIO or not _larger_fall_follows(levels, MIN_LARGER_FALL_RATIO):
         return None
+    room = sold_bytes(levels[-1].to_bytes)
+    return "tier" if room is None else _step_in_room(levels, room, context)
+
+
+def _step_in_room(levels: Sequence[Phase], room: float, context: MeasurementContext) -> PhaseKind | None:
+    """The kind of the first step down on a drive with `room` bytes to write; None where no cliff follows it."""
+    if fits_free_part(levels, room) or not _cliff_follows(levels, room):
+        return None
+    first, second = levels[:2]
     return _first_step(first, second, context)
 
 
@@ -285,9 +301,8 @@ def _first_step(first: Phase, second: Phase, context: MeasurementContext) -> Pha
     """The kind of a step down that a later one shows not to be the end of the cache; None where nothing else is
     likely to take so much."""
     ratio = second.bytes_per_s / first.bytes_per_s
-    link_class = min((speed for speed in LINK_CLASSES_BYTES_PER_S if speed >= second.bytes_per_s), default=math.inf)
     memory = first.to_bytes <= MAX_PAGE_CACHE_BYTES
-    if memory and first.bytes_per_s > min(link_class, LINK_CLASSES_BYTES_PER_S[-1]) and ratio < MAX_BEHIND_MEMORY_RATIO:
+    if memory and first.bytes_per_s > _link_class(second) and ratio < MAX_BEHIND_MEMORY_RATIO:
         return "memory"
     hot = first.bytes_per_s > MIN_HEAT_BYTES_PER_S and _seconds(first) > MIN_HEAT_S and ratio < MAX_SECOND_STEP_RATIO
     if context.celsius is not None:
@@ -297,6 +312,12 @@ def _first_step(first: Phase, second: Phase, context: MeasurementContext) -> Pha
     if memory and ratio < MIN_TIER_RATIO and not hot:
         return "memory"
     return "heat" if hot else "tier"
+
+
+def _link_class(phase: Phase) -> float:
+    """Bytes per second of the slowest kind of link that carries a phase's speed, or of the fastest kind of all."""
+    fastest = LINK_CLASSES_BYTES_PER_S[-1]
+    return min((speed for speed in LINK_CLASSES_BYTES_PER_S if phase.bytes_per_s <= speed <= fastest), default=fastest)
 
 
 def sold_bytes(written: float) -> float | None:

@@ -93,13 +93,25 @@ def _boundaries(curve: Curve, cells: int) -> list[float]:
         boundaries = [ends, *(b for b in boundaries if b > max(1.5 * ends, ends + MIN_PHASE_SHARE * cells))]
     boundaries = [start, *boundaries] if start else _without_slow_start(calm, boundaries, cache_cells)
     if boundaries and boundaries[0] <= max(MIN_PHASE_SHARE_IN_RIPPLE * cells, MAX_SHORT_FIRST_CELLS):
-        first = boundaries[0]
-        further = 0 if start else _short_behind(level, first)
-        if further and not any(first < b <= max(1.5 * further, further + MIN_PHASE_SHARE * cells) for b in boundaries):
-            boundaries = [first, further, *boundaries[1:]]
-        if head := _short_head(level[:first]):
-            boundaries = [head, *boundaries]
+        boundaries = _beside_short_first(level, boundaries, after_start=bool(start))
     return [float(edges[b]) for b in boundaries[: MAX_PHASES - 1]]
+
+
+def _beside_short_first(level: Floats, boundaries: list[int], *, after_start: bool) -> list[int]:
+    """The boundaries, with those of a short phase behind a short first one and of a short head within it.
+
+    Args:
+        level: logarithm of the speed of each cell.
+        boundaries: cells where phases end; the first phase is short.
+        after_start: the first phase is a slow start, behind which no short phase is looked for.
+    """
+    first = boundaries[0]
+    further = 0 if after_start else _short_behind(level, first)
+    beyond = max(1.5 * further, further + MIN_PHASE_SHARE * level.size)
+    if further and not any(first < boundary <= beyond for boundary in boundaries):
+        boundaries = [first, further, *boundaries[1:]]
+    head = _short_head(level[:first])
+    return [head, *boundaries] if head else boundaries
 
 
 def _cell_count(curve: Curve) -> int:

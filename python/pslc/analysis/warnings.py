@@ -126,16 +126,24 @@ def _unstated(phases: Sequence[Phase], options: AnalysisOptions) -> list[Measure
     falls = [after.bytes_per_s < MAX_FALL_RATIO * phase.bytes_per_s for phase, after in pairwise(phases)]
     if options.capacity_bytes is None and sum(falls) > 1:
         warnings.append(AnalysisWarning.NO_SIZE.of())
-    if levels := returning_levels(phases, context):
-        warnings.append(AnalysisWarning.LEVELS.of(levels=levels))
-    if context.prefilled:
-        warnings.append(AnalysisWarning.PREFILLED.of())
-    elif options.capacity_bytes is not None and not levels and fits_free_part(phases, options.capacity_bytes):
-        first, second = (_size(phase.to_bytes) for phase in phases[:2])
-        warnings.append(AnalysisWarning.HALF_FULL.of(first=first, second=second))
+    warnings += _data_before(phases, context, options.capacity_bytes)
     if context.link_bytes_per_s is None and (pipe := _pipe(phases)):
         speed = f"{phases[0].bytes_per_s / 1e6:.0f} MB/s"
         warnings.append(AnalysisWarning.PIPE.of(speed=speed, pipe=pipe))
+    return warnings
+
+
+def _data_before(
+    phases: Sequence[Phase], context: MeasurementContext, capacity: float | None
+) -> list[MeasurementWarning]:
+    """Data that the drive held before the write, by its levels of speed or by what was said of it."""
+    levels = returning_levels(phases, context)
+    warnings = [AnalysisWarning.LEVELS.of(levels=levels)] if levels else []
+    if context.prefilled:
+        warnings.append(AnalysisWarning.PREFILLED.of())
+    elif capacity is not None and not levels and fits_free_part(phases, capacity):
+        first, second = (_size(phase.to_bytes) for phase in phases[:2])
+        warnings.append(AnalysisWarning.HALF_FULL.of(first=first, second=second))
     return warnings
 
 

@@ -68,11 +68,17 @@ def load() -> Settings:
         elif not isinstance(value, str) or not value:
             faults.add(f"{path}: {key} is no text", f'{key} = "..."')
     on, theme, folder = (value if isinstance(value := table.get(key), str) else None for key in KEYS)
+    _check_values(faults, on, theme, folder)
+    faults.raise_if_any()
+    return Settings(path, on, theme, Path(folder).expanduser() if folder else None)
+
+
+def _check_values(faults: Faults, on: str | None, theme: str | None, folder: str | None) -> None:
+    """Add a fault for each value that its key does not take."""
+    path = settings_path()
     if on and not on.startswith("sim:"):
         faults.add(f"{path}: on is {on}", "a simulated drive, sim:NAME; a real one is named on the command line alone")
     if theme and theme not in THEMES:
         faults.add(f"{path}: theme is {theme}", f"one of {', '.join(THEMES)}")
     if folder and not Path(folder).expanduser().is_absolute():
         faults.add(f"{path}: folder is {folder}", "a whole path, such as ~/pslc-runs")
-    faults.raise_if_any()
-    return Settings(path, on, theme, Path(folder).expanduser() if folder else None)

@@ -61,6 +61,13 @@ class Curve:
     cache_text: str = ""
     stages: tuple[Stage, ...] = ()
 
+    def wide_band(self, highest: float) -> tuple[Floats, Floats] | None:
+        """The edges of the band; None where it is too narrow to be seen in a chart up to `highest`."""
+        if self.low is None or self.high is None:
+            return None
+        wide = self.high - self.low > MIN_BAND_RATIO * highest
+        return (self.low, self.high) if np.count_nonzero(wide) >= MIN_BAND_WINDOWS else None
+
 
 @dataclass(frozen=True)
 class CurveChart:

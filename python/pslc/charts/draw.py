@@ -16,7 +16,7 @@ import numpy as np
 from pslc.base import gate, words, writer
 from pslc.base.errors import RecordingError, user_error
 from pslc.charts import labels
-from pslc.charts.chart import MAX_CURVES, MIN_BAND_RATIO, MIN_BAND_WINDOWS, Bar, BarChart, Chart, Curve, CurveChart
+from pslc.charts.chart import MAX_CURVES, Bar, BarChart, Chart, Curve, CurveChart
 from pslc.charts.style import Axis, Style, Theme
 
 if TYPE_CHECKING:
@@ -253,11 +253,10 @@ def _draw_curves(axes: Axes, chart: CurveChart, style: Style) -> None:
         dash = DASHES[number // 4 % len(DASHES)]
         axes.plot(curve.x, curve.y / scale, color=color, linewidth=1.8, linestyle=dash, label=_shown(curve.name),
                   zorder=3)  # fmt: skip
-        if curve.low is not None and curve.high is not None:
-            wide = curve.high - curve.low > MIN_BAND_RATIO * highest
-            if np.count_nonzero(wide) >= MIN_BAND_WINDOWS:
-                has_band = True
-                axes.fill_between(curve.x, curve.low / scale, curve.high / scale, color=color, alpha=0.22, linewidth=0)
+        band = curve.wide_band(highest)
+        if band is not None:
+            has_band = True
+            axes.fill_between(curve.x, band[0] / scale, band[1] / scale, color=color, alpha=0.22, linewidth=0)
     axes.set_ylim(0, highest / scale * HEADROOM)
     axes.set_xlim(0, max(float(curve.x[-1]) for curve in chart.curves) * 1.01)
     axes.set_xlabel(label, color=palette.ink)
@@ -369,7 +368,6 @@ def _draw_bars(figure: Figure, axes: Axes, chart: BarChart, style: Style) -> Non
     series = list(dict.fromkeys(bar.series for bar in chart.bars))
     thickness = 0.72 / len(series)
     highest = max(max(bar.high, bar.value) for bar in chart.bars) or 1.0
-    has_spread = any(_has_spread(bar) for bar in chart.bars)
     for bar in chart.bars:
         number = series.index(bar.series)
         place = names.index(bar.name) + (number - (len(series) - 1) / 2) * thickness
@@ -378,11 +376,9 @@ def _draw_bars(figure: Figure, axes: Axes, chart: BarChart, style: Style) -> Non
         if _has_spread(bar):
             axes.errorbar(bar.value, place, xerr=[[bar.value - bar.low], [bar.high - bar.value]], color=palette.ink,
                           capsize=3, linewidth=1.2, zorder=3)  # fmt: skip
-        text = words.quantity(bar.value, {"MB/s": "B/s"}.get(chart.unit, chart.unit)) if chart.unit != "MB/s" else (
-            words.speed(bar.value * 1e6)
-        )  # fmt: skip
         end = bar.high if _has_spread(bar) else bar.value
-        axes.annotate(text, (end, place), (5, 0), textcoords="offset points", va="center", size=9, color=palette.ink)
+        axes.annotate(_value_text(bar, chart.unit), (end, place), (5, 0), textcoords="offset points", va="center",
+                      size=9, color=palette.ink)  # fmt: skip
     axes.set_yticks(range(len(names)), [_shown(name) for name in names])
     axes.set_ylim(len(names) - 0.4, -0.6)
     axes.set_xlim(0, highest * 1.15)
@@ -392,13 +388,30 @@ def _draw_bars(figure: Figure, axes: Axes, chart: BarChart, style: Style) -> Non
     widest = max(label.get_window_extent().width for label in axes.get_yticklabels()) / DPI
     figure.subplots_adjust(left=min((widest + 0.35) / figure.get_figwidth(), 0.5))
     if len(series) > 1:
-        from matplotlib.patches import Patch
-
-        handles = [Patch(color=_color(style, number), label=_shown(name)) for number, name in enumerate(series)]
-        axes.legend(handles=handles, loc="lower right", frameon=False, labelcolor=palette.ink, fontsize=9)
-    if has_spread:
-        note = labels.SPREAD[style.language] + (f", n = {chart.repeats}" if chart.repeats > 1 else "")
+        _draw_legend(axes, series, style)
+    if note := _spread_note(chart, style):
         figure.text(1 - 0.3 / figure.get_figwidth(), 0.02, note, ha="right", size=7.5, color=palette.dim)
+
+
+def _draw_legend(axes: Axes, series: Sequence[str], style: Style) -> None:
+    """Name the colour of each series of bars."""
+    from matplotlib.patches import Patch
+
+    handles = [Patch(color=_color(style, number), label=_shown(name)) for number, name in enumerate(series)]
+    ink = PALETTES[style.theme].ink
+    axes.legend(handles=handles, loc="lower right", frameon=False, labelcolor=ink, fontsize=9)
+
+
+def _value_text(bar: Bar, unit: str) -> str:
+    """The value of a bar with its unit."""
+    return words.speed(bar.value * 1e6) if unit == "MB/s" else words.quantity(bar.value, unit)
+
+
+def _spread_note(chart: BarChart, style: Style) -> str:
+    """What the intervals of the bars are; empty where no bar has one."""
+    if not any(_has_spread(bar) for bar in chart.bars):
+        return ""
+    return labels.SPREAD[style.language] + (f", n = {chart.repeats}" if chart.repeats > 1 else "")
 
 
 def _has_spread(bar: Bar) -> bool:

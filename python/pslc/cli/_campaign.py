@@ -36,11 +36,7 @@ def execute(spec: "CampaignSpec", outputs: Outputs) -> None:
     from pslc.base.errors import user_error
 
     _check(spec, outputs)
-    folder = outputs.folder
-    if folder is None and not outputs.formats and not outputs.dry_run:
-        from pslc.base.output_dirs import new_folder
-
-        folder = new_folder(_slug(spec))
+    folder = outputs.folder or _new_folder(spec, outputs)
     if folder is not None and not outputs.is_resumed:
         _recording_folder.check(folder)
     failures: list[str] = []
@@ -83,6 +79,15 @@ def _check(spec: "CampaignSpec", outputs: Outputs) -> None:
             raise user_error(f"{outputs.file}: {error.strerror}", "give --output a file that can be written") from None
     if spec.meter is not None and not spec.meter.is_file():
         raise user_error(f"{spec.meter} is not a file", "start the log of the meter before the run")
+
+
+def _new_folder(spec: "CampaignSpec", outputs: Outputs) -> Path | None:
+    """A new folder in runs/; None where the results are only printed, or nothing is run."""
+    if outputs.formats or outputs.dry_run:
+        return None
+    from pslc.base.output_dirs import new_folder
+
+    return new_folder(_slug(spec))
 
 
 def _slug(spec: "CampaignSpec") -> str:

@@ -115,6 +115,26 @@ class JobArguments:
                 f"job {name} writes or trims, but --readonly is given", "remove --readonly, or use rw=read"
             )
 
+    def missing(self, on: str | None) -> "PslcError":
+        """The error for a command line without a subject, or without a drive."""
+        from pslc.base.errors import user_error
+        from pslc.device.profiles import library
+
+        if on is not None:
+            example = f"for example: pslc run fill --on {on}"
+            return user_error("no suite or job file given", f"{example}; pslc suites lists all")
+        words = [self.subject, *self.files] if self.subject else []
+        drives = [word for word in words if word.startswith(("sim:", "/dev/")) or word in library()]
+        subject = next((word for word in words if word not in drives), "fill")
+        if drives:
+            spec = f"sim:{drives[0]}" if drives[0] in library() else drives[0]
+            return user_error(f"{drives[0]} is a drive, and needs --on", f"pslc run {subject} --on {spec}")
+        drive = _usage_errors.DRIVE
+        if not words:
+            example = f"for example: pslc run fill --on {drive}"
+            return user_error("no suite or job file given", f"{example}; pslc suites lists all suites")
+        return user_error(f"{subject} needs a drive", f"add --on {drive}; pslc drives lists simulated drives")
+
 
 def parse(context: typer.Context, subject: str | None, on: str | None, sections: list[str] | None) -> JobArguments:
     """Sort the arguments that are no options of pslc.
@@ -127,19 +147,35 @@ def parse(context: typer.Context, subject: str | None, on: str | None, sections:
 
     subject, arguments = _subject_and_rest(subject, context.args)
     files = [word for word in arguments if not word.startswith("--")]
-    if short := next((word for word in files if word.startswith("-") and word != "-"), None):
-        hint = "--save DIR keeps the recording, --output FILE what is printed"
-        raise user_error(f"pslc run has no option {short}", hint if short == "-o" else "pslc run --help lists all")
+    _refuse_short_options(files)
     if subject == ALL and (files or sections):
         extra = [*files, *(sections or [])][0]
         raise user_error(f"all runs every suite and takes no {extra}", "several files and --section are for job files")
     if on is not None and subject in suites.names():
         _check_words(arguments, on)
-    names = [name.lstrip("-") for parameter in context.command.params for name in parameter.opts]
-    options = _overrides([word for word in arguments if word.startswith("--")], names)
+    options = _overrides([word for word in arguments if word.startswith("--")], _option_names(context))
     if subject is None and any(name == "name" for name, _ in options):
         subject = COMMAND_LINE
     return JobArguments(subject, files, options, sections or [])
+
+
+def _option_names(context: typer.Context) -> list[str]:
+    """Names of the command's own options, without dashes."""
+    return [name.lstrip("-") for parameter in context.command.params for name in parameter.opts]
+
+
+def _refuse_short_options(words: Sequence[str]) -> None:
+    """Refuse options of one letter; a lone `-` is stdin.
+
+    Raises:
+        PslcError: there is one.
+    """
+    from pslc.base.errors import user_error
+
+    short = next((word for word in words if word.startswith("-") and word != "-"), None)
+    if short is not None:
+        hint = "--save DIR keeps the recording, --output FILE what is printed"
+        raise user_error(f"pslc run has no option {short}", hint if short == "-o" else "pslc run --help lists all")
 
 
 def _subject_and_rest(subject: str | None, arguments: list[str]) -> tuple[str | None, list[str]]:
@@ -188,24 +224,6 @@ def _overrides(words: Sequence[str], pslc_options: Sequence[str]) -> list[tuple[
             raise user_error(f"unknown option --{name}", f"did you mean --{match}? pslc run --help lists all options")
         pairs.append((name, value))
     return pairs
-
-
-def missing(words: Sequence[str], on: str | None) -> "PslcError":
-    """The error for a command line without a subject, or without a drive."""
-    from pslc.base.errors import user_error
-    from pslc.device.profiles import library
-
-    if on is not None:
-        return user_error("no suite or job file given", f"for example: pslc run fill --on {on}; pslc suites lists all")
-    drives = [word for word in words if word.startswith(("sim:", "/dev/")) or word in library()]
-    subject = next((word for word in words if word not in drives), "fill")
-    if drives:
-        spec = f"sim:{drives[0]}" if drives[0] in library() else drives[0]
-        return user_error(f"{drives[0]} is a drive, and needs --on", f"pslc run {subject} --on {spec}")
-    if not words:
-        example = f"for example: pslc run fill --on {_usage_errors.DRIVE}"
-        return user_error("no suite or job file given", f"{example}; pslc suites lists all suites")
-    return user_error(f"{subject} needs a drive", f"add --on {_usage_errors.DRIVE}; pslc drives lists simulated drives")
 
 
 def budget(text: str, subject: str | None) -> "Budget":

@@ -89,15 +89,11 @@ def command(
     a picture of a chart, give the ranges of its axes: --x 0:2000GB --y 0:7000MB/s.
     """
     from pslc import formats
-    from pslc.analysis import MeasurementContext
     from pslc.base import units
     from pslc.base.errors import user_error
     from pslc.formats import ChartOptions, ImportOptions
-    from pslc.recording import imported
     from pslc.recording.store import of_a_drive
-    from pslc.report import recording_view, terminal
     from pslc.runner.load import analysed
-    from pslc.schema.jobs import KINDS
     from pslc.watch.recorded import of_foreign
 
     if files[0].is_dir():
@@ -107,13 +103,7 @@ def command(
         return
     if meter is not None:
         raise user_error("--meter needs a recording of pslc", "pslc analyze RUN --meter LOG.csv")
-    imported.check_workload(workload)
-    stated = MeasurementContext(
-        capacity_bytes=units.size(capacity, "--capacity") if capacity else None,
-        link_bytes_per_s=units.link(link, "--link") if link else None,
-        random=None if workload is None else workload == "random",
-        prefilled=prefilled,
-    )
+    stated = _stated(capacity, link, workload, prefilled)
     if drive := next((path for path in files if str(path).startswith("sim:")), None):
         raise user_error(*of_a_drive(drive))
     interval_s = units.seconds(interval, "--interval") if interval else None
@@ -130,6 +120,39 @@ def command(
     if data.at_work:
         _show(analysed(of_foreign(data, files[0])), as_json)
         return
+    _show_data(data, stated, as_json)
+
+
+def _stated(capacity: str | None, link: str | None, workload: str | None, prefilled: bool) -> "MeasurementContext":
+    """What the options tell of a measurement.
+
+    Raises:
+        PslcError: one of them cannot be read.
+    """
+    from pslc.analysis import MeasurementContext
+    from pslc.base import units
+    from pslc.recording.imported import check_workload
+
+    check_workload(workload)
+    return MeasurementContext(
+        capacity_bytes=units.size(capacity, "--capacity") if capacity else None,
+        link_bytes_per_s=units.link(link, "--link") if link else None,
+        random=None if workload is None else workload == "random",
+        prefilled=prefilled,
+    )
+
+
+def _show_data(data: "ImportedData", stated: "MeasurementContext", as_json: bool) -> None:
+    """Analyze the data of another program, and print the findings.
+
+    Raises:
+        PslcError: they are jobs without results.
+    """
+    from pslc.base.errors import user_error
+    from pslc.recording import imported
+    from pslc.report import recording_view, terminal
+    from pslc.schema.jobs import KINDS
+
     has_requests = any(job[kind]["total_ios"] for job in data.jobs for kind in KINDS)
     if data.jobs and data.curve is None and not data.rows and not has_requests:
         raise user_error(f"{data.name} holds jobs but no results", "give fio's JSON (--output-format=json) or its logs")

@@ -1,13 +1,18 @@
 """`pslc compare`: recordings side by side."""
 
 import json
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pslc.cli._chart_options import Frame, Overlay, Series, X, Y, import_options, write_overlays
+
+if TYPE_CHECKING:
+    from pslc.formats import ImportOptions
+    from pslc.recording.comparison import Compared, Side
 
 
 class TableFormat(StrEnum):
@@ -67,9 +72,8 @@ def command(
     file limits differences by name: "mean" = "5%", "cache" = "3%"; "*" stands for all others.
     """
     from pslc.base.errors import user_error
-    from pslc.recording import change_summary, comparison
-    from pslc.report import terminal
-    from pslc.runner.load import catalogue, read_sides, read_suites
+    from pslc.recording import comparison
+    from pslc.runner.load import catalogue
 
     limits = comparison.read_tolerance(tolerance) if tolerance else {}
     if any(catalogue(run) for run in runs):
@@ -77,34 +81,84 @@ def command(
             raise user_error(
                 "--pool and --align do not work on catalogues", "name single suites: pslc compare a/fill b/fill"
             )
-        suites = read_suites(runs)
-        sides = comparison.named(next(iter(suites.values())), label or [])
-        rows = comparison.compare_suites(suites, limits)
+        compared = _Comparison.of_catalogues(runs, label or [], limits)
     else:
-        suites = {}
-        hints = import_options(x, y, series, frame, capacity)
-        read = [side for run in runs for side in read_sides(run, hints)]
-        if len(read) < 2:
-            raise user_error("pslc compare needs two recordings or more", "for example: pslc compare runs/a runs/b")
+        read = _read(runs, import_options(x, y, series, frame, capacity))
         write_overlays((side.foreign for side in read if side.foreign), overlay, output)
         sides = comparison.named(comparison.pooled(read) if pool else read, label or [])
-        rows = comparison.compare(sides, limits, align)
+        compared = _Comparison(sides, comparison.compare(sides, limits, align))
     if output is not None:
         from pslc.base.writer import Replace
         from pslc.report import page
 
-        page.write_comparison(sides, rows, output, suites, Replace.ANY)
+        page.write_comparison(compared.sides, compared.rows, output, compared.suites, Replace.ANY)
     if as_json:
-        names = [{"name": side.name, "repeats": len(side.repeats)} for side in sides]
-        figures = [row.document() for row in rows]
-        summary = change_summary.verdicts(sides, rows)
-        document = {"runs": [str(run) for run in runs], "sides": names, "verdicts": summary, "figures": figures}
-        print(json.dumps(document, indent=1))
-    elif table is not None:
-        from pslc.figures import table_text, tables
-
-        typer.echo(table_text.render(tables.of_comparison([side.name for side in sides], rows), table), nl=False)
+        print(json.dumps({"runs": [str(run) for run in runs], **compared.document()}, indent=1))
     else:
-        terminal.show_comparison(sides, rows, suites)
-    if any(row.out_of_tolerance for row in rows):
+        compared.show(table)
+    if compared.is_out_of_tolerance:
         raise typer.Exit(1)
+
+
+def _read(runs: list[Path], hints: "ImportOptions") -> "list[Side]":
+    """Read the sides of a comparison.
+
+    Raises:
+        PslcError: one of them cannot be read, or there are fewer than two.
+    """
+    from pslc.base.errors import user_error
+    from pslc.runner.load import read_sides
+
+    sides = [side for run in runs for side in read_sides(run, hints)]
+    if len(sides) < 2:
+        raise user_error("pslc compare needs two recordings or more", "for example: pslc compare runs/a runs/b")
+    return sides
+
+
+@dataclass(frozen=True)
+class _Comparison:
+    """Recordings side by side, and their figures.
+
+    Attributes:
+        suites: recordings by suite, of catalogues.
+    """
+
+    sides: "list[Side]"
+    rows: "list[Compared]"
+    suites: "dict[str, list[Side]]" = field(default_factory=dict)
+
+    @classmethod
+    def of_catalogues(cls, runs: list[Path], labels: list[str], limits: dict[str, float]) -> "_Comparison":
+        """Read catalogues, and compare them suite by suite."""
+        from pslc.recording import comparison
+        from pslc.runner.load import read_suites
+
+        suites = read_suites(runs)
+        sides = comparison.named(next(iter(suites.values())), labels)
+        return cls(sides, comparison.compare_suites(suites, limits), suites)
+
+    @property
+    def is_out_of_tolerance(self) -> bool:
+        """Whether a figure differs by more than the tolerance file allows."""
+        return any(row.out_of_tolerance for row in self.rows)
+
+    def document(self) -> dict[str, object]:
+        """The comparison for JSON, without the names of the runs."""
+        from pslc.recording import change_summary
+
+        return {
+            "sides": [{"name": side.name, "repeats": len(side.repeats)} for side in self.sides],
+            "verdicts": change_summary.verdicts(self.sides, self.rows),
+            "figures": [row.document() for row in self.rows],
+        }
+
+    def show(self, table: TableFormat | None) -> None:
+        """Print the comparison for people, or its figures as a table to paste."""
+        from pslc.figures import table_text, tables
+        from pslc.report import terminal
+
+        if table is None:
+            terminal.show_comparison(self.sides, self.rows, self.suites)
+            return
+        figures = tables.of_comparison([side.name for side in self.sides], self.rows)
+        typer.echo(table_text.render(figures, table), nl=False)

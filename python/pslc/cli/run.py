@@ -138,7 +138,7 @@ def command(
         stated = (arguments.subject, on, policy, victim_rule, arguments.options, scope, save, repeat > 1)
         spec = _unfinished(resume, real, any(stated))
     elif arguments.subject is None or on is None:
-        raise _job_arguments.missing([arguments.subject, *arguments.files] if arguments.subject else [], on)
+        raise arguments.missing(on)
     else:
         governor, rule = _run_options.governors(policy, victim_rule)
         options = RunOptions(

@@ -73,15 +73,10 @@ def command(
         from pslc.base.output_dirs import new_folder
         from pslc.cli import _recording_folder
         from pslc.device.target import name_in
-        from pslc.serving.listening import Address
         from pslc.serving.server import Server
 
-        if unix is not None and tcp is not None:
-            raise TargetError("--unix and --tcp exclude each other", "give one of them")
-        if listen is not None and tcp is None:
-            raise TargetError("--listen needs --tcp", "for example: --tcp 10809 --listen 0.0.0.0")
         name = Path(name_in(drive)).stem
-        at = Address(unix or Path(f"{name}.sock")) if tcp is None else Address(None, tcp, listen or Address.listen)
+        at = _address(name, unix, tcp, listen)
         folder = save or (None if as_json else new_folder(f"serve-{name}"))
         if folder is not None and folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise TargetError(f"{folder} is not empty", "give another folder: --save DIR")
@@ -99,6 +94,22 @@ def command(
                 keeper = _recording_folder.Keeper(folder, tell) if folder is not None else None
                 recording = server.run(poll, tell, partial(_keep, keeper) if keeper else None)
     _end(recording, folder, report=not no_report, as_json=as_json)
+
+
+def _address(name: str, unix: Path | None, tcp: int | None, listen: str | None) -> "Address":
+    """The address that the options ask for: a socket called `name` unless they say more.
+
+    Raises:
+        TargetError: they contradict each other.
+    """
+    from pslc.base.errors import TargetError
+    from pslc.serving.listening import Address
+
+    if unix is not None and tcp is not None:
+        raise TargetError("--unix and --tcp exclude each other", "give one of them")
+    if listen is not None and tcp is None:
+        raise TargetError("--listen needs --tcp", "for example: --tcp 10809 --listen 0.0.0.0")
+    return Address(unix or Path(f"{name}.sock")) if tcp is None else Address(None, tcp, listen or Address.listen)
 
 
 class _Ends:

@@ -79,15 +79,7 @@ def command(
     from pslc.studies.points import Study, read
 
     stated = read(file) if file is not None else {}
-    axes: dict[str, str] = {}
-    for text in vary or []:
-        key, equals, values = text.partition("=")
-        if not equals or not key.strip():
-            raise user_error(f'--vary "{text}" is not KEY=VALUES', "for example: --vary cache.dynamic=50GB:700GB:50GB")
-        if key.strip() in axes:
-            raise user_error(f"--vary {key} is given twice", "give all its values at once, separated by commas")
-        axes[key.strip()] = values
-    options = {"vary": axes, "run": run, "on": on, "where": where, "seed": seed, "quick": quick,
+    options = {"vary": _axes(vary or []), "run": run, "on": on, "where": where, "seed": seed, "quick": quick,
              "sample": sample, "fill_first": fill_first,
              "policy": policy, "victim_rule": victim_rule}  # fmt: skip
     study = Study.of(stated | {key: value for key, value in options.items() if value})
@@ -109,6 +101,25 @@ def command(
     if results.interrupted:
         say(f"interrupted: {len(results.rows)} of {len(points)} points are saved; the same command resumes", err=True)
         raise typer.Exit(130)
+
+
+def _axes(texts: list[str]) -> dict[str, str]:
+    """Parse `--vary`: values by key.
+
+    Raises:
+        PslcError: a text is not KEY=VALUES, or a key stands twice.
+    """
+    from pslc.base.errors import user_error
+
+    axes: dict[str, str] = {}
+    for text in texts:
+        key, equals, values = text.partition("=")
+        if not equals or not key.strip():
+            raise user_error(f'--vary "{text}" is not KEY=VALUES', "for example: --vary cache.dynamic=50GB:700GB:50GB")
+        if key.strip() in axes:
+            raise user_error(f"--vary {key} is given twice", "give all its values at once, separated by commas")
+        axes[key.strip()] = values
+    return axes
 
 
 def _plan(points: "list[Point]", workers: int | None) -> None:

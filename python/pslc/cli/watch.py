@@ -14,6 +14,7 @@ from pslc.cli import _watch_several
 
 if TYPE_CHECKING:
     from pslc.base.live_lines import Live
+    from pslc.recording.store import Recording
     from pslc.runner.watch import Now
 
 
@@ -42,13 +43,12 @@ def command(
     it can sleep. Ctrl-C ends it. pslc replay RUN/trace.txt replays what --trace recorded. For a pool
     (md, LVM, ZFS), pslc watches its drives, and the report names the one that slows down the pool.
     """
-    from pslc.base import units, writer
+    from pslc.base import units
     from pslc.base.errors import user_error
     from pslc.base.live_lines import Live
     from pslc.base.output_dirs import new_folder
-    from pslc.report import page, recording_view, terminal
     from pslc.runner.load import analysed
-    from pslc.runner.watch import device_of, lies_on, watch
+    from pslc.runner.watch import watch
 
     drives = _watch_several.drives_below(devices)
     if metrics is not None or len(devices) > 1 or len(drives) > 1:
@@ -63,33 +63,58 @@ def command(
     _watch_several.check_new(folder)
     if trace and folder is None:
         raise user_error("--trace with --json needs a folder for the trace", "add --save DIR")
-    keep = _watch_several.keeper(folder) if folder else None
-    if folder is not None and device.exists() and lies_on(folder, device_of(device)):
-        if trace:
-            raise user_error(
-                f"{folder} is on the traced drive", "give --save a folder on another drive, or in memory (/dev/shm)"
-            )
-        say(f"note: {folder} is on the watched drive, so pslc writes the recording only at the end", err=True)
-        keep = None
-    if trace and folder is not None:
-        writer.folder(folder)
-    into = folder / "trace.txt" if trace and folder else None
+    keep = _keeper(device, folder, trace=trace) if folder else None
+    into = _trace_file(folder) if trace and folder else None
     with Live(sys.stderr) as live:
         watched = watch(device, seconds, _shown(live, device, seconds), keep, ENDS, into)
     recording = analysed(watched)
+    _report(recording, folder, report=not no_report, as_json=as_json)
+    if recording.error:
+        raise user_error(f"watching ended early: {recording.error}", "the recording covers the time before")
+
+
+def _keeper(device: Path, folder: Path, *, trace: bool) -> "Callable[[Recording], None] | None":
+    """The saver of the recording so far; None where saving it would be work for the watched drive.
+
+    Raises:
+        PslcError: the drive is traced, and the folder is on it.
+    """
+    from pslc.base.errors import user_error
+    from pslc.runner.watch import device_of, lies_on
+
+    if not (device.exists() and lies_on(folder, device_of(device))):
+        return _watch_several.keeper(folder)
+    if trace:
+        raise user_error(
+            f"{folder} is on the traced drive", "give --save a folder on another drive, or in memory (/dev/shm)"
+        )
+    say(f"note: {folder} is on the watched drive, so pslc writes the recording only at the end", err=True)
+    return None
+
+
+def _trace_file(folder: Path) -> Path:
+    """The file for the trace, in a folder that is made for it."""
+    from pslc.base import writer
+
+    writer.folder(folder)
+    return folder / "trace.txt"
+
+
+def _report(recording: "Recording", folder: Path | None, *, report: bool, as_json: bool) -> None:
+    """Save the recording to the folder with its page, and print it."""
+    from pslc.report import page, recording_view, terminal
+
     if folder is not None:
         recording.save(folder)
-        if not no_report:
+        if report:
             page.write(recording_view.of_recording(recording), folder / "report.html")
     if as_json:
         print(json.dumps(recording.document(), indent=1))
     else:
         terminal.show(recording_view.of_recording(recording))
     if folder is not None:
-        where = "" if no_report else f", pictures: {folder / 'report.html'}"
+        where = f", pictures: {folder / 'report.html'}" if report else ""
         say(f"recording: {folder}{where}", err=True)
-    if recording.error:
-        raise user_error(f"watching ended early: {recording.error}", "the recording covers the time before")
 
 
 def _shown(live: "Live", device: Path, seconds: float | None) -> "Callable[[Now], None] | None":

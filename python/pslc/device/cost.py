@@ -1,6 +1,7 @@
 """Cost of steps on a drive before they run: bytes, time and memory."""
 
 from dataclasses import dataclass
+from typing import Final, Literal
 
 from pslc._native import plan_jobs
 from pslc.device.target import Target
@@ -9,6 +10,15 @@ SLOW, FAST = 100e6, 3000e6
 """Bytes a second between which drives write for long: bounds of how long it takes."""
 SIMULATED_REQUESTS, SIMULATED_SECONDS = 2e6, 1e5
 """Requests, and seconds of the drive, that go by in a second of the simulation, in round numbers (`make bench`)."""
+
+SUMMED: Final[tuple[Literal["write_bytes", "read_bytes", "timed_ns", "idle_ns", "layout_bytes"], ...]] = (
+    "write_bytes",
+    "read_bytes",
+    "timed_ns",
+    "idle_ns",
+    "layout_bytes",
+)
+"""Figures of a plan that add up over the steps."""
 
 
 @dataclass(frozen=True)
@@ -58,15 +68,16 @@ def cost(steps: list[str], source: str, options: list[tuple[str, str]], target: 
     held = max((step["memory_bytes"] for step in plans), default=0)
     if simulated:
         held += _maps([job for step in plans for job in step["scattered"]], target)
+    totals = {key: sum(step[key] for step in plans) for key in SUMMED}
     return Cost(
-        sum(step["write_bytes"] for step in plans),
-        sum(step["read_bytes"] for step in plans),
-        sum(step["timed_ns"] for step in plans) / 1e9,
-        sum(step["idle_ns"] for step in plans) / 1e9,
-        any(step["writes_until_time"] for step in plans),
-        shortest_s,
-        held,
-        sum(step["layout_bytes"] for step in plans),
+        write_bytes=totals["write_bytes"],
+        read_bytes=totals["read_bytes"],
+        timed_s=totals["timed_ns"] / 1e9,
+        idle_s=totals["idle_ns"] / 1e9,
+        writes_until_time=any(step["writes_until_time"] for step in plans),
+        least_s=shortest_s,
+        memory_bytes=held,
+        layout_bytes=totals["layout_bytes"],
     )
 
 

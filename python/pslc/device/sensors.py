@@ -77,6 +77,43 @@ class Thermometer:
 
 
 @dataclass(frozen=True)
+class _MeterColumns:
+    """The columns of a meter's log, each as its index and the factor to its unit.
+
+    Attributes:
+        time: of the seconds.
+        factors: of the watts, or of the volts and the amperes; their product is the power.
+    """
+
+    time: tuple[int, float]
+    factors: list[tuple[int, float]]
+
+    @classmethod
+    def of(cls, path: Path, names: list[str]) -> _MeterColumns:
+        """Find the columns by their names.
+
+        Raises:
+            RecordingError: there is no time, or no power.
+        """
+        time = _column(names, TIMES) or _dates(names)
+        power, voltage, current = (_column(names, units) for units in (WATTS, VOLTS, AMPERES))
+        factors = [column for column in ([power] if power else [voltage, current]) if column]
+        if time is None or len(factors) < (1 if power else 2):
+            hint = "its columns must tell their units: time_s (or a Timestamp) and power_w, or voltage_v and current_a"
+            raise RecordingError(f"{path} is not a meter's log: its columns are {gate.listed(names) or 'none'}", hint)
+        return cls(time, factors)
+
+    def seconds(self, row: list[str], separator: str) -> float:
+        """The time of a row."""
+        index, factor = self.time
+        return _time(row[index], separator) * factor
+
+    def watts(self, row: list[str], separator: str) -> float:
+        """The power of a row."""
+        return float(np.prod([number(row[index], separator) * factor for index, factor in self.factors]))
+
+
+@dataclass(frozen=True)
 class Meter:
     """A power meter's log.
 
@@ -103,21 +140,16 @@ class Meter:
         separator = max(",;\t", key=(lines or [""])[0].count)
         rows = list(cells(path, lines, separator))
         names = [name.strip() for name in rows[0]] if rows else []
-        time = _column(names, TIMES) or _dates(names)
-        power, voltage, current = (_column(names, units) for units in (WATTS, VOLTS, AMPERES))
-        if time is None or (power is None and (voltage is None or current is None)):
-            hint = "its columns must tell their units: time_s (or a Timestamp) and power_w, or voltage_v and current_a"
-            raise RecordingError(f"{path} is not a meter's log: its columns are {gate.listed(names) or 'none'}", hint)
+        columns = _MeterColumns.of(path, names)
         times, watts = [], []
         for line, row in enumerate(rows[1:], 2):
             if not any(cell.strip() for cell in row):
                 continue
             try:
-                times.append(_time(row[time[0]], separator) * time[1])
-                parts = [power] if power else [voltage, current]
-                watts.append(np.prod([number(row[part[0]], separator) * part[1] for part in parts if part]))
+                times.append(columns.seconds(row, separator))
+                watts.append(columns.watts(row, separator))
             except (ValueError, IndexError):
-                hint = f"a time in {names[time[0]]} and numbers in the others are expected"
+                hint = f"a time in {names[columns.time[0]]} and numbers in the others are expected"
                 raise RecordingError(f'{path}:{line}: "{separator.join(row)[:60]}" cannot be read', hint) from None
         seconds = np.array(times, dtype=np.float64)
         if len(seconds) < 2 or (np.diff(seconds) < 0).any():

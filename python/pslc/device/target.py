@@ -125,12 +125,7 @@ def find_target(spec: str, real: RealOptions | None = None, host: Sequence[tuple
             raise TargetError(f"{spec} is a drive file, and its profile sets the size", hint)
         return _kept(spec, path, bool(host))
     if not spec or (not {"/", os.sep} & set(spec) and not path.exists() and not path.suffix):
-        name, comma, keys = spec.partition(",")
-        meant = name if name in library() else _meant(name, library())
-        hint = (
-            "a simulated drive is sim:NAME, such as sim:aldrin-pro-2tb; a file has a / or an extension: ./scratch.bin"
-        )
-        raise TargetError(f'no target is named "{spec}"', f"did you mean sim:{meant}{comma}{keys}?" if meant else hint)
+        raise _not_named(spec)
     if sys.platform == "win32" and spec.replace("/", "\\").startswith(("\\\\.\\", "\\\\?\\")):
         raise GuardError(
             f"{spec}: raw drives are not measured on Windows",
@@ -139,6 +134,14 @@ def find_target(spec: str, real: RealOptions | None = None, host: Sequence[tuple
         )
     real = real or RealOptions()
     return _device(spec, path, real) if path.is_block_device() else _file(spec, path, real)
+
+
+def _not_named(spec: str) -> TargetError:
+    """The error for a target that is neither a simulated drive nor a path."""
+    name, comma, keys = spec.partition(",")
+    meant = name if name in library() else _meant(name, library())
+    hint = "a simulated drive is sim:NAME, such as sim:aldrin-pro-2tb; a file has a / or an extension: ./scratch.bin"
+    return TargetError(f'no target is named "{spec}"', f"did you mean sim:{meant}{comma}{keys}?" if meant else hint)
 
 
 def _meant(name: str, names: Iterable[str]) -> str | None:
@@ -189,10 +192,8 @@ def open_simulated(spec: str) -> SimDrive:
 
 def _simulated(spec: str, host: Sequence[tuple[str, str]] = ()) -> Target:
     name, *pairs = spec.removeprefix("sim:").split(",")
-    overrides = _overrides(pairs, spec)
-    bare = ("host", hosts.NONE) in overrides
-    by = next((scaling.factor(value, spec) for key, value in reversed(overrides) if key == scaling.KEY), Fraction(1))
-    overrides = [pair for pair in overrides if pair != ("host", hosts.NONE) and pair[0] != scaling.KEY]
+    keys = _Keys.of(pairs, spec)
+    overrides, by = keys.overrides, keys.scale
     source, text, slug = _source(name, spec)
     stated = [key for key, _ in overrides]
     below = foundation(source, text, overrides)
@@ -201,7 +202,7 @@ def _simulated(spec: str, host: Sequence[tuple[str, str]] = ()) -> Target:
         profiles = SimDrive.scaled_profile(source, text, below, overrides, (by.numerator, by.denominator))
         overrides += scaling.overrides(*profiles, by, spec)
     drive = SimDrive(source, text, below, overrides)
-    added = bool(host) and not bare and "\n[host]\n" not in drive.profile()
+    added = bool(host) and not keys.is_bare and "\n[host]\n" not in drive.profile()
     if added:
         drive = SimDrive(source, text, below, [*overrides, *host])
     profile = drive.profile()
@@ -215,6 +216,30 @@ def _simulated(spec: str, host: Sequence[tuple[str, str]] = ()) -> Target:
         target.facts["scale"], target.facts["scale_unlike"] = str(by), scaling.unlike(profile)
         target.facts["notes"].append(scaling.note(by))
     return target
+
+
+@dataclass(frozen=True)
+class _Keys:
+    """The keys of a simulated drive, apart from the two that are none of its profile's.
+
+    Attributes:
+        overrides: keys of the profile with their values.
+        scale: size of the simulated drive as a share of the whole one.
+        is_bare: the drive is simulated without a computer around it.
+    """
+
+    overrides: list[tuple[str, str]]
+    scale: Fraction
+    is_bare: bool
+
+    @classmethod
+    def of(cls, pairs: Sequence[str], spec: str) -> "_Keys":
+        """Sort the keys of `spec`."""
+        stated = _overrides(pairs, spec)
+        bare = ("host", hosts.NONE)
+        scales = (scaling.factor(value, spec) for key, value in reversed(stated) if key == scaling.KEY)
+        overrides = [pair for pair in stated if pair != bare and pair[0] != scaling.KEY]
+        return cls(overrides, next(scales, Fraction(1)), bare in stated)
 
 
 def _overrides(pairs: Sequence[str], spec: str) -> list[tuple[str, str]]:

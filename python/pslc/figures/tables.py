@@ -1,7 +1,7 @@
 """The tables that any recording has."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from pslc.analysis import PhaseRow, Writes
 from pslc.analysis.thresholds import MIN_SURE_CONFIDENCE
@@ -15,6 +15,17 @@ from pslc.schema.results import Repeats
 Show = Callable[[Any], str]
 Column = tuple[str, str, Show]
 """Column of a table: its name, the key of the finding, and the formatter."""
+RESULT_COLUMNS: Final[dict[str, Callable[[Measured], str]]] = {
+    "test": lambda row: row.test,
+    "kind": lambda row: row.kind,
+    "speed": lambda row: "" if row.bytes_per_s is None else words.speed(row.bytes_per_s),
+    "from": lambda row: words.speed(min(row.samples)) if row.samples else "",
+    "to": lambda row: words.speed(max(row.samples)) if row.samples else "",
+    "n": lambda row: str(len(row.samples) or ""),
+    "IOPS": lambda row: "" if row.iops is None else f"{row.iops:.0f}",
+    "latency": lambda row: "" if row.latency_s is None else words.span(row.latency_s),
+}
+"""Columns of results without a series, with the text of a result's cell."""
 
 
 def of_writes(findings: Writes) -> list[Table]:
@@ -80,16 +91,7 @@ def of_rows(title: str, rows: Sequence[Mapping[str, object]], columns: Sequence[
 
 def of_results(rows: list[Measured]) -> Table:
     """Results that have no series; of those measured several times the least and the most. No column is empty."""
-    columns: dict[str, list[str]] = {
-        "test": [row.test for row in rows],
-        "kind": [row.kind for row in rows],
-        "speed": ["" if row.bytes_per_s is None else words.speed(row.bytes_per_s) for row in rows],
-        "from": [words.speed(min(row.samples)) if row.samples else "" for row in rows],
-        "to": [words.speed(max(row.samples)) if row.samples else "" for row in rows],
-        "n": [str(len(row.samples) or "") for row in rows],
-        "IOPS": ["" if row.iops is None else f"{row.iops:.0f}" for row in rows],
-        "latency": ["" if row.latency_s is None else words.span(row.latency_s) for row in rows],
-    }
+    columns = {name: [cell(row) for row in rows] for name, cell in RESULT_COLUMNS.items()}
     shown = {name: cells for name, cells in columns.items() if any(cells)}
     return Table("Results", tuple(shown), list(zip(*shown.values(), strict=True)), words=("test", "kind"))
 

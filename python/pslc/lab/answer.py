@@ -55,22 +55,29 @@ def pictures(shown: Sequence[Shown], at: int, before: Recording | None, over: Se
     ghost = {} if before is None else {picture.name: picture for picture in view.of_recording(before).pictures}
     drawn = []
     for number, picture in enumerate(own):
-        lines: list[Line] = []
-        for drive in shown:
-            same = next((other for other in drive.view.pictures if other.name == picture.name), None)
-            lines += [_called(line, drive.name, same, len(shown) > 1) for line in same.lines] if same else []
-        if picture.rows:
-            # Bars of others would stand at other places.
-            lines = list(picture.lines)
-        elif number == 0 and picture.name in ghost:
-            names = [
-                _called(line, shown[at].name, ghost[picture.name], len(shown) > 1) for line in ghost[picture.name].lines
-            ]
-            lines += [replace(line, name=f"before: {line.name}", style="dotted") for line in names]
-        if number == 0 and not picture.rows and picture.name == "speed-bytes":
-            lines += over
+        # Bars of others would stand at other places.
+        lines = list(picture.lines) if picture.rows else _of_all(shown, picture.name)
+        if number == 0 and not picture.rows:
+            if picture.name in ghost:
+                names = _lines(ghost[picture.name], shown[at].name, len(shown) > 1)
+                lines += [replace(line, name=f"before: {line.name}", style="dotted") for line in names]
+            lines += over if picture.name == "speed-bytes" else []
         drawn.append(replace(picture, lines=lines))
     return drawn
+
+
+def _of_all(shown: Sequence[Shown], name: str) -> list[Line]:
+    """The lines of every drive in its picture of this name."""
+    lines: list[Line] = []
+    for drive in shown:
+        same = next((picture for picture in drive.view.pictures if picture.name == name), None)
+        lines += _lines(same, drive.name, len(shown) > 1) if same else []
+    return lines
+
+
+def _lines(picture: Picture, drive: str, several: bool) -> list[Line]:
+    """The lines of a picture, called by the drive where there are several."""
+    return [_called(line, drive, picture, several) for line in picture.lines]
 
 
 def _called(line: Line, drive: str, picture: Picture, several: bool) -> Line:

@@ -178,10 +178,8 @@ def _bench(app: Dash) -> None:  # noqa: C901 callbacks of one page, each defined
     def arrange(choice: dict[str, str] | None, _: Any, __: Any, at: int | None, address: str) -> Any:
         bench = old = Bench.of_address(address)
         what = ctx.triggered_id
-        if what == "choice" and choice and choice["kind"] == "suite":
-            bench = replace(bench, suite=choice["value"], before=None, knob="")
-        elif what == "choice" and choice:
-            bench = bench.with_drive(int(choice["drive"]), Drive(choice["value"]))
+        if what == "choice" and choice:
+            bench = _chosen(bench, choice)
         elif what == "at" and at is not None and at < len(bench.drives):
             bench = replace(bench, at=at)
         elif what == "add" and layout.can_add(bench):
@@ -193,6 +191,13 @@ def _bench(app: Dash) -> None:  # noqa: C901 callbacks of one page, each defined
             raise PreventUpdate
         same = [drive.source for drive in bench.drives] == [drive.source for drive in old.drives]
         return bench.address, no_update if same else layout.cards(bench)
+
+
+def _chosen(bench: Bench, choice: dict[str, str]) -> Bench:
+    """The bench with the suite or the drive that was picked from a list."""
+    if choice["kind"] == "suite":
+        return replace(bench, suite=choice["value"], before=None, knob="")
+    return bench.with_drive(int(choice["drive"]), Drive(choice["value"]))
 
 
 def _first_look(app: Dash, held: Runs) -> None:
@@ -222,14 +227,7 @@ def _first_look(app: Dash, held: Runs) -> None:
         fine = not any(refused.values()) and not any(
             text for name, text in notes.items() if text and not isinstance(text, str)
         )
-        lines = None
-        if fine and any(held.cached(bench.suite, drive) is None for drive in bench.drives):
-            names = [drive.spec for drive in bench.drives]
-            small = [
-                None if held.cached(bench.suite, drive) else held.coarse(bench.suite, drive, tab, number)
-                for drive in bench.drives
-            ]
-            lines = answer.coarse(small, names)
+        lines = _coarse_lines(held, bench, tab, number) if fine else None
         outputs = ctx.outputs_list
         options = [{"label": f"{i + 1}: {drive.spec.removeprefix('sim:')}", "value": i}
                    for i, drive in enumerate(bench.drives)]  # fmt: skip
@@ -326,6 +324,18 @@ def _answers(app: Dash, held: Runs) -> None:
         }
 
 
+def _coarse_lines(held: Runs, bench: Bench, tab: str, number: int) -> list[answer.Coarse | None] | None:
+    """Lines of smaller drives in place of those that are not computed yet; None if none is missing."""
+    cached = [held.cached(bench.suite, drive) for drive in bench.drives]
+    if all(recording is not None for recording in cached):
+        return None
+    small = [
+        held.coarse(bench.suite, drive, tab, number) if recording is None else None
+        for drive, recording in zip(bench.drives, cached, strict=True)
+    ]
+    return answer.coarse(small, [drive.spec for drive in bench.drives])
+
+
 def _over(held: Runs, bench: Bench, recording: Recording) -> tuple[Line | None, layout.Children]:
     """What is laid over the curve, or why it cannot be."""
     note = overlay.note(bench.over)
@@ -357,8 +367,7 @@ def _checked(
         try:
             target = drive.target()
         except PslcError as error:
-            last = bench.knob if bench.before and bench.before[0] == number else ""
-            knob = last if last and any(last in key or key in last for key, _ in drive.keys) else drive.blamed()
+            knob = _blamed_knob(bench, number)
             if knob is None or drive.is_kept:
                 refused[number] = layout.trouble(error)
             else:
@@ -372,6 +381,13 @@ def _checked(
             if key != bench.knob and shown.get((number, key), at.text) != at.text:
                 moved[number, key] = at.text
     return refused, notes, moved
+
+
+def _blamed_knob(bench: Bench, number: int) -> str | None:
+    """The knob of drive `number` that keeps it from being made: the one turned last, if it is of this drive and set."""
+    drive = bench.drives[number]
+    last = bench.knob if bench.before and bench.before[0] == number else ""
+    return last if last and any(last in key or key in last for key, _ in drive.keys) else drive.blamed()
 
 
 def _command(bench: Bench, drive: Drive) -> str:

@@ -84,7 +84,6 @@ def _lines_of(sides: Sequence[Side], rows: Sequence[Compared], index: int) -> li
     first, name = sides[0].name, sides[index].name
     rows = _headline(rows)
     both = [row for row in rows if row.figures[0] and row.figures[index]]
-    findings = [row for row in rows if row.origin is not Origin.ROW]
     changed = sorted((row for row in both if row.differs[index]), key=lambda row: -_size(row, index))
     if not both:
         return [f"{name} and {first} have no figure in common."]
@@ -94,11 +93,14 @@ def _lines_of(sides: Sequence[Side], rows: Sequence[Compared], index: int) -> li
     elif len(changed) <= BY_CHANCE * len(both):
         chance = f"{BY_CHANCE * len(both):.0f} of {len(both)}"
         lines.append(f"By chance {chance} would differ: repeat the run before you believe it.")
-    for owner, has, other, lacks in ((name, index, first, 0), (first, 0, name, index)):
-        own = [row.called for row in findings if row.figures[has] and not row.figures[lacks]]
-        if own:
-            lines.append(f"In {owner}, not in {other}: {_listed(own)}.")
-    return lines
+    findings = [row for row in rows if row.origin is not Origin.ROW]
+    return [*lines, *_only_in(sides, findings, index, 0), *_only_in(sides, findings, 0, index)]
+
+
+def _only_in(sides: Sequence[Side], findings: Sequence[Compared], owner: int, other: int) -> list[str]:
+    """Names the findings that side `owner` has and side `other` lacks; empty if there are none."""
+    own = [row.called for row in findings if row.figures[owner] and not row.figures[other]]
+    return [f"In {sides[owner].name}, not in {sides[other].name}: {_listed(own)}."] if own else []
 
 
 def _change(row: Compared, index: int) -> str:

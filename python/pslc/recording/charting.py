@@ -84,13 +84,7 @@ def bars_of_sides(sides: Sequence[Side], figure: str) -> BarChart:
     Raises:
         PslcError: no recording has this figure.
     """
-    rows = compare(sides, {})
-    row = next((row for row in rows if figure in (row.name, row.called)), None)
-    if row is None:
-        names = [name for row in rows for name in dict.fromkeys((row.name, row.called))]
-        close = closest_match(figure, names)
-        hint = f'did you mean "{close}"?' if close else f"there are {', '.join(dict.fromkeys(r.name for r in rows))}"
-        raise RecordingError(f'no recording has a figure "{figure}"', hint)
+    row = _row_called(figure, compare(sides, {}))
     first, *rest = (side.recording for side in sides)
     scale, unit = (1e6, "MB/s") if row.unit == "B/s" else (1e9, "GB") if row.unit == "B" else (1.0, row.unit)
     bars = [
@@ -109,6 +103,21 @@ def bars_of_sides(sides: Sequence[Side], figure: str) -> BarChart:
         with_order(bars, ascending=row.unit in LOWER_IS_BETTER),
         repeats,
     )
+
+
+def _row_called(figure: str, rows: Sequence[Compared]) -> Compared:
+    """The row of a comparison with this name or label.
+
+    Raises:
+        RecordingError: there is none.
+    """
+    row = next((row for row in rows if figure in (row.name, row.called)), None)
+    if row is None:
+        names = [name for row in rows for name in dict.fromkeys((row.name, row.called))]
+        close = closest_match(figure, names)
+        hint = f'did you mean "{close}"?' if close else f"there are {', '.join(dict.fromkeys(r.name for r in rows))}"
+        raise RecordingError(f'no recording has a figure "{figure}"', hint)
+    return row
 
 
 def _shared_conditions(first: Recording, rest: Sequence[Recording]) -> str:

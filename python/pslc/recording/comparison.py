@@ -70,6 +70,11 @@ class Compared:
             return False
         return any(ratio is None or abs(ratio - 1) > self.tolerance for ratio in self.ratios)
 
+    @property
+    def stands_out(self) -> bool:
+        """Whether a recording differs from the first beyond the noise, or more than allowed."""
+        return any(self.differs) or self.out_of_tolerance
+
     def document(self) -> dict[str, object]:
         """The row as `--json` prints it."""
         return {
@@ -277,18 +282,24 @@ def _mean(figures: Sequence[Figure]) -> Figure:
 
 def _aligned(sides: Sequence[Side], align: str) -> list[Figures]:
     """The speed of each side in each of `STRETCHES` equal parts of the bytes, or the time, that all of them have."""
-    curves = [[write_curve(recording) for recording in side.repeats] for side in sides]
-    missing = [side.name for side, own in zip(sides, curves, strict=True) if None in own]
-    if missing:
-        raise RecordingError(f"{missing[0]} wrote nothing that could be aligned", "leave --align out")
-    measured = [[curve for curve in own if curve is not None] for own in curves]
+    measured = [_write_curves(side) for side in sides]
     reach: Callable[[Curve], float] = (lambda c: c.total_bytes) if align == "bytes" else (lambda c: c.total_seconds)
     edges = np.linspace(0.0, min(reach(curve) for own in measured for curve in own), STRETCHES + 1)
-    if align == "bytes":
-        names = [f"{low / 1e9:.4g} to {high / 1e9:.4g} GB" for low, high in pairwise(edges)]
-    else:
-        names = [f"{low:.4g} to {high:.4g} s" for low, high in pairwise(edges)]
+    scale, unit = (1e9, "GB") if align == "bytes" else (1.0, "s")
+    names = [f"{low / scale:.4g} to {high / scale:.4g} {unit}" for low, high in pairwise(edges)]
     return [_pooled([_stretches(curve, align, edges, names) for curve in own]) for own in measured]
+
+
+def _write_curves(side: Side) -> list[Curve]:
+    """The write curve of each repeat.
+
+    Raises:
+        RecordingError: one of them wrote nothing.
+    """
+    curves = [curve for recording in side.repeats if (curve := write_curve(recording)) is not None]
+    if len(curves) < len(side.repeats):
+        raise RecordingError(f"{side.name} wrote nothing that could be aligned", "leave --align out")
+    return curves
 
 
 def _stretches(curve: Curve, align: str, edges: np.ndarray, names: Sequence[str]) -> Figures:

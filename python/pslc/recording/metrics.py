@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from pslc.base import words
 from pslc.recording.store import Recording
+from pslc.schema.jobs import Done
 
 UNITS: Final = (
     ("_bytes_per_s", "B/s"), ("_bytes", "B"), ("_iops", "/s"), ("_seconds", "s"), ("_s", "s"), ("_years", "years"),
@@ -150,22 +151,30 @@ def _all_of_recording(recording: Recording) -> Figures:
     for key, rows in findings.items():
         if key not in ("phases", "doubts") and isinstance(rows, list) and rows and isinstance(rows[0], dict):
             figures_by_name |= _of_rows(key, rows)
+    # Somebody's own work is judged by its slowest requests.
+    shares = ("99", "99.9") if "trace" in recording.facts else ("99",)
     for job in recording.jobs:
         for kind in ("read", "write"):
-            done = job[kind]
-            if done["total_ios"]:
-                percentiles, latency = done["lat_ns"]["percentile"], done["lat_ns"]["mean"]
-                seconds = max(done["runtime_ns"], 1) / 1e9
-                each = {"IOPS": ("/s", rate(done["total_ios"] / seconds))}
-                # What another program does not tell is no 0. Somebody's own work is judged by its slowest.
-                each |= {"mean latency": ("s", rate(latency / 1e9))} if latency else {}
-                for share in ("99", "99.9") if "trace" in recording.facts else ("99",):
-                    if ns := percentiles.get(f"{float(share):.6f}"):
-                        each[f"{share} % latency"] = ("s", rate(ns / 1e9))
-                for what, figure in each.items():
-                    name = f"{job['name']} {kind} {what}"
-                    figures_by_name[Name(name, name, Origin.JOB)] = figure
+            for what, figure in _of_requests(job[kind], shares).items():
+                name = f"{job['name']} {kind} {what}"
+                figures_by_name[Name(name, name, Origin.JOB)] = figure
     return figures_by_name
+
+
+def _of_requests(done: Done, shares: Sequence[str]) -> dict[str, tuple[str, Figure]]:
+    """Unit and figure of a job's reads or writes, with the latencies at these percentages; empty if it had none.
+
+    A latency that another program does not report is left out: it is not 0.
+    """
+    if not done["total_ios"]:
+        return {}
+    percentiles, latency = done["lat_ns"]["percentile"], done["lat_ns"]["mean"]
+    figures = {"IOPS": ("/s", rate(done["total_ios"] / (max(done["runtime_ns"], 1) / 1e9)))}
+    figures |= {"mean latency": ("s", rate(latency / 1e9))} if latency else {}
+    for share in shares:
+        if ns := percentiles.get(f"{float(share):.6f}"):
+            figures[f"{share} % latency"] = ("s", rate(ns / 1e9))
+    return figures
 
 
 def key_figures(recording: Recording, count: int = 3) -> list[tuple[str, str]]:

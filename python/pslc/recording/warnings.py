@@ -253,10 +253,8 @@ def of_the_machine(facts: Facts) -> Iterator[MeasurementWarning]:
     if start is not None and start % (1 << 20):
         yield RecordingWarning.PARTITION.of(start=start)
     yield from of_the_file_system(system)
-    if system is not None:
-        share = 100 * (1 - system["free_bytes"] / system["bytes"]) if system["bytes"] else 0.0
-        if share > 50:
-            yield RecordingWarning.FULL.of(share=share)
+    if system is not None and (share := _used_percent(system)) > 50:
+        yield RecordingWarning.FULL.of(share=share)
     below = [name for name in facts["stack"][:-1] if name.startswith(("dm-", "md", "loop", "bcache"))]
     if below:
         yield RecordingWarning.STACK.of(stack=", ".join(below))
@@ -268,6 +266,11 @@ def of_the_machine(facts: Facts) -> Iterator[MeasurementWarning]:
     latency = facts["power"]["nvme_ps_max_latency_us"]
     if latency and device is not None and device["name"].startswith("nvme"):
         yield RecordingWarning.POWER_STATES.of(us=latency)
+
+
+def _used_percent(system: FileSystem) -> float:
+    """Percentage of a file system that is in use; 0 where its size is not known."""
+    return 100 * (1 - system["free_bytes"] / system["bytes"]) if system["bytes"] else 0.0
 
 
 def of_the_file_system(system: FileSystem | None) -> Iterator[MeasurementWarning]:

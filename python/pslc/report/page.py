@@ -255,14 +255,12 @@ class Parted:
         jobs = [row for row in rows if row.suite and row.origin is Origin.JOB and not row.out_of_tolerance]
         lacking = [row for row in rows if row.origin is Origin.ROW and not (all(row.figures) or row.out_of_tolerance)]
         left = {row.name for row in (*jobs, *lacking)}
-        shown_rows = [row for row in rows if row.name not in left]
-        return cls(
-            [row for row in shown_rows if any(row.differs) or row.out_of_tolerance],
-            [row for row in shown_rows if not (any(row.differs) or row.out_of_tolerance)],
-            len(lacking),
-            len(jobs),
-            sum(any(row.differs) for row in jobs),
-        )
+        differing: list[Compared] = []
+        same: list[Compared] = []
+        for row in rows:
+            if row.name not in left:
+                (differing if row.stands_out else same).append(row)
+        return cls(differing, same, len(lacking), len(jobs), sum(any(row.differs) for row in jobs))
 
 
 @dataclass(frozen=True)

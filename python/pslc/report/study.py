@@ -235,11 +235,7 @@ def _slices(answers: Answers, name: str, axis: str) -> list[Picture]:
         return []
     unit = {"B": "GB", "s": "s"}.get(str(values[0])[-1], "")
     scale = 1e9 if unit else 1.0
-    rest = [other for other in answers.axes if other != axis]
-    groups: dict[str, list[Row]] = {}
-    for row in answers.rows:
-        if row.get(name) is not None:
-            groups.setdefault(", ".join(str(row[other]) for other in rest) or name, []).append(row)
+    groups = _by_other_axes(answers, name, axis)
     said_of, of_scale = _axis_of(name)
     lines = []
     for label, rows in list(groups.items())[:MOST_SLICES]:
@@ -247,6 +243,16 @@ def _slices(answers: Answers, name: str, axis: str) -> list[Picture]:
         lines.append(Line(label, [x for x, _ in points], [y for _, y in points], "points"))
     across = f"{axis} {unit}".strip()
     return [Picture(f"slice-{name}-{axis}".replace(".", "-"), f"{name} by {axis}", across, said_of, lines)]
+
+
+def _by_other_axes(answers: Answers, name: str, axis: str) -> dict[str, list[Row]]:
+    """Rows that have a finding, by their values on all axes but one; by the finding's name if there is no other."""
+    rest = [other for other in answers.axes if other != axis]
+    groups: dict[str, list[Row]] = {}
+    for row in answers.rows:
+        if row.get(name) is not None:
+            groups.setdefault(", ".join(str(row[other]) for other in rest) or name, []).append(row)
+    return groups
 
 
 def _place(axis: str, row: Row) -> float:

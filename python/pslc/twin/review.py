@@ -46,6 +46,14 @@ class Figures:
     ends: dict[int, float]
     mean: float | None = None
 
+    def last_phase(self) -> int:
+        """Number of the last phase that the figures tell of."""
+        last = max([*self.speeds, *(number + 1 for number in self.ends), 2 if self.mean else 1])
+        if self.mean and last == 2 and 2 in self.speeds and self.mean < MAX_MEAN_SHARE * min(self.speeds.values()):
+            # Slower on average than in any phase that is told: there is another one.
+            return 3
+        return last
+
     def seconds(self, capacity: float) -> float:
         """Duration of the phases that have a speed."""
         numbers = sorted(self.speeds)
@@ -205,10 +213,7 @@ def complete(figures: Figures, drive: Drive) -> list[str]:
         raise user_error("the review tells no speed", "give one: speed1=4000MB/s, speed2=500MB/s or mean=800MB/s")
     done = Completion(figures, drive)
     speeds, ends = figures.speeds, figures.ends
-    last = max([*speeds, *(number + 1 for number in ends), 2 if figures.mean else 1])
-    if figures.mean and last == 2 and speeds and figures.mean < MAX_MEAN_SHARE * min(speeds.values()) and 2 in speeds:
-        # Slower on average than in any phase that is told: there is another one.
-        last = 3
+    last = figures.last_phase()
     if last == 1:
         return [
             "only one speed is stated, so it counts for the whole fill; a drive with a cache needs more, such as cache="

@@ -378,17 +378,22 @@ def _of_wear(findings: Findings) -> list[str]:
         lines.append(f"It is worn: {used} % of its life are used, by its own count.")
     if isinstance(spare, int) and isinstance(limit, int) and spare < limit:
         lines.append(f"Its spare blocks are nearly used up: {spare} % are left, {limit} % is its limit.")
-    written = wear["data_units_written"][1]
     if not findings["watched_s"]:
-        own = [f"{used} % of its life are used"] if isinstance(used, int) else []
-        own += [f"{words.size(written * NVME_DATA_UNIT)} were written"] if isinstance(written, int) else []
-        lines += [f"By its own count {' and '.join(own)}."] if own else []
+        lines += _own_count(wear)
     first, last = wear["media_errors"]
     if isinstance(first, int) and isinstance(last, int) and last > first:
         lines.append(f"Its media errors rose from {first} to {last}: copy its data.")
     if findings["life_years"] is not None:
         lines.append(f"At this load it lasts {findings['life_years']:.1f} more years, by its own count of wear.")
     return lines
+
+
+def _own_count(wear: Wear) -> list[str]:
+    """Wear and bytes written as the drive itself counts them; empty where it counts neither."""
+    used, written = wear["percentage_used"][1], wear["data_units_written"][1]
+    counts = [f"{used} % of its life are used"] if isinstance(used, int) else []
+    counts += [f"{words.size(written * NVME_DATA_UNIT)} were written"] if isinstance(written, int) else []
+    return [f"By its own count {' and '.join(counts)}."] if counts else []
 
 
 def tables(findings: Findings) -> list[Table]:

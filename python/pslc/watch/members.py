@@ -41,18 +41,27 @@ def members(path: Path) -> list[Path]:
 
 
 def _of_zpool(pool: str) -> list[Path]:
+    named = [Path(word) for line in _zpool_lines(pool) for word in line.split()[:1] if word.startswith("/dev/")]
+    devices = [device for device in named if device.is_block_device()]
+    if not devices or len(devices) < len(named):
+        missing = ", ".join(str(device) for device in named if device not in devices) or "any drive"
+        raise TargetError(f"{pool}: zpool does not say where {missing} is", "name the drives: pslc watch /dev/A /dev/B")
+    return list(dict.fromkeys(leaf for device in devices for leaf in members(device)))
+
+
+def _zpool_lines(pool: str) -> list[str]:
+    """Lines of `zpool list` on a pool.
+
+    Raises:
+        TargetError: there is no such program, or no such pool.
+    """
     if shutil.which("zpool") is None:
         raise TargetError(f"{pool} is no device, and there is no zpool to ask for a pool", "lsblk lists the devices")
     done = subprocess.run(["zpool", "list", "-vHPL", pool], capture_output=True, text=True, check=False, timeout=30)
     if done.returncode:
         reason = done.stderr.strip() or f"zpool ended with {done.returncode}"
         raise TargetError(f"{pool} is no device and no pool: {reason}", "zpool list names the pools")
-    named = [Path(word) for line in done.stdout.splitlines() for word in line.split()[:1] if word.startswith("/dev/")]
-    devices = [device for device in named if device.is_block_device()]
-    if not devices or len(devices) < len(named):
-        missing = ", ".join(str(device) for device in named if device not in devices) or "any drive"
-        raise TargetError(f"{pool}: zpool does not say where {missing} is", "name the drives: pslc watch /dev/A /dev/B")
-    return list(dict.fromkeys(leaf for device in devices for leaf in members(device)))
+    return done.stdout.splitlines()
 
 
 def held_back(loads: Mapping[str, Load]) -> str:
