@@ -346,25 +346,40 @@ def returning_levels(phases: Sequence[Phase], context: MeasurementContext) -> in
     """
     if any(phase.pause_s for phase in phases):
         return 0
-    levels: list[list[Phase]] = []
-    for phase in sorted(phases, key=lambda phase: -_typical(phase)):
-        if levels and _typical(phase) > (1 - SAME_SPEED_TOLERANCE) * _typical(levels[-1][0]):
-            levels[-1].append(phase)
-        else:
-            levels.append([phase])
+    levels = _by_speed(phases)
     again = [level for level in levels if len(level) > 1]
     if sum(map(_bytes, levels[0])) > MAX_FASTEST_SHARE * phases[-1].to_bytes:
         return 0
     late = again and max(phase.to_bytes for phase in again[0]) > MIN_RETURNING_SHARE * phases[-1].to_bytes
     if late and len(again) >= MIN_RETURNING_LEVELS:
         return len(again)
+    many = len(again) > 1 and len(levels) >= MIN_RETURNING_LEVELS
+    return len(levels) if again and _no_cache_made(phases, context, many=many) else 0
+
+
+def _by_speed(phases: Sequence[Phase]) -> list[list[Phase]]:
+    """Phases of about the same speed together, the fastest first."""
+    levels: list[list[Phase]] = []
+    for phase in sorted(phases, key=lambda phase: -_typical(phase)):
+        if levels and _typical(phase) > (1 - SAME_SPEED_TOLERANCE) * _typical(levels[-1][0]):
+            levels[-1].append(phase)
+        else:
+            levels.append([phase])
+    return levels
+
+
+def _no_cache_made(phases: Sequence[Phase], context: MeasurementContext, *, many: bool) -> bool:
+    """Whether no cache made speeds that return: they exceed it, or it would have taken in more than it could.
+
+    Args:
+        many: several levels return, so one stretch that is larger than the first is enough.
+    """
     typical = [replace(phase, bytes_per_s=_typical(phase)) for phase in phases]
     joined = [plateau.phase for plateau in plateaus(typical, classify_phases(typical, context))]
     fills = _fills(joined)
-    no_cache = _faster_than_the_cache(typical) or _refills_differ(joined, fills)
-    if len(again) > 1 and len(levels) >= MIN_RETURNING_LEVELS:
-        no_cache = no_cache or any(held > MAX_REFILL_RATIO * fills[0][0] for held, _ in fills[1:])
-    return len(levels) if again and no_cache else 0
+    if _faster_than_the_cache(typical) or _refills_differ(joined, fills):
+        return True
+    return many and any(held > MAX_REFILL_RATIO * fills[0][0] for held, _ in fills[1:])
 
 
 def _faster_than_the_cache(levels: Sequence[Phase]) -> bool:

@@ -246,14 +246,7 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
     """
     _refuse_twins(paths)
     formats = {path: _format(path) for path in paths}
-    gives = {name: load(name).ABOUT.gives for name in set(formats.values())}
-    series = [name for name, what in sorted(gives.items()) if what not in ("jobs", "health")]
-    series = series or [name for name, what in sorted(gives.items()) if what == "jobs"][:1] or sorted(gives)
-    if len(series) > 1:
-        raise RecordingError(
-            f"files of several formats: {', '.join(sorted(gives))}", "analyze those of one run at a time"
-        )
-    (name,) = series
+    name = _main_format(formats.values())
     beside = [load(other).read([path], hints) for path, other in formats.items() if other != name]
     jobs = tuple(job for item in beside for job in item.jobs)
     foreign = load(name).read([path for path in paths if formats[path] == name], replace(hints, jobs=jobs))
@@ -264,6 +257,20 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
     foreign.tells_options &= all(item.tells_options for item in beside)
     foreign.health += [log for item in beside for log in item.health]
     return foreign
+
+
+def _main_format(formats: Iterable[str]) -> str:
+    """The format of the files that the others belong to: the one with a series, else with jobs.
+
+    Raises:
+        PslcError: there are several.
+    """
+    gives = {name: load(name).ABOUT.gives for name in sorted(set(formats))}
+    series = [name for name, what in gives.items() if what not in ("jobs", "health")]
+    series = series or [name for name, what in gives.items() if what == "jobs"][:1] or list(gives)
+    if len(series) > 1:
+        raise RecordingError(f"files of several formats: {', '.join(gives)}", "analyze those of one run at a time")
+    return series[0]
 
 
 def _refuse_twins(paths: Sequence[Path]) -> None:

@@ -124,6 +124,11 @@ class Reports:
             self.rows[device] = rows[1:]
         return True
 
+    def drop_sum(self, name: str) -> None:
+        """Leave out the rows of all devices together, which a program calls `name`, where there are others."""
+        if len(self.rows) > 1:
+            self.rows.pop(name, None)
+
     def foreign(self, path: Path, hints: ImportOptions, about: Source) -> ImportedData:
         """The load of the device that was asked for, or of the one that did anything.
 
@@ -150,12 +155,7 @@ class Reports:
             began = (self.date + timedelta(seconds=first - seconds[0])).timestamp()
         load = load_of(np.array(seconds), [columns for _, _, columns in rows])
         name = f"{device} in {path.name}" if device else path.name
-        taken = [
-            next((unit for unit in RATES[kind] if unit in columns), "")
-            for kind in ("read_bytes", "write_bytes")
-            for columns in [rows[0][2]]
-        ]
-        what = " and ".join(filter(None, taken)) or "no bytes"
+        what = _columns_of_bytes(rows[0][2])
         return ImportedData(
             name,
             None,
@@ -184,24 +184,45 @@ class Reports:
     def _device(self, path: Path, wanted: str | None, hint: str) -> tuple[str, list[str]]:
         """The device, and those left out because they are parts of it or lie on it."""
         if wanted is not None:
-            name = wanted.removeprefix("/dev/")
-            if name not in self.rows:
-                raise RecordingError(f"{path} has no device {wanted}", f"it has {', '.join(self.rows) or 'none'}")
-            return name, []
+            return self._named(path, wanted), []
         if not self.rows:
             raise RecordingError(f"{path} has no rows of a device", hint)
         moved = {device: _moved([columns for _, _, columns in rows]) for device, rows in self.rows.items()}
         busy = sorted((device for device, speed in moved.items() if speed), key=lambda device: -moved[device])
-        disks = [device for device in busy if not _is_part(device, self.rows)]
-        below = [device for device in disks if not LAYER.match(device)]
-        if len(below) == 1 and all(moved[device] <= 1.05 * moved[below[0]] for device in disks):
-            return below[0], [device for device in busy if device != below[0]]
+        drive = self._only_drive(busy, moved)
+        if drive is not None:
+            return drive, [device for device in busy if device != drive]
         if len(busy) > 1:
             shown = ", ".join(busy)
             raise RecordingError(
                 f"{path} is of several devices: {shown}, the busiest first", f"--device {busy[0]} takes one"
             )
         return (busy[0] if busy else next(iter(self.rows))), []
+
+    def _named(self, path: Path, wanted: str) -> str:
+        """The device that was asked for.
+
+        Raises:
+            PslcError: there is no such device.
+        """
+        name = wanted.removeprefix("/dev/")
+        if name not in self.rows:
+            raise RecordingError(f"{path} has no device {wanted}", f"it has {', '.join(self.rows) or 'none'}")
+        return name
+
+    def _only_drive(self, busy: Sequence[str], moved: Mapping[str, float]) -> str | None:
+        """The only drive among busy devices, if all of what they moved went through it."""
+        disks = [device for device in busy if not _is_part(device, self.rows)]
+        drives = [device for device in disks if not LAYER.match(device)]
+        if len(drives) == 1 and all(moved[device] <= 1.05 * moved[drives[0]] for device in disks):
+            return drives[0]
+        return None
+
+
+def _columns_of_bytes(columns: Mapping[str, float]) -> str:
+    """Names of the columns that bytes read and written are taken from."""
+    taken = [next((unit for unit in RATES[kind] if unit in columns), "") for kind in ("read_bytes", "write_bytes")]
+    return " and ".join(filter(None, taken)) or "no bytes"
 
 
 def _is_part(device: str, devices: Iterable[str]) -> bool:

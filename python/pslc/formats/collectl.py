@@ -49,15 +49,23 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
         row = line.split(separator)
         try:
             before, at = at, moment(f"{row[0]} {row[1]}" if names[0] == "#Date" else row[0])
-            devices: dict[str, dict[str, float]] = {}
-            for name, cell in zip(names, row, strict=True):
-                of = NAME.fullmatch(name)
-                if of and of["what"].lower() in KINDS:
-                    devices.setdefault(of["device"] or "all disks", {})[KINDS[of["what"].lower()]] = amount(cell)
-            for device, columns in devices.items():
+            for device, columns in _by_device(names, row).items():
                 reports.add(device, at, None if before is None else at - before, columns)
         except (ValueError, IndexError):
             reader.refuse(number, line)
-    if len(reports.rows) > 1:
-        reports.rows.pop("all disks", None)
+    reports.drop_sum("all disks")
     return reports.foreign(path, hints, Source("collectl", HINT, bad=reader.bad))
+
+
+def _by_device(names: Sequence[str], row: Sequence[str]) -> dict[str, dict[str, float]]:
+    """The rates of each disk in a row, or of all disks together.
+
+    Raises:
+        ValueError: a cell is no number, or there are not as many as names.
+    """
+    devices: dict[str, dict[str, float]] = {}
+    for name, cell in zip(names, row, strict=True):
+        of = NAME.fullmatch(name)
+        if of and of["what"].lower() in KINDS:
+            devices.setdefault(of["device"] or "all disks", {})[KINDS[of["what"].lower()]] = amount(cell)
+    return devices

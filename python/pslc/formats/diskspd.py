@@ -100,29 +100,43 @@ def _test(words: str) -> str:
 
 def _xml(whole: str) -> list[Measured]:
     """The sums over targets of each time span."""
-    match = []
-    profile = whole.partition("</Profile>")[0]
-    size, ratio, depth = (_number(profile, tag) for tag in ("BlockSize", "WriteRatio", "RequestCount"))
+    rows: list[Measured] = []
+    profile, _, spans = whole.partition("</Profile>")
+    test = _test_of_profile(profile)
+    for span in re.findall(r"<TimeSpan>(.*?)</TimeSpan>", spans, re.DOTALL):
+        seconds = _number(span, "TestTimeSeconds")
+        if not seconds:
+            continue
+        targets = re.findall(r"<Target>(.*?)</Target>", span, re.DOTALL)
+        rows += [row for kind in ("Read", "Write") if (row := _of_kind(targets, kind, test, seconds))]
+        total = _sum(targets, "BytesCount")
+        if total and not rows:
+            kind = {100: "write", 0: "read"}.get(int(_number(profile, "WriteRatio")), "mixed")
+            rows.append(Measured(test, kind, total / seconds, _sum(targets, "IOCount") / seconds))
+    return rows
+
+
+def _test_of_profile(profile: str) -> str:
+    """Options of the test in an XML profile: `random 4K, 8 outstanding`."""
+    size, depth = _number(profile, "BlockSize"), _number(profile, "RequestCount")
     random = "<Random>" in profile and "<Random>0<" not in profile
     parts = [f"{'random' if random else 'sequential'} {size / 1024:g}K" if size else "run"]
     parts += [f"{depth:g} outstanding"] if depth else []
-    for span in re.findall(r"<TimeSpan>(.*?)</TimeSpan>", whole.partition("</Profile>")[2], re.DOTALL):
-        seconds = _number(span, "TestTimeSeconds")
-        targets = re.findall(r"<Target>(.*?)</Target>", span, re.DOTALL)
-        for kind in ("Read", "Write"):
-            moved, count = (sum(_number(of, f"{kind}{what}") for of in targets) for what in ("Bytes", "Count"))
-            waited = sum(
-                _number(of, f"{kind}Count") * _number(of, f"Average{kind}LatencyMilliseconds") for of in targets
-            )
-            if moved and seconds:
-                latency = waited / count / 1e3 if waited and count else None
-                match.append(Measured(", ".join(parts), kind.lower(), moved / seconds, count / seconds, latency))
-        total = sum(_number(of, "BytesCount") for of in targets)
-        if total and seconds and not match:
-            kind = {100: "write", 0: "read"}.get(int(ratio), "mixed")
-            count = sum(_number(of, "IOCount") for of in targets)
-            match.append(Measured(", ".join(parts), kind, total / seconds, count / seconds))
-    return match
+    return ", ".join(parts)
+
+
+def _of_kind(targets: Sequence[str], kind: str, test: str, seconds: float) -> Measured | None:
+    """The result of the reads or the writes of all targets together; None where they moved nothing."""
+    moved, count = _sum(targets, f"{kind}Bytes"), _sum(targets, f"{kind}Count")
+    if not moved:
+        return None
+    waited = sum(_number(of, f"{kind}Count") * _number(of, f"Average{kind}LatencyMilliseconds") for of in targets)
+    latency = waited / count / 1e3 if waited and count else None
+    return Measured(test, kind.lower(), moved / seconds, count / seconds, latency)
+
+
+def _sum(targets: Sequence[str], tag: str) -> float:
+    return sum(_number(of, tag) for of in targets)
 
 
 def _number(piece: str, tag: str) -> float:

@@ -36,13 +36,12 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
     path = only(paths)
     reader = Reader(path, hints, "a time, and bytes a second in the columns of disks,")
     rows = list(cells(path, text(path).splitlines()))
-    start = next((at for at, row in enumerate(rows[:LIMIT_ROWS]) if any(cell.startswith("dsk/") for cell in row)), None)
+    start = next((at for at, row in enumerate(rows[:LIMIT_ROWS]) if _is_of_groups(row)), None)
     reports = Reports()
     if start is None:
         return reports.foreign(path, hints, Source("dstat", HINT))
-    groups, names = _filled(rows[start]), rows[start + 1] if start + 1 < len(rows) else []
-    pairs = {group.removeprefix("dsk/"): place for place, group in enumerate(groups) if group.startswith("dsk/")
-             and names[place : place + 1] == ["read"]}  # fmt: skip
+    names = rows[start + 1] if start + 1 < len(rows) else []
+    disks = _disks(rows[start], names)
     clock = next((place for place, name in enumerate(names) if name in ("time", "date/time", "epoch")), None)
     at: float | None = None
     for number, row in enumerate(rows[start + 2 :], start + 3):
@@ -51,14 +50,26 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
         try:
             before, at = at, after(at, moment(row[clock]) % 86400 if clock is not None else None)
             seconds = None if at is None or before is None else at - before
-            for device, place in pairs.items():
+            for device, place in disks.items():
                 columns = {"rB/s": amount(row[place]), "wB/s": amount(row[place + 1])}
                 reports.add(device, at, seconds or None, columns)
         except (ValueError, IndexError):
             reader.refuse(number, ",".join(row))
-    if len(reports.rows) > 1:
-        reports.rows.pop("total", None)
+    reports.drop_sum("total")
     return reports.foreign(path, hints, Source("dstat", HINT, bad=reader.bad))
+
+
+def _is_of_groups(row: Sequence[str]) -> bool:
+    return any(cell.startswith("dsk/") for cell in row)
+
+
+def _disks(groups: Sequence[str], names: Sequence[str]) -> dict[str, int]:
+    """The column of bytes read of each disk; that of bytes written is behind it."""
+    return {
+        group.removeprefix("dsk/"): place
+        for place, group in enumerate(_filled(groups))
+        if group.startswith("dsk/") and names[place : place + 1] == ["read"]
+    }
 
 
 def _filled(groups: Sequence[str]) -> list[str]:

@@ -131,8 +131,7 @@ def _imported(paths: Sequence[Path], blocks: list[_Block], direction: int, hints
     name = paths[0].name if len(paths) == 1 else f"{paths[0].name} and {len(paths) - 1} more"
     data = ImportedData(name, None, kind=kind)
     wanted = [(block, rows) for block in blocks if len((rows := block.rows(direction)).ms)]
-    back_s = max((block.back_ms for block, _ in wanted), default=0) / 1000
-    data.clock_back_s = back_s if back_s > LATE_S else 0.0
+    data.clock_back_s = _clock_back_s([block for block, _ in wanted])
     if not wanted:
         return data
     jobs = _fio_jobs.threads(hints.jobs)
@@ -142,8 +141,7 @@ def _imported(paths: Sequence[Path], blocks: list[_Block], direction: int, hints
     interval = min(item.interval_ms for item in taken)
     groups: list[int] = []
     if int(wanted[0][1].ms[0]) >= EPOCH_MS:
-        first = min(float(item.covered.start_s[0]) for item in taken)
-        placed = fio_rows.ended_together([item.covered.shifted(-first) for item in taken], interval / 1000)
+        placed = _on_clock(taken, interval)
     else:
         groups = _groups([block for block, _ in wanted], threads, hints)
         placed = _placed(groups, taken, threads)
@@ -152,10 +150,16 @@ def _imported(paths: Sequence[Path], blocks: list[_Block], direction: int, hints
     data.cautions += [*_twins(wanted), *_unsure(taken)]
     data.notes += _notes(wanted, taken, data.idle_s)
     is_whole = _is_whole(data, taken, threads)
-    if len(set(groups)) == 1 < len(taken) and not jobs and hints.order is None:
-        data.cautions.append(_TOGETHER.format(count=len(taken)))
+    if not jobs and hints.order is None:
+        data.cautions += _assumed_order(groups)
     data.cautions += [] if is_whole else _short(taken)
     return data
+
+
+def _clock_back_s(blocks: Sequence[_Block]) -> float:
+    """How far the clock was set back in the course of jobs; 0 where requests only ended in another order."""
+    back_s = max((block.back_ms for block in blocks), default=0) / 1000
+    return back_s if back_s > LATE_S else 0.0
 
 
 def _interval_ms(block: _Block, rows: Rows, from_zero: bool) -> float:
@@ -233,6 +237,11 @@ def _order(groups: Sequence[int], count: int) -> str:
     return f", {count} jobs{'' if steps == count else f' in {steps} groups'} one after the other"
 
 
+def _assumed_order(groups: Sequence[int]) -> list[str]:
+    """A caution where several jobs are taken to have run at the same time."""
+    return [_TOGETHER.format(count=len(groups))] if len(set(groups)) == 1 < len(groups) else []
+
+
 def _groups(blocks: Sequence[_Block], threads: Sequence[_fio_jobs.Thread | None], hints: ImportOptions) -> list[int]:
     """The group of each job: those of one ran at the same time, and wait for all of the groups before.
 
@@ -258,6 +267,12 @@ def _groups(blocks: Sequence[_Block], threads: Sequence[_fio_jobs.Thread | None]
             f"give fio's job file with them, or {next_step}",
         )
     return [0] * count
+
+
+def _on_clock(taken: Sequence[_Taken], interval_ms: float) -> list[Covered]:
+    """The jobs where their times since 1970 place them, from the beginning of the first."""
+    first = min(float(item.covered.start_s[0]) for item in taken)
+    return fio_rows.ended_together([item.covered.shifted(-first) for item in taken], interval_ms / 1000)
 
 
 def _placed(

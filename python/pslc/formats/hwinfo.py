@@ -12,6 +12,7 @@ from typing import Final
 from pslc.base import gate
 from pslc.base.errors import RecordingError
 from pslc.formats import About, ImportedData, ImportOptions, only, table, text
+from pslc.formats._columns import Column
 
 ABOUT: Final = About(
     program="HWiNFO, AIDA64",
@@ -46,20 +47,25 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
 
 def _rate(grid: table.Grid, devices: Sequence[str], hints: ImportOptions) -> str:
     """The column of a drive's write rate, as `--y` takes it."""
-    rates = [col for col in grid.columns if RATE.search(col.name) and col.direction == "write"]
-    if hints.device is not None:
-        wanted = hints.device.lower()
-        rates = [col for col in rates if col.place < len(devices) and wanted in devices[col.place].lower()]
-    names = {col.place: devices[col.place] if col.place < len(devices) else col.name for col in rates}
+    rates = _write_rates(grid, devices, hints.device)
     busy = [col for col in rates if any(_moves(row, col.place) for row in grid.rows)] or rates
     if not busy:
         raise RecordingError(f"{grid.path} has no write rate of a drive", "log the drive's Read Rate and Write Rate")
     if len(busy) > 1:
+        shown = [devices[col.place] if col.place < len(devices) else col.name for col in busy]
         raise RecordingError(
-            f"{grid.path} is of several drives: {gate.listed(names[col.place] for col in busy)}",
+            f"{grid.path} is of several drives: {gate.listed(shown)}",
             f"--device takes one by its name, or --y {busy[0].place + 1} the first",
         )
     return str(busy[0].place + 1)
+
+
+def _write_rates(grid: table.Grid, devices: Sequence[str], wanted: str | None) -> list[Column]:
+    """The columns of write rates, of the devices whose names hold `wanted`, or of all."""
+    rates = [col for col in grid.columns if RATE.search(col.name) and col.direction == "write"]
+    if wanted is None:
+        return rates
+    return [col for col in rates if col.place < len(devices) and wanted.lower() in devices[col.place].lower()]
 
 
 def _moves(row: Sequence[str], place: int) -> bool:

@@ -39,20 +39,7 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
     version = next(line for line in lines if line.startswith("Java NIOBench v")).split(" v")[1]
     legacy = version.startswith("0.5")
     reader = Reader(path, hints, f"{'' if legacy else 'a number and '}three speeds, read, write and copy,")
-    samples: list[list[float]] = []
-    inside = False
-    for number, line in enumerate(lines, 1):
-        heading = re.match(r" (Iteration +Read|Read +Tag)\b", line)
-        if heading:
-            inside = True
-        elif inside and line.strip() and set(line.strip()) != {"-"}:
-            if line.strip().startswith("Median"):
-                break
-            figures = [float(match[0].replace(",", ".")) for match in FIGURE.finditer(line)]
-            if len(figures) == len(KINDS) and (legacy or re.match(r"\s*\d+\s", line)):
-                samples.append(figures)
-            else:
-                reader.refuse(number, line)
+    samples = _iterations(lines, legacy, reader)
     if not samples:
         raise RecordingError(f"{path} holds no iterations", "save the report after the benchmark has ended")
     scale = MIB if legacy else MB
@@ -67,6 +54,24 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
         bad_lines=reader.bad,
         read_as=f"NIOBench: {count_of(len(rows), 'result')}",
     )
+
+
+def _iterations(lines: Sequence[str], legacy: bool, reader: Reader) -> list[list[float]]:
+    """The three speeds of each iteration, from the heading to the median."""
+    samples: list[list[float]] = []
+    inside = False
+    for number, line in enumerate(lines, 1):
+        if re.match(r" (Iteration +Read|Read +Tag)\b", line):
+            inside = True
+        elif inside and line.strip() and set(line.strip()) != {"-"}:
+            if line.strip().startswith("Median"):
+                break
+            figures = [float(match[0].replace(",", ".")) for match in FIGURE.finditer(line)]
+            if len(figures) == len(KINDS) and (legacy or re.match(r"\s*\d+\s", line)):
+                samples.append(figures)
+            else:
+                reader.refuse(number, line)
+    return samples
 
 
 def _options(lines: list[str]) -> list[tuple[str, str]]:

@@ -4,7 +4,7 @@ counter, `\\HOST\PhysicalDisk(0 C:)\Disk Write Bytes/sec`; the first row of a ra
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -39,18 +39,11 @@ def matches(path: Path, head: str) -> bool:
 def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
     """The load of one disk; `_Total` where there is no other."""
     path = only(paths)
-    lines = [line for line in text(path).splitlines() if line.strip()]
-    # typeperf ends with words about itself.
-    quoted = lines[0].lstrip().startswith('"')
-    lines = [line for line in lines if line.lstrip()[0] in ('"' if quoted else "0123456789(")]
-    if not lines:
-        raise RecordingError(f"{path} has no line of counters", HINT)
+    lines = _lines(path)
     separator = max(",;\t", key=lines[0].count)
     names, *rows = cells(path, lines, separator)
-    counters = [(place, match) for place, name in enumerate(names) if (match := COUNTER.search(name))]
-    taken = {place: (match["device"], *KINDS[match["what"].lower()]) for place, match in counters
-             if match["what"].lower() in KINDS}  # fmt: skip
-    if not any(kind in ("rB/s", "wB/s") for _, kind, _ in taken.values()):
+    counters = _counters(names)
+    if not any(kind in ("rB/s", "wB/s") for _, kind, _ in counters.values()):
         raise RecordingError(f"{path} has no counter of bytes of a disk", HINT)
     reader = Reader(path, hints, "a time, and a number for each counter,")
     reports = Reports()
@@ -58,16 +51,45 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
     for number, row in enumerate(rows, 2):
         try:
             before, at = at, moment(row[0])
-            devices: dict[str, dict[str, float]] = {}
-            for place, (device, kind, scale) in taken.items():
-                if place < len(row) and not is_missing(row[place]):
-                    value = amount(row[place].replace(",", ".")) * scale
-                    devices.setdefault(device, {})[kind] = min(value, 100.0) if kind == "%util" else value
-            for device, columns in devices.items():
+            for device, columns in _by_device(row, counters).items():
                 if before is not None:
                     reports.add(device, at, at - before, columns)
         except (ValueError, IndexError):
             reader.refuse(number, separator.join(row))
-    if len(reports.rows) > 1:
-        reports.rows.pop("_Total", None)
+    reports.drop_sum("_Total")
     return reports.foreign(path, hints, Source("perfmon", HINT, bad=reader.bad))
+
+
+def _lines(path: Path) -> list[str]:
+    """The lines of names and counters; typeperf ends with words about itself.
+
+    Raises:
+        PslcError: there are none.
+    """
+    lines = [line for line in text(path).splitlines() if line.strip()]
+    quoted = lines[0].lstrip().startswith('"')
+    lines = [line for line in lines if line.lstrip()[0] in ('"' if quoted else "0123456789(")]
+    if not lines:
+        raise RecordingError(f"{path} has no line of counters", HINT)
+    return lines
+
+
+def _counters(names: Sequence[str]) -> dict[int, tuple[str, str, float]]:
+    """Device, rate and scale of each column that holds a counter of a disk."""
+    matches = [(place, match) for place, name in enumerate(names) if (match := COUNTER.search(name))]
+    return {place: (match["device"], *KINDS[match["what"].lower()]) for place, match in matches
+            if match["what"].lower() in KINDS}  # fmt: skip
+
+
+def _by_device(row: Sequence[str], counters: Mapping[int, tuple[str, str, float]]) -> dict[str, dict[str, float]]:
+    """The rates of each device in a row, without those that are missing.
+
+    Raises:
+        ValueError: a cell is no number.
+    """
+    devices: dict[str, dict[str, float]] = {}
+    for place, (device, kind, scale) in counters.items():
+        if place < len(row) and not is_missing(row[place]):
+            value = amount(row[place].replace(",", ".")) * scale
+            devices.setdefault(device, {})[kind] = min(value, 100.0) if kind == "%util" else value
+    return devices

@@ -181,24 +181,33 @@ def _of_ata(attributes: Sequence[tuple[str, int, int]], statistics: Mapping[str,
 
 def _text(whole: str) -> tuple[HealthJson, str]:
     model = re.search(r"^(?:Device Model|Model Number):\s+(.*\S)", whole, re.MULTILINE)
-    sector = re.search(r"Sector Sizes?:\s+(\d+) bytes logical", whole)
-    lines = whole.splitlines()
     of_nvme = {
         OF_TEXT[name]: int(match["value"].replace(",", "").replace(".", "").replace("'", "").replace(" ", ""), 0)
-        for line in lines
+        for line in whole.splitlines()
         if (match := LINE.match(line)) and (name := " ".join(match["name"].split())) in OF_TEXT
     }
     if "data_units_written" in of_nvme or "available_spare" in of_nvme:
         log: HealthJson = dict(of_nvme)
     else:
-        rows = [match for line in lines if (match := ATTRIBUTE.match(line))]
-        attributes = [(row["name"], int(row["value"].strip("-") or 0), int(row["raw"])) for row in rows]
-        statistics = {row["name"]: int(row["value"]) for line in lines if (row := STATISTIC.match(line))}
-        log = _of_ata(attributes, statistics, int(sector[1]) if sector else 512)
-        if counted := SCSI_WRITES.search(whole):
-            log |= _of_scsi(counted["gigabytes"].replace(",", "."), int(counted["uncorrected"]))
-        if used := SCSI_USED.search(whole):
-            log["percentage_used"] = int(used["percent"])
+        log = _text_of_ata(whole) | _text_of_scsi(whole)
     if result := RESULT.search(whole):
         log["failed"] = result["word"] not in ("PASSED", "OK")
     return log, model[1] if model else ""
+
+
+def _text_of_ata(whole: str) -> HealthJson:
+    lines = whole.splitlines()
+    sector = re.search(r"Sector Sizes?:\s+(\d+) bytes logical", whole)
+    rows = [match for line in lines if (match := ATTRIBUTE.match(line))]
+    attributes = [(row["name"], int(row["value"].strip("-") or 0), int(row["raw"])) for row in rows]
+    statistics = {row["name"]: int(row["value"]) for line in lines if (row := STATISTIC.match(line))}
+    return _of_ata(attributes, statistics, int(sector[1]) if sector else 512)
+
+
+def _text_of_scsi(whole: str) -> HealthJson:
+    log: HealthJson = {}
+    if counted := SCSI_WRITES.search(whole):
+        log |= _of_scsi(counted["gigabytes"].replace(",", "."), int(counted["uncorrected"]))
+    if used := SCSI_USED.search(whole):
+        log["percentage_used"] = int(used["percent"])
+    return log

@@ -5,7 +5,7 @@ and is shown as a table."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -107,6 +107,10 @@ class Grid:
                 return col
         return self.columns[int(word) - 1] if word.isdecimal() and 0 < int(word) <= len(self.columns) else None
 
+    def of_kind(self, *kinds: str) -> list[Column]:
+        """The columns of some kinds, from left to right."""
+        return [col for col in self.columns if col.kind in kinds]
+
     def holds(self, col: Column, test: Callable[[str], bool], share: float = 1.0) -> bool:
         """Whether (that share of) the cells of a column pass a test, and one of them has a value."""
         own = [row[col.place] for row in self.rows if col.place < len(row)]
@@ -143,11 +147,16 @@ def grid(path: Path, numbered: Sequence[tuple[int, str]]) -> Grid:
     bare = all(is_number(cell, separator) for cell in first)
     names = [""] * len(first) if bare else first
     body, at = (rows, [line for line, _ in kept]) if bare else (rows[1:], [line for line, _ in kept[1:]])
-    filled = [(row, line) for row, line in zip(body, at, strict=False) if any(cell.strip() for cell in row)]
     of = [column(place, name) for place, name in enumerate(names)]
-    table = Grid(path, separator, of, [row for row, _ in filled], [line for _, line in filled])
+    table = Grid(path, separator, of, *_filled(body, at))
     _join_dates(table)
     return table
+
+
+def _filled(rows: Iterable[list[str]], numbers: Iterable[int]) -> tuple[list[list[str]], list[int]]:
+    """The rows that hold more than blanks, and the number of the line of each."""
+    filled = [(row, line) for row, line in zip(rows, numbers, strict=False) if any(map(str.strip, row))]
+    return [row for row, _ in filled], [line for _, line in filled]
 
 
 def _join_dates(table: Grid) -> None:
@@ -215,27 +224,36 @@ def _speed(table: Grid, hints: ImportOptions) -> Column | None:
     """
     if hints.y is not None:
         return _asked(table, hints.y, SPEEDS, "--y")
-    every = [col for col in table.columns if col.kind == "speed" and table.holds(col, _numeric(table), 0.5)]
-    every = every or [col for col in table.columns if col.kind == "speed"]
+    speeds = table.of_kind("speed")
+    speeds = [col for col in speeds if table.holds(col, _numeric(table), 0.5)] or speeds
     for direction in ("write", "", "read"):
-        some = [col for col in every if col.direction == direction]
-        if len(some) > 1:
-            what = f"of {direction} speed" if direction else "of speed"
-            raise RecordingError(
-                f"{table.path} has {len(some)} columns {what}: {gate.listed([col.called for col in some])}",
-                f"name one: --y {some[0].place + 1}={some[0].unit} takes the first of them",
-            )
-        if some and some[0].unit == "Mb/s":
-            name = some[0].called
-            raise RecordingError(
-                f"{table.path}: the unit of {name} may be megabits or megabytes", f"--y '{name}=MB/s' or =Mbit/s"
-            )
-        if some:
-            return some[0]
-    if any(col.kind == "size" for col in table.columns) and _times(table):
+        if some := [col for col in speeds if col.direction == direction]:
+            return _only_speed(table, some, direction)
+    if table.of_kind("size") and _times(table):
         return None
     hint = f"--x COLUMN=UNIT --y COLUMN=UNIT with one of {', '.join(sorted(SPEEDS))}; the columns are {_listed(table)}"
     raise RecordingError(f"{table.path}: no column tells a unit for --y, the speed", hint)
+
+
+def _only_speed(table: Grid, speeds: Sequence[Column], direction: str) -> Column:
+    """The only column of speed in a direction.
+
+    Raises:
+        PslcError: there are several, or its unit may be bits or bytes.
+    """
+    first = speeds[0]
+    if len(speeds) > 1:
+        what = f"of {direction} speed" if direction else "of speed"
+        raise RecordingError(
+            f"{table.path} has {len(speeds)} columns {what}: {gate.listed([col.called for col in speeds])}",
+            f"name one: --y {first.place + 1}={first.unit} takes the first of them",
+        )
+    if first.unit == "Mb/s":
+        raise RecordingError(
+            f"{table.path}: the unit of {first.called} may be megabits or megabytes",
+            f"--y '{first.called}=MB/s' or =Mbit/s",
+        )
+    return first
 
 
 def _numeric(table: Grid) -> Callable[[str], bool]:
@@ -264,23 +282,23 @@ def _times(table: Grid) -> list[Column]:
 
 def _is_of_tests(table: Grid, hints: ImportOptions) -> bool:
     """Whether each row is a test: words that differ from row to row stand in it, or nothing in it goes on ascending."""
-    for col in table.columns:
-        words_in = {row[col.place].strip() for row in table.rows if col.place < len(row)}
-        if (
-            col.kind not in ("number", "text")
-            or len(words_in) < 2
-            or (hints.x or "").partition("=")[0].lower() == col.name.lower()
-        ):
-            continue
-        if table.holds(col, lambda cell: not is_number(cell, table.separator) and not _is_moment(cell), 0.5):
-            return True
+    asked = (hints.x or "").partition("=")[0].lower()
+    if any(_holds_words(table, col) for col in table.of_kind("number", "text") if col.name.lower() != asked):
+        return True
     if hints.x is not None:
         return False
-    axes = [col for col in table.columns if col.kind in ("size", "percent")] + _times(table)
+    axes = table.of_kind("size", "percent") + _times(table)
     has_axis = any(_ascends(table, col) for col in axes)
     parameters = any(PARAMETERS.search(col.name.lower()) for col in table.columns)
-    results = any(col.kind in ("iops", "latency", "speed") for col in table.columns)
+    results = bool(table.of_kind("iops", "latency", "speed"))
     return not has_axis and results and (parameters or bool(axes))
+
+
+def _holds_words(table: Grid, col: Column) -> bool:
+    """Whether the cells of a column differ, and at least half of them are words: no numbers, no dates."""
+    if len({row[col.place].strip() for row in table.rows if col.place < len(row)}) < 2:
+        return False
+    return table.holds(col, lambda cell: not is_number(cell, table.separator) and not _is_moment(cell), 0.5)
 
 
 def _ascends(table: Grid, col: Column) -> bool:
@@ -315,17 +333,19 @@ def _along(table: Grid, hints: ImportOptions, speed: Column | None) -> Column:
     if hints.x is not None:
         return _asked(table, hints.x, SIZES | TIMES | PERCENT, "--x")
     times = [col for col in _times(table) if col is not speed]
-    places = [
-        col for col in table.columns if col.kind in ("size", "percent") and col is not speed and _ascends(table, col)
-    ]
-    # A column of the other direction is no position of this one.
-    if speed is not None and speed.direction:
-        places = [col for col in places if col.direction in ("", speed.direction)] or places
     if times:
         return times[0]
-    if len(places) == 1 or (places and places[0].direction == (speed.direction if speed else "")):
+    direction = speed.direction if speed else ""
+    places = _positions(table, direction)
+    if len(places) == 1 or (places and places[0].direction == direction):
         return places[0]
     raise _without_axis(table, places)
+
+
+def _positions(table: Grid, direction: str) -> list[Column]:
+    """Columns of ascending positions; those of the other direction only if there are no others."""
+    places = [col for col in table.of_kind("size", "percent") if _ascends(table, col)]
+    return [col for col in places if not direction or col.direction in ("", direction)] or places
 
 
 def _without_axis(table: Grid, places: Sequence[Column]) -> RecordingError:
@@ -355,17 +375,12 @@ def _celsius(table: Grid, wanted: str | None) -> Column | None:
 
 
 def _curve(table: Grid, hints: ImportOptions, along: Column, speed: Column | None, heat: Column | None) -> ImportedData:
-    place = next((col for col in table.columns if col.kind == "size" and col is not along and col is not speed), None)
-    second = place if speed is None else speed
+    second = speed or next((col for col in table.of_kind("size") if col is not along), None)
     assert second is not None
     wanted = [along, second, *([heat] if heat else [])]
     values, missing = _values(table, hints, wanted)
     if along.kind == "percent":
-        if hints.capacity_bytes is None:
-            raise RecordingError(
-                f"{table.path}: {along.called} is a share of the drive, whose size is not known", "give --capacity 1TB"
-            )
-        values[0] *= hints.capacity_bytes
+        values[0] *= _capacity_bytes(table, hints, along)
     data = ImportedData(table.path.name, None, bad_lines=table.bad)
     data.kind = "read" if second.direction == "read" else "write"
     if missing:
@@ -373,24 +388,46 @@ def _curve(table: Grid, hints: ImportOptions, along: Column, speed: Column | Non
             f"{missing} of {missing + values.shape[1]} rows have no value: each is counted to the row after it"
         )
     at = _from_its_first(values[0], along, data)
-    if values.shape[1] > 1 and (np.diff(at) < 0).mean() > 1 - MIN_ASCENDING_SHARE:
+    _refuse_unordered(table, along, at)
+    by_size = along.kind in ("size", "percent")
+    if speed is None:
+        data.curve = _of_counts(at, values[1], second, data)
+    else:
+        data.curve = _of_speeds(at, values[1], by_size=by_size)
+    data.read_as = _read_as(table, along, second, is_speed=speed is not None, kind=data.kind)
+    if data.curve is None:
+        return data
+    data.curve = _limited(data.curve, data.notes)
+    if heat is not None and speed is not None:
+        moved = at if by_size else np.cumsum(values[1] * np.diff(at, prepend=0.0))
+        data.celsius = (np.maximum.accumulate(moved), values[2])
+    return data
+
+
+def _capacity_bytes(table: Grid, hints: ImportOptions, along: Column) -> float:
+    """The capacity of the drive of which a column holds shares.
+
+    Raises:
+        PslcError: it is not given.
+    """
+    if hints.capacity_bytes is None:
+        raise RecordingError(
+            f"{table.path}: {along.called} is a share of the drive, whose size is not known", "give --capacity 1TB"
+        )
+    return hints.capacity_bytes
+
+
+def _refuse_unordered(table: Grid, along: Column, at: Floats) -> None:
+    """Refuse times or positions that do not go on as those of one run do.
+
+    Raises:
+        PslcError: they go up and down.
+    """
+    if len(at) > 1 and (np.diff(at) < 0).mean() > 1 - MIN_ASCENDING_SHARE:
         raise RecordingError(
             f"{table.path}: {along.called} goes up and down, so it is no time and no position of one run",
             "name another column with --x; rows of several drives or runs belong into files of their own",
         )
-    if speed is None:
-        data.curve = _of_counts(at, values[1], second, data)
-    else:
-        data.curve = _of_speeds(at, values[1], by_size=along.kind in ("size", "percent"))
-    data.read_as = _read_as(table, along, second, is_speed=speed is not None, kind=data.kind)
-    if data.curve is not None and (count := -(-len(data.curve.seconds) // MAX_SAMPLES)) > 1:
-        data.notes.append(f"the table has {len(data.curve.seconds):,} samples: each {count} of them are read as one")
-        data.curve = _merged(data.curve, count)
-    if heat is not None and data.curve is not None and speed is not None:
-        steps = np.diff(at, prepend=0.0)
-        moved = at if along.kind in ("size", "percent") else np.cumsum(values[1] * steps)
-        data.celsius = (np.maximum.accumulate(moved), values[2])
-    return data
 
 
 def _of_counts(at: Floats, counts: Floats, column: Column, data: ImportedData) -> Curve | None:
@@ -438,9 +475,8 @@ def _parts(table: Grid) -> Iterator[Grid]:
         _refuse_too_many(table.path, part[-1][0])
         kept = [(place, line) for place, line in part if _is_row(line)]
         rows = cells(table.path, [line for _, line in kept], table.separator)
-        filled = [(row, place) for row, (place, _) in zip(rows, kept, strict=False) if any(map(str.strip, row))]
-        rows_of, numbers = [row for row, _ in filled], [place for _, place in filled]
-        further = Grid(table.path, table.separator, table.columns, rows_of, numbers, dates=table.dates)
+        filled, numbers = _filled(rows, (place for place, _ in kept))
+        further = Grid(table.path, table.separator, table.columns, filled, numbers, dates=table.dates)
         _append_clocks(further)
         yield further
 
@@ -510,8 +546,12 @@ def _of_positions(at: Floats, moved: Floats) -> Curve | None:
     return Curve(moved[keep], np.diff(at[keep])) if len(keep) > 1 else None
 
 
-def _merged(curve: Curve, count: int) -> Curve:
-    """The same bytes in the same time, each `count` samples as one."""
+def _limited(curve: Curve, notes: list[str]) -> Curve:
+    """The same bytes in the same time, as at most `MAX_SAMPLES`; a note where samples are merged for that."""
+    count = -(-len(curve.seconds) // MAX_SAMPLES)
+    if count <= 1:
+        return curve
+    notes.append(f"the table has {len(curve.seconds):,} samples: each {count} of them are read as one")
     firsts = np.arange(0, len(curve.seconds), count)
     return Curve(np.append(curve.edges_bytes[firsts], curve.edges_bytes[-1]), np.add.reduceat(curve.seconds, firsts))
 
@@ -536,12 +576,18 @@ class _TestColumns(NamedTuple):
     rates: list[Column]
     means: list[Column]
 
+    def test_name(self, row: Sequence[str], place: int) -> str:
+        """The name of a test: the cells of its row that name it, or the row's number."""
+        cells = [(col, row[col.place].strip()) for col in self.names if col.place < len(row)]
+        return ", ".join(_part(col, cell) for col, cell in cells if cell) or f"row {place}"
+
 
 def _test_columns(table: Grid) -> _TestColumns:
-    speeds = [col for col in table.columns if col.kind == "speed"]
-    rates = [col for col in table.columns if col.kind == "iops"]
-    means = [col for col in table.columns if col.kind == "latency" and MEANS.search(col.name.lower())]
-    taken = {col.place for col in [*speeds, *rates]} | {col.place for col in table.columns if col.kind == "latency"}
+    speeds = table.of_kind("speed")
+    rates = table.of_kind("iops")
+    latencies = table.of_kind("latency")
+    means = [col for col in latencies if MEANS.search(col.name.lower())]
+    taken = {col.place for col in [*speeds, *rates, *latencies]}
     names = [
         col
         for col in table.columns
@@ -566,22 +612,27 @@ def _tests(table: Grid) -> ImportedData:
 
 
 def _results_of_row(table: Grid, columns: _TestColumns, row: list[str], place: int) -> list[Measured]:
-    cells = [(col, row[col.place].strip()) for col in columns.names if col.place < len(row)]
-    parts = [_part(col, cell) for col, cell in cells if cell]
-    test = ", ".join(parts) or f"row {place}"
-    mode = next((MODES[cell.strip().lower()] for cell in row if cell.strip().lower() in MODES), "")
+    test = columns.test_name(row, place)
     latency = _value(table, row, columns.means[0]) if columns.means else None
-    values: dict[str, tuple[list[float | None], list[float | None]]] = {}
-    for at, cols in enumerate((columns.speeds, columns.rates)):
-        for col in cols:
-            values.setdefault(col.direction or mode or "mixed", ([], []))[at].append(_value(table, row, col))
     results = []
-    for kind, (speeds, rates) in values.items():
+    for kind, (speeds, rates) in _values_by_kind(table, columns, row).items():
         rate = rates[0] if rates else None
         for speed in speeds or [None]:
             if speed or rate:
                 results.append(Measured(test, kind, speed or None, rate or None, latency))
     return results
+
+
+def _values_by_kind(
+    table: Grid, columns: _TestColumns, row: list[str]
+) -> dict[str, tuple[list[float | None], list[float | None]]]:
+    """Speeds and request rates of a row, by kind: a column's direction, else what a cell says that the test did."""
+    mode = next((MODES[cell.strip().lower()] for cell in row if cell.strip().lower() in MODES), "")
+    values: dict[str, tuple[list[float | None], list[float | None]]] = {}
+    for at, cols in enumerate((columns.speeds, columns.rates)):
+        for col in cols:
+            values.setdefault(col.direction or mode or "mixed", ([], []))[at].append(_value(table, row, col))
+    return values
 
 
 def _part(col: Column, cell: str) -> str:

@@ -41,15 +41,10 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
     reports = Reports()
     at: float | None = None
     before: float | None = None
-    marks: set[str] = set()
     for number, line in enumerate(text(path).splitlines(), 1):
         if re.search(r"\d\d:\d\d:\d\d", line):
             before, at = at, moment(line)
         elif row := ROW.match(line):
-            name = row["name"].strip()
-            if name in marks:
-                marks = set()
-            marks.add(name)
             try:
                 values = [_number(word) for word in row["numbers"].split()]
             except ValueError:
@@ -57,7 +52,7 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
                 continue
             columns = dict(zip(("r/s", "w/s", "rB/s", "wB/s"), values, strict=True))
             seconds = None if at is None or before is None else at - before
-            reports.add(name, at, seconds, columns)
+            reports.add(row["name"].strip(), at, seconds, columns)
         elif line.strip() and not re.match(r"\s*(pool\s|capacity|-+\s|-|\S+\s+-\s+-)", line):
             reader.refuse(number, line)
     first = reports.drop_first()

@@ -73,6 +73,17 @@ class CampaignSpec:
             return next((recording for recording in self.interrupted if recording.suite == name), None)
         return self.interrupted[number] if number < len(self.interrupted) else None
 
+    @property
+    def missing_runs(self) -> list[tuple[str, int, Recording | None]]:
+        """Subject and seed of each run that is not whole, and the recording that an interruption left of it."""
+        runs = [(*run, self.interrupted_run(number)) for number, run in enumerate(self.runs)]
+        return [run for run in runs if run[2] is None or _is_partial(run[2])]
+
+    def announce(self, number: int, subject: str) -> None:
+        """Log the beginning of a run, from 1, if it is one of several."""
+        if self.options.log is not None and len(self.runs) > 1:
+            self.options.log(f"{number} of {len(self.runs)}: {subject}")
+
 
 OnCheckpoint = Callable[[list[Recording]], None]
 """Callback that takes the recordings so far every few seconds."""
@@ -118,8 +129,7 @@ def _run_in_turn(
             recordings.append(interrupted)
             consented = True
             continue
-        if spec.options.log is not None and len(spec.runs) > 1:
-            spec.options.log(f"{number + 1} of {len(spec.runs)}: {subject}")
+        spec.announce(number + 1, subject)
         options = replace(
             spec.options,
             seed=seed,
@@ -159,14 +169,11 @@ def _run_in_parallel(
     # A run of one suite need not wait for it to be imported.
     from pslc.runner import parallel
 
-    log = spec.options.log
-    runs = [(name, seed, spec.interrupted_run(number)) for number, (name, seed) in enumerate(spec.runs)]
     logs = spec.options.logs or JobLogs()
     scope = spec.options.scope or Scope()
     missing = [
         parallel.Task(name, spec.on, seed, spec.options.options, scope, interrupted, logs.beside())
-        for name, seed, interrupted in runs
-        if interrupted is None or _is_partial(interrupted)
+        for name, seed, interrupted in spec.missing_runs
     ]
     tasks, count = parallel.workers(missing)
     if count == 1:
@@ -177,8 +184,7 @@ def _run_in_parallel(
     def on_start(suite: str) -> None:
         nonlocal started
         started += 1
-        if log is not None:
-            log(f"{started} of {len(spec.runs)}: {suite}")
+        spec.announce(started, suite)
 
     for task, result in parallel.results(tasks, count, spec.options.progress, on_start):
         if isinstance(result, Exception):
@@ -263,25 +269,41 @@ def unfinished(folder: Path, real: RealOptions) -> CampaignSpec:
     Raises:
         PslcError: there is no such run, it is finished, or it cannot be resumed.
     """
-    if (folder / "run.json").exists():
-        recordings = [Recording.load(folder)]
-        subject = recordings[0].suite
-    else:
-        names = [name for name in suites.catalogue() if (folder / name / "run.json").exists()]
-        recordings = [Recording.load(folder / name) for name in names]
-        subject = ALL
-        if not recordings:
-            raise RecordingError(f"{folder} holds no run", "give the folder that the interrupted run named")
+    subject, recordings = _saved(folder)
     is_whole = subject != ALL or len(recordings) == len(suites.catalogue())
     if is_whole and not recordings[-1].interrupted and not any(recording.error for recording in recordings):
         raise RecordingError(f"the run in {folder} is finished", f"pslc analyze {folder} shows it")
     first = recordings[0]
-    if first.suite not in suites.names():
-        kind = "a trace" if "trace" in first.facts else "a job file"
-        raise JobError(f"{first.suite} is {kind}, and cannot be resumed", "only suites can; run it again")
-    if "policy" in first.facts or "victim_rule" in first.facts:
-        raise JobError(f"the run in {folder} had a policy in Python, and cannot be resumed", "run it again")
+    _refuse_unresumable(first, folder)
     if not first.is_simulated and not Path(first.target).is_block_device() and real.size is None:
         real = replace(real, size=first.capacity_bytes)
     options = RunOptions(seed=first.seed, options=first.overrides, scope=Scope.of(first.scope), real=real)
     return CampaignSpec(subject, first.target, options, interrupted=recordings)
+
+
+def _saved(folder: Path) -> tuple[str, list[Recording]]:
+    """Subject of the campaign that was saved in `folder`, and its recordings, whole or not.
+
+    Raises:
+        PslcError: there is none, or it cannot be read.
+    """
+    if (folder / "run.json").exists():
+        recording = Recording.load(folder)
+        return recording.suite, [recording]
+    names = [name for name in suites.catalogue() if (folder / name / "run.json").exists()]
+    if not names:
+        raise RecordingError(f"{folder} holds no run", "give the folder that the interrupted run named")
+    return ALL, [Recording.load(folder / name) for name in names]
+
+
+def _refuse_unresumable(recording: Recording, folder: Path) -> None:
+    """Refuse to resume what is not made of steps that a recording tells.
+
+    Raises:
+        JobError: it is of a job file or of a trace, or a policy in Python governed its drive.
+    """
+    if recording.suite not in suites.names():
+        kind = "a trace" if "trace" in recording.facts else "a job file"
+        raise JobError(f"{recording.suite} is {kind}, and cannot be resumed", "only suites can; run it again")
+    if "policy" in recording.facts or "victim_rule" in recording.facts:
+        raise JobError(f"the run in {folder} had a policy in Python, and cannot be resumed", "run it again")

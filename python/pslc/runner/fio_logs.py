@@ -62,23 +62,34 @@ def contents(
         requests = Requests.of(columns, log["counts_from_ns"], log["end_ns"])
         if any(is_on(options, name) for name in UNIX_TIMES):
             requests = replace(requests, epoch_ms=(clock_zero_unix_ns + log["counts_from_ns"]) // MS)
-        for option, kinds in KINDS.items():
-            if option not in options:
-                continue
-            for kind, name in zip(kinds, paths(option, options, log["name"], [log["number"]]), strict=True):
-                # An engine that waits has no time of submission of its own.
-                waits = kind == "slat" and log["one_at_a_time"]
-                lines = () if waits else rows(requests, kind, options)
-                files.setdefault((place(option, name), option), []).append(lines)
+        for option, name, lines in _lines_of_job(log, requests):
+            files.setdefault((place(option, name), option), []).append(lines)
     begin_ns = min((log["begin_ns"] for log in logs), default=0)
-    for where, of in iologs.items():
-        # Of several jobs in one file: in the order of time, where fio's lie as they come.
-        all_of = {name: np.concatenate([columns[name] for columns in of]) for name in COLUMNS}
-        order = np.argsort(all_of["issued_ns"], kind="stable")
-        columns = {name: values[order] for name, values in all_of.items()}
-        columns["issued_ns"] = columns["issued_ns"] - begin_ns
-        files[where] = [_iolog(columns, re.sub(r"\s", "_", file))]
+    for where, parts in iologs.items():
+        files[where] = [_iolog(_by_time(parts, begin_ns), re.sub(r"\s", "_", file))]
     return {where: chain.from_iterable(lines) for where, lines in files.items()}
+
+
+def _lines_of_job(log: Log, requests: Requests) -> Iterator[tuple[str, str, Iterable[str]]]:
+    """Option, fio's name and lines of each log of bandwidth, latency or IOPS that a job asked for."""
+    options = log["options"]
+    for option, kinds in KINDS.items():
+        if option not in options:
+            continue
+        for kind, name in zip(kinds, paths(option, options, log["name"], [log["number"]]), strict=True):
+            # An engine that waits has no time of submission of its own.
+            waits = kind == "slat" and log["one_at_a_time"]
+            yield option, name, () if waits else rows(requests, kind, options)
+
+
+def _by_time(parts: Sequence[Mapping[str, Integers]], begin_ns: int) -> dict[str, Integers]:
+    """Columns of the requests of several jobs in the order of time, where fio's lie as they come. Issued since
+    `begin_ns`."""
+    whole = {name: np.concatenate([columns[name] for columns in parts]) for name in COLUMNS}
+    order = np.argsort(whole["issued_ns"], kind="stable")
+    columns = {name: values[order] for name, values in whole.items()}
+    columns["issued_ns"] = columns["issued_ns"] - begin_ns
+    return columns
 
 
 def paths(option: str, options: Mapping[str, str], job: str, numbers: Iterable[int]) -> list[str]:

@@ -5,7 +5,7 @@ that stands for itself, so that a recording holds all of it. `#line N FILE` in i
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -116,12 +116,8 @@ def replayed(text: str, overrides: Sequence[tuple[str, str]], how: Replay) -> tu
     jobs = [{name: value or "1" for name, value in options} | dict(overrides) for _, options in jobs_in(text)]
     if not any("read_iolog" in job for job in jobs):
         return None
+    _refuse_beside_trace(jobs)
     job = jobs[0]
-    if len(jobs) != 1 or job.get("numjobs", "1") != "1":
-        raise JobError("read_iolog stands beside other jobs", "a trace is replayed alone; --section NAME picks one job")
-    if log := next((name for name in job if name in LOGS), None):
-        hint = "leave it out; the recording holds the run, and pslc trace convert writes an iolog of the trace"
-        raise JobError(f"{log} beside read_iolog: a replay writes no logs", hint)
     # Whatever else is in it is read as in any job file; the capacity does not matter to it.
     rest = [line for line in text.splitlines() if not line.strip().startswith(REPLAYS)]
     plan_jobs("\n".join(rest), "the job file", [pair for pair in overrides if not pair[0].startswith(REPLAYS)], 1 << 50)
@@ -131,6 +127,20 @@ def replayed(text: str, overrides: Sequence[tuple[str, str]], how: Replay) -> tu
     depth = of_options(job)["iodepth"]
     how = replace(how, part=part, pace="asap" if asap else "original", speed=speed / 100, iodepth=depth)
     return Path(job["read_iolog"]), how
+
+
+def _refuse_beside_trace(jobs: Sequence[Mapping[str, str]]) -> None:
+    """Refuse what a replay does not do.
+
+    Raises:
+        JobError: there are several jobs, or the job asks for logs.
+    """
+    job = jobs[0]
+    if len(jobs) != 1 or job.get("numjobs", "1") != "1":
+        raise JobError("read_iolog stands beside other jobs", "a trace is replayed alone; --section NAME picks one job")
+    if log := next((name for name in job if name in LOGS), None):
+        hint = "leave it out; the recording holds the run, and pslc trace convert writes an iolog of the trace"
+        raise JobError(f"{log} beside read_iolog: a replay writes no logs", hint)
 
 
 REPLAYS = ("read_iolog", "replay_")

@@ -88,12 +88,7 @@ def plan(target: Target, steps: list[str], source: str, options: list[tuple[str,
         sentences.append(f"first writes {words.size(laid_out)} that the jobs read, because a new file is empty")
     about = "about " if len(steps) > 1 else ""
     if written:
-        share = ""
-        drive = (target.facts["device"] or Device()).get("bytes") or (
-            target.capacity_bytes if target.kind == "device" else 0
-        )
-        if drive:
-            share = f", {_part(written / drive)} the drive's capacity"
+        share = _share_of_drive(target, written)
         sentences.append(f"writes {about}{words.size(written)}{share}; {of_its_life(target, written)}")
         sentences.append(f"takes {words.span(written / FAST)} to {words.span(written / SLOW)} for the writes")
     if costs.read_bytes:
@@ -106,6 +101,13 @@ def plan(target: Target, steps: list[str], source: str, options: list[tuple[str,
     if len(steps) > 1:
         sentences.append(f"takes {len(steps)} steps as expected; measurements may change them")
     return Plan(sentences, _fio(target, "\n".join(steps), options), written, target.foreign, bool(long))
+
+
+def _share_of_drive(target: Target, written: int) -> str:
+    """Share of the drive's capacity that is written, behind a comma; empty where the capacity is unknown."""
+    device = target.facts["device"] or Device()
+    drive = device.get("bytes") or (target.capacity_bytes if target.kind == "device" else 0)
+    return f", {_part(written / drive)} the drive's capacity" if drive else ""
 
 
 def places(target: Target) -> list[str]:

@@ -16,7 +16,7 @@ from pslc.studies.axes import Span, quantity
 from pslc.studies.points import Study, varied
 from pslc.studies.results import OWN
 from pslc.studies.rows import Row, number
-from pslc.studies.samples import EXTRA, problem
+from pslc.studies.samples import EXTRA, Sample, problem
 
 MORE: Final = ("bytes_per_s", "iops", "life_bytes", "fills")
 """Endings of findings of which more is better."""
@@ -99,9 +99,7 @@ def answers(study: Study, rows: Sequence[Row], requested: Sequence[str] = (), ma
     """
     good = [row for row in rows if row["error"] is None]
     varying = findings(good)
-    for name in requested:
-        if not any(isinstance(row.get(name), int | float) for row in good):
-            raise JobError(f"no point has the finding {name}", f"they have {', '.join(varying[:12])}")
+    _refuse_absent(requested, good, varying)
     names = list(requested) or varying[:max_findings]
     axes = varied(study)
     effects = [effect for name in names for effect in _effects(study, axes, good, name)]
@@ -109,6 +107,17 @@ def answers(study: Study, rows: Sequence[Row], requested: Sequence[str] = (), ma
     pairs = [(a, b) for at, a in enumerate(names) for b in names[at + 1 :] if better(a) and better(b)]
     fronts = {(a, b): front(good, a, b) for a, b in pairs}
     return Answers(axes, names, good, effects, best, fronts, scale_of(good))
+
+
+def _refuse_absent(requested: Sequence[str], rows: Sequence[Row], varying: Sequence[str]) -> None:
+    """Refuse to analyze findings that no row has.
+
+    Raises:
+        PslcError: there is such a one; its hint names some of `varying`.
+    """
+    for name in requested:
+        if not any(isinstance(row.get(name), int | float) for row in rows):
+            raise JobError(f"no point has the finding {name}", f"they have {', '.join(varying[:12])}")
 
 
 def findings(rows: Sequence[Row]) -> list[str]:
@@ -230,11 +239,7 @@ def _of_sample(study: Study, axes: Sequence[str], rows: Sequence[Row], name: str
     except ImportError:
         raise JobError("Sobol indices need SALib", EXTRA) from None
     assert study.sample is not None
-    of_axes = [of for of in study.axes if isinstance(of, Span) or len(of.values) > 1]
-    by_values = {tuple(str(row[axis]) for axis in axes): number(row, name) for row in rows}
-    drawn = study.sample.draw(study.axes)
-    at = [index for index, of in enumerate(study.axes) if of in of_axes]
-    matches = [by_values.get(tuple(point[index] for index in at)) for point in drawn]
+    matches = _values_of_sample(study, study.sample, axes, rows, name)
     if study.sample.kind == "saltelli" and None not in matches:
         outcome = sobol.analyze(problem(len(axes)), np.array(matches), calc_second_order=False, seed=study.sample.seed)
         columns = [outcome[key] for key in ("S1", "S1_conf", "ST", "ST_conf")]
@@ -248,6 +253,15 @@ def _of_sample(study: Study, axes: Sequence[str], rows: Sequence[Row], name: str
         axis: (float(first), float(error), None, None)
         for axis, first, error in zip(axes, outcome["S1"], outcome["S1_conf"], strict=True)
     }
+
+
+def _values_of_sample(
+    study: Study, sample: Sample, axes: Sequence[str], rows: Sequence[Row], name: str
+) -> list[float | None]:
+    """A finding at each point of a sample, in the order in which they are drawn; None where its run failed."""
+    by_values = {tuple(str(row[axis]) for axis in axes): number(row, name) for row in rows}
+    at = [index for index, of in enumerate(study.axes) if isinstance(of, Span) or len(of.values) > 1]
+    return [by_values.get(tuple(point[index] for index in at)) for point in sample.draw(study.axes)]
 
 
 Cell = tuple[float | None, list[int]]

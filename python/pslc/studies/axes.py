@@ -76,27 +76,56 @@ def axis(key: str, stated: object) -> Axis:
 def _range(key: str, text: str) -> list[str]:
     """The values of `from:to:step` or `from:to:logN`; of anything else itself. A target has colons too."""
     parts = text.split(":")
-    ends = [re.fullmatch(NUMBER, part.strip()) for part in parts[:2]]
-    if len(parts) != 3 or not all(ends):
+    if len(parts) != 3 or not all(re.fullmatch(NUMBER, part.strip()) for part in parts[:2]):
         return [text]
-    example = f"{key}=50GB:700GB:50GB, or {key}=1ms:10s:log5"
+    called, example = f"the range {text} of {key}", f"{key}=50GB:700GB:50GB, or {key}=1ms:10s:log5"
     low, high = (quantity(part) for part in parts[:2])
     logarithmic = re.fullmatch(r"log([0-9]{1,5})", parts[2].strip())
     step = None if logarithmic else quantity(parts[2])
     if low is None or high is None or low[1] != high[1] or (step and step[1] != low[1]):
-        raise JobError(f"the range {text} of {key} mixes units, or has an unknown one", example)
-    first, last, kind = low[0], high[0], low[1]
-    if first > last:
-        raise JobError(f"the range {text} of {key} ends before its start", example)
-    if logarithmic:
-        count = int(logarithmic[1])
-        if count < 2 or first <= 0:
-            raise JobError(f"the range {text} of {key} has no ratio", f"give two values or more, above 0: {example}")
-        ratio = math.log(last / first) / (count - 1)
-        return [written(_three(float(first) * math.exp(ratio * at)), kind) for at in range(count)]
-    if step is None or step[0] <= 0 or (last - first) / step[0] > MOST_VALUES:
-        raise JobError(f"the range {text} of {key} has no step, or over {MOST_VALUES} values", example)
-    return [written(first + step[0] * at, kind) for at in range(int((last - first) / step[0]) + 1)]
+        raise JobError(f"{called} mixes units, or has an unknown one", example)
+    ends = _Ends(called, example, low[0], high[0], low[1])
+    if ends.first > ends.last:
+        raise JobError(f"{called} ends before its start", example)
+    return ends.in_ratios(int(logarithmic[1])) if logarithmic else ends.in_steps(step[0] if step else None)
+
+
+@dataclass(frozen=True)
+class _Ends:
+    """Both ends of a range of values.
+
+    Attributes:
+        called: the range in messages.
+        example: ranges of the same key that are right.
+        first, last: in the smallest unit of their kind, which `kind` names.
+    """
+
+    called: str
+    example: str
+    first: Fraction
+    last: Fraction
+    kind: str
+
+    def in_ratios(self, count: int) -> list[str]:
+        """So many values, each the same number of times the one before.
+
+        Raises:
+            PslcError: there is no such ratio.
+        """
+        if count < 2 or self.first <= 0:
+            raise JobError(f"{self.called} has no ratio", f"give two values or more, above 0: {self.example}")
+        ratio = math.log(self.last / self.first) / (count - 1)
+        return [written(_three(float(self.first) * math.exp(ratio * at)), self.kind) for at in range(count)]
+
+    def in_steps(self, step: Fraction | None) -> list[str]:
+        """The first value, and every `step` behind it up to the last.
+
+        Raises:
+            PslcError: `step` is none, or does not rise, or takes more than `MOST_VALUES` steps.
+        """
+        if step is None or step <= 0 or (self.last - self.first) / step > MOST_VALUES:
+            raise JobError(f"{self.called} has no step, or over {MOST_VALUES} values", self.example)
+        return [written(self.first + step * at, self.kind) for at in range(int((self.last - self.first) / step) + 1)]
 
 
 def quantity(text: str) -> tuple[Fraction, str] | None:

@@ -70,6 +70,27 @@ class Point:
         return shlex.join([*words, *(["--quick"] if self.quick else [])])
 
 
+def _check_document(document: Mapping[str, object], faults: Faults) -> None:
+    """Note keys that no study has, and those without which nothing can be run."""
+    for key in document:
+        if key not in KEYS:
+            meant = closest_match(key, KEYS)
+            listed = f"keys are {', '.join(KEYS)}; those of a drive go into [vary]"
+            faults.add(f"unknown key {key} in a study", f"did you mean {meant}?" if meant else listed)
+    for key, (what, example) in NEEDED.items():
+        if not document.get(key):
+            faults.add(f"the study does not say {what}", f'{key} = "{example}" in its file, or --{key} {example}')
+
+
+def _conditions(where: object, keys: Sequence[str], faults: Faults) -> tuple[Condition, ...]:
+    """Conditions on axes: a list of them, or a single one. What is wrong with one is noted as a fault."""
+    conditions = []
+    for text in where if isinstance(where, list | tuple) else [where]:
+        with faults.noted():
+            conditions.append(Condition.of(str(text), keys))
+    return tuple(conditions)
+
+
 def _axes_of_runs(declared: Mapping[str, object], faults: Faults) -> list[Axis | Span]:
     """Drives, runs, seeds and shares filled before. What is wrong with them is noted as a fault."""
     drives = declared.get("on") or []
@@ -134,14 +155,7 @@ class Study:
             PslcError: words are unknown, or have no sensible value; all of them in one message.
         """
         faults = Faults(JobError, "the study")
-        for key in document:
-            if key not in KEYS:
-                meant = closest_match(key, KEYS)
-                listed = f"keys are {', '.join(KEYS)}; those of a drive go into [vary]"
-                faults.add(f"unknown key {key} in a study", f"did you mean {meant}?" if meant else listed)
-        for key, (what, example) in NEEDED.items():
-            if not document.get(key):
-                faults.add(f"the study does not say {what}", f'{key} = "{example}" in its file, or --{key} {example}')
+        _check_document(document, faults)
         sample = None
         if document.get("sample"):
             with faults.noted():
@@ -154,13 +168,9 @@ class Study:
         keys = [*(key for key in RESERVED if key in document or key == "seed"), *(key for key, _ in files.dotted(vary))]
         for key in sorted({key for key in keys if keys.count(key) > 1}):
             faults.add(f"{key} is given twice", "give all its values at once, separated by commas")
-        conditions = []
-        where = document.get("where", [])
-        for text in where if isinstance(where, list | tuple) else [where]:
-            with faults.noted():
-                conditions.append(Condition.of(str(text), list(dict.fromkeys(keys))))
+        conditions = _conditions(document.get("where", []), list(dict.fromkeys(keys)), faults)
         faults.raise_if_any()
-        return cls(tuple(axes), tuple(conditions), bool(document.get("quick", False)), sample)
+        return cls(tuple(axes), conditions, bool(document.get("quick", False)), sample)
 
     def points(self) -> list[Point]:
         """Points of the study, in the order of the axes, the last one fastest, or of the sample; without those that the

@@ -18,10 +18,10 @@ from pslc._native import version
 from pslc.base import gate, writer
 from pslc.base.errors import GuardError, JobError
 from pslc.studies.points import Point
-from pslc.studies.rows import Row
+from pslc.studies.rows import Row, Value
 
 if TYPE_CHECKING:
-    from arro3.core import Table
+    from arro3.core import Array, Table
 
 WHOLE: Final = "points.parquet"
 FILE: Final = gate.Expected(
@@ -112,25 +112,28 @@ def table(rows: Sequence[Row]) -> Table:
 
     Whole numbers are int64 where all of a column are, float64 otherwise; a column of different kinds is text.
     """
-    from arro3.core import Array, DataType, Table
+    from arro3.core import Table
 
     columns: dict[str, Array] = {}
     axes = dict.fromkeys(name for row in rows for name in takewhile(lambda name: name != OWN[0], row))
     findings = {name for row in rows for name in row} - {*axes, *OWN}
     for name in [*axes, *OWN, *sorted(findings, key=_natural)]:
-        values = [row.get(name) for row in rows]
-        kinds = {type(value) for value in values if value is not None}
-        if kinds == {bool}:
-            columns[name] = Array(values, DataType.bool())
-        elif kinds == {int}:
-            columns[name] = Array(values, DataType.int64())
-        elif kinds and kinds <= {int, float}:
-            numbers = [None if value is None else float(value) for value in values]
-            columns[name] = Array(numbers, DataType.float64())
-        else:
-            texts = [None if value is None else str(value) for value in values]
-            columns[name] = Array(texts, DataType.utf8())
+        columns[name] = _array([row.get(name) for row in rows])
     return Table.from_arrays(list(columns.values()), names=list(columns))
+
+
+def _array(values: list[Value]) -> Array:
+    """A column of the type that holds all of its values."""
+    from arro3.core import Array, DataType
+
+    kinds = {type(value) for value in values if value is not None}
+    if kinds == {bool}:
+        return Array(values, DataType.bool())
+    if kinds == {int}:
+        return Array(values, DataType.int64())
+    if kinds and kinds <= {int, float}:
+        return Array([None if value is None else float(value) for value in values], DataType.float64())
+    return Array([None if value is None else str(value) for value in values], DataType.utf8())
 
 
 def _natural(name: str) -> list[tuple[int, str]]:

@@ -8,6 +8,7 @@ from collections.abc import Generator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
+from dataclasses import dataclass, field
 from time import monotonic
 from typing import TYPE_CHECKING, Final
 
@@ -86,26 +87,52 @@ def results(points: Sequence[Point], workers: int) -> Generator[tuple[Point, Row
     drives = Counter(point.drive for point in points)
     queue, alone = list(reversed(by_drive(points))), list[Point]()
     while queue or alone:
-        careful, count = bool(alone), 1 if alone else workers
-        waiting: dict[Future[Row | None], Point] = {}
+        careful = bool(alone)
+        batch = _Batch(alone, drives, 1, 1) if careful else _Batch(queue, drives, workers, AHEAD * workers)
         try:
-            with worker_pool(count) as pool:
-                while alone or waiting or (queue and not careful):
-                    source = alone if careful else queue
-                    while source and len(waiting) < (1 if careful else AHEAD * count):
-                        point = source.pop()
-                        waiting[pool.submit(measure, point, drives[point.drive] > 1)] = point
-                    for future in wait(waiting, return_when=FIRST_COMPLETED)[0]:
-                        row = future.result()
-                        point = waiting.pop(future)
-                        if row is not None:
-                            yield point, row
+            yield from batch.rows()
         except BrokenProcessPool:
-            if careful:
-                for point in waiting.values():
-                    yield point, {"wall_s": 0.0, "error": "failed: its process was killed; memory may have run out"}
-            else:
-                alone = list(reversed(waiting.values()))
+            if not careful:
+                alone = list(reversed(batch.waiting.values()))
+                continue
+            for point in batch.waiting.values():
+                yield point, {"wall_s": 0.0, "error": "failed: its process was killed; memory may have run out"}
+
+
+@dataclass
+class _Batch:
+    """Points that a pool of processes runs, the last one first.
+
+    Attributes:
+        queue: points that no process has yet; they are taken from it.
+        drives: number of points of each drive.
+        workers: number of processes.
+        ahead: largest number of points that are handed over and not done.
+        waiting: points that are handed over and not done. After a process was killed, those that it may have lost.
+    """
+
+    queue: list[Point]
+    drives: Counter[tuple[str, str]]
+    workers: int
+    ahead: int
+    waiting: dict[Future[Row | None], Point] = field(default_factory=dict)
+
+    def rows(self) -> Generator[tuple[Point, Row], None, None]:
+        """Run the points and give each with its row as it is done.
+
+        Raises:
+            BrokenProcessPool: a process was killed.
+        """
+        with worker_pool(self.workers) as pool:
+            while self.queue or self.waiting:
+                while self.queue and len(self.waiting) < self.ahead:
+                    point = self.queue.pop()
+                    self.waiting[pool.submit(measure, point, self.drives[point.drive] > 1)] = point
+                for future in wait(self.waiting, return_when=FIRST_COMPLETED)[0]:
+                    row = future.result()
+                    point = self.waiting.pop(future)
+                    if row is not None:
+                        yield point, row
 
 
 def by_drive(points: Sequence[Point]) -> list[Point]:

@@ -157,12 +157,7 @@ def sentences(findings: Findings) -> list[str]:
     if not sizes:
         return ["No cliff at any level."]
     held = [(level, cache) for level, cache in sizes if cache]
-    lines = []
-    if len(held) > 1 and write_sentences.alike(held[0][1], held[-1][1]):
-        lines.append(f"The cache holds {words.size(held[0][1])} on the empty drive, and as much {_where(held[-1][0])}.")
-    elif held:
-        at = [f"{words.size(cache)} {_where(level)}" for level, cache in dict([held[0], held[-1]]).items()]
-        lines.append(f"The cache holds {', and '.join(at)}.")
+    lines = _sizes_held(held)
     full, gone_at = findings["half_full"], findings["half_gone"]
     if held and held[-1] != sizes[-1]:
         gone = next(level for level, _ in sizes if level > held[-1][0])
@@ -170,18 +165,34 @@ def sentences(findings: Findings) -> list[str]:
         if gone == gone_at:
             advice = f"Keep the drive at most {100 * full:.0f} % full" if full else "Keep the drive as empty as you can"
             return [*lines, f"{advice}."]
+    return lines + _advice(full, gone_at, [cache for _, cache in sizes])
+
+
+def _sizes_held(held: list[tuple[float, int]]) -> list[str]:
+    """The sizes of the cache at the emptiest and the fullest level that have one; nothing where none has."""
+    if not held:
+        return []
+    (first, first_bytes), (last, last_bytes) = held[0], held[-1]
+    if len(held) > 1 and write_sentences.alike(first_bytes, last_bytes):
+        return [f"The cache holds {words.size(first_bytes)} on the empty drive, and as much {_where(last)}."]
+    at = [f"{words.size(cache)} {_where(level)}" for level, cache in {first: first_bytes, last: last_bytes}.items()]
+    return [f"The cache holds {', and '.join(at)}."]
+
+
+def _advice(full: float | None, gone_at: float | None, caches: list[int]) -> list[str]:
+    """The level up to which to fill the drive: `full`, the last with half of its cache, before less is left."""
     if gone_at is not None and full:
         keep = f"Keep the drive at most {100 * full:.0f} % full"
-        lines.append(f"{keep}: at {100 * gone_at:.0f} % less than half of its cache is left.")
-    elif gone_at is not None:
-        lines.append(
+        return [f"{keep}: at {100 * gone_at:.0f} % less than half of its cache is left."]
+    if gone_at is not None:
+        return [
             f"Keep the drive as empty as you can: at {100 * gone_at:.0f} % full, less than half of its cache is left."
-        )
-    elif full:
-        keeps = write_sentences.alike(min(cache for _, cache in sizes), sizes[0][1])
-        left = "its cache does not shrink" if keeps else "at least half of its cache is left"
-        lines.append(f"Fill the drive as you like: up to {100 * full:.0f} % {left}.")
-    return lines
+        ]
+    if not full:
+        return []
+    keeps = write_sentences.alike(min(caches), caches[0])
+    left = "its cache does not shrink" if keeps else "at least half of its cache is left"
+    return [f"Fill the drive as you like: up to {100 * full:.0f} % {left}."]
 
 
 def _where(share: float) -> str:

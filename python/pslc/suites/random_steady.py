@@ -44,8 +44,6 @@ NEARLY = 0.1
 
 def steps(region: Region) -> Steps:
     """Five rounds a step, until a case is steady or its time is over."""
-    seconds = QUICK_ROUND_S if region.quick else ROUND_S
-    raw = _raw(region.target.facts, region.target.capacity_bytes)
     whole = region.share(1.0)
     for case, minutes in CASES.items():
         if case == "span" and (whole <= SPAN or region.sparing):
@@ -58,21 +56,27 @@ def steps(region: Region) -> Steps:
             yield region.job(case, rw="randwrite", bs="4k", iodepth=DEPTH, norandommap=True, size=span,
                              io_size=region.share(SPARING_SHARE), runtime=limit, pause=REST_S)  # fmt: skip
             return
-        left = QUICK_ROUNDS if region.quick else int(minutes * 60 / ROUND_S)
-        parts: list[Recording] = []
-        while left > 0:
-            count = min(ROUNDS_A_STEP, left) if left != ROUNDS_A_STEP + 1 else left
-            if not parts:
-                yield before
-            pause = REST_S if not parts else 0.0
-            job = region.job(case, rw="randwrite", bs="4k", iodepth=DEPTH, norandommap=True, size=span,
-                            seconds=count * seconds, pause=pause)  # fmt: skip
-            part = yield job
-            left -= count
-            if part is not None:
-                parts.append(part)
-                if _verdict(_rounds(parts, seconds), sum(p.written_bytes for p in parts), raw) == "steady":
-                    break
+        yield from _until_steady(region, case, span, before, minutes)
+
+
+def _until_steady(region: Region, case: str, span: int, before: str, minutes: float) -> Steps:
+    """Five rounds a step behind `before`, until a case is steady or its time is over."""
+    seconds = QUICK_ROUND_S if region.quick else ROUND_S
+    raw = _raw(region.target.facts, region.target.capacity_bytes)
+    left = QUICK_ROUNDS if region.quick else int(minutes * 60 / ROUND_S)
+    parts: list[Recording] = []
+    while left > 0:
+        count = min(ROUNDS_A_STEP, left) if left != ROUNDS_A_STEP + 1 else left
+        if not parts:
+            yield before
+        pause = REST_S if not parts else 0.0
+        part = yield region.job(case, rw="randwrite", bs="4k", iodepth=DEPTH, norandommap=True, size=span,
+                                seconds=count * seconds, pause=pause)  # fmt: skip
+        left -= count
+        if part is not None:
+            parts.append(part)
+            if _verdict(_rounds(parts, seconds), sum(p.written_bytes for p in parts), raw) == "steady":
+                return
 
 
 def _raw(facts: Facts, capacity: int) -> float:

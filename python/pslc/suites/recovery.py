@@ -9,7 +9,7 @@ later ones lie along the slope between nothing and all.
 
 from collections.abc import Generator, Mapping
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from typing_extensions import TypedDict
@@ -110,7 +110,7 @@ class _Rounds:
         return estimate_recovery(self.pauses, GRAIN * self.cache.bytes, LITTLE * self.cache.bytes)
 
 
-def steps(region: Region) -> Steps:  # noqa: C901 one step for each of the rounds that it plans
+def steps(region: Region) -> Steps:
     """Settle, find the cache when it is empty and when it holds what the drive leaves in it, then the rounds."""
     half = region.share(0.5)
     # Whatever the drive does: what is in the cache now is of the upper half, and dies with it.
@@ -135,22 +135,37 @@ def steps(region: Region) -> Steps:  # noqa: C901 one step for each of the round
     if all_back > LONGER * first:
         rounds.settle = min(LONGEST_S, LONGER * all_back / first * rounds.longest)
     yield rounds.write("warm-up", rounds.filled, rounds.settle) + rounds.write("warm-up-full", 0.2 * rounds.filled, 0.0)
-    slope, near, bases = (QUICK_SLOPE, QUICK_NEAR, BASES) if region.quick else (SLOPE, NEAR, BASES)
-    if region.sparing:
-        slope, bases = SPARING_SLOPE, SPARING_BASES
-    for _ in range(bases):
+    yield from _try_pauses(rounds, _effort(region))
+
+
+class _Effort(NamedTuple):
+    """Numbers of pauses: on the slope of what comes back, near the threshold, and as short as can be."""
+
+    slope: int
+    near: int
+    bases: int
+
+
+def _effort(region: Region) -> _Effort:
+    effort = _Effort(QUICK_SLOPE, QUICK_NEAR, BASES) if region.quick else _Effort(SLOPE, NEAR, BASES)
+    return effort._replace(slope=SPARING_SLOPE, bases=SPARING_BASES) if region.sparing else effort
+
+
+def _try_pauses(rounds: _Rounds, effort: _Effort) -> Steps:
+    """The shortest pause and the longest; if that gives anything back, those between, where they tell most."""
+    for _ in range(effort.bases):
         yield from rounds.round(SHORTEST_S)
     yield from rounds.round(rounds.longest)
     if rounds.estimate().shortest_with_s is None:
         return
-    for _ in range(slope):
+    for _ in range(effort.slope):
         pause = next_pause(rounds.pauses)
         if pause is None:
             return
         yield from rounds.round(pause)
         if rounds.estimate().max_recovered_bytes > ALL * rounds.filled:
             rounds.settle = min(rounds.settle, max(2 * _whole(rounds), 1.0))
-    for _ in range(near):
+    for _ in range(effort.near):
         estimate = rounds.estimate()
         assert estimate.shortest_with_s is not None
         yield from rounds.round(0.5 * (estimate.longest_without_s + estimate.shortest_with_s))
@@ -246,12 +261,8 @@ def findings(recording: Recording) -> Findings:
         return result
     grain = GRAIN * empty.bytes
     recovery = estimate_recovery(pauses, grain, LITTLE * empty.bytes)
-    pauses.sort(key=lambda pause: pause.idle_s)
     result["filled_bytes"] = min(part.written_bytes for part in parts if part.jobs[0]["name"] == "fill-cache")
-    result["recovery"] = [
-        {"idle_s": p.idle_s, "regained_bytes": round(max(p.fast_bytes - recovery.base_bytes, 0.0))}
-        for p in pauses if p.idle_s > SHORTEST_S
-    ]  # fmt: skip
+    result["recovery"] = _regained(pauses, recovery.base_bytes)
     if recovery.threshold_s is None:
         result["idle_threshold_s_low"] = recovery.longest_without_s
         result["doubts"] = [_nothing(recording, recovery.longest_without_s)]
@@ -261,19 +272,7 @@ def findings(recording: Recording) -> Findings:
         "idle_threshold_s_low": recovery.threshold_s.low,
         "idle_threshold_s_high": recovery.threshold_s.high,
     }
-    if recovery.rate_bytes_per_s is not None:
-        result |= {
-            "migration_bytes_per_s": recovery.rate_bytes_per_s.value,
-            "migration_bytes_per_s_low": recovery.rate_bytes_per_s.low,
-            "migration_bytes_per_s_high": recovery.rate_bytes_per_s.high,
-        }
-    else:
-        result["migration_bytes_per_s_low"] = recovery.min_rate_bytes_per_s
-        result["doubts"] = [
-            MeasurementWarning(
-                "rate-unseen", "the cache came back at once or not at all: the rate is faster than pauses can tell"
-            )
-        ]
+    _rate(result, recovery)
     _residue(result, recovery, parts, empty, grain, _longer(recording, longest))
     return result
 
@@ -307,6 +306,32 @@ def _longer(recording: Recording, longest_s: float) -> str:
 def _nothing(recording: Recording, longest_s: float) -> MeasurementWarning:
     text = f"pauses of more than {words.span(longest_s)} were not tried"
     return MeasurementWarning("nothing-back", f"{text}: {_longer(recording, longest_s)}")
+
+
+def _regained(pauses: list[Pause], base_bytes: float) -> list[Regained]:
+    """What each pause gave back beyond `base_bytes`, which are fast without any, in order of length."""
+    return [
+        {"idle_s": pause.idle_s, "regained_bytes": round(max(pause.fast_bytes - base_bytes, 0.0))}
+        for pause in sorted(pauses, key=lambda pause: pause.idle_s)
+        if pause.idle_s > SHORTEST_S
+    ]
+
+
+def _rate(result: Findings, recovery: RecoveryEstimate) -> None:
+    """How fast the cache comes back beyond the threshold, or a doubt and what that is at least."""
+    if recovery.rate_bytes_per_s is not None:
+        result |= {
+            "migration_bytes_per_s": recovery.rate_bytes_per_s.value,
+            "migration_bytes_per_s_low": recovery.rate_bytes_per_s.low,
+            "migration_bytes_per_s_high": recovery.rate_bytes_per_s.high,
+        }
+    else:
+        result["migration_bytes_per_s_low"] = recovery.min_rate_bytes_per_s
+        result["doubts"] = [
+            MeasurementWarning(
+                "rate-unseen", "the cache came back at once or not at all: the rate is faster than pauses can tell"
+            )
+        ]
 
 
 def _residue(
@@ -394,29 +419,35 @@ def sentences(findings: Findings) -> list[str]:
         return ["No cliff, so there is no cache to recover."]
     if cache is None or threshold is None:
         return [f"The drive does not free its cache within {words.span(low_s)} of idle time."]
-    high_s = findings["idle_threshold_s_high"] or threshold
-    if not low_s:
-        first = f"The drive frees its cache after at most {words.span(high_s)} of idle time, perhaps at once"
-    else:
-        within = f"{words.span(low_s)} to {words.span(high_s)}"
-        first = f"The drive frees its cache after {words.span(threshold)} of idle time ({within})"
-    lines = [f"{first}."]
+    first = _frees(threshold, low_s, findings["idle_threshold_s_high"] or threshold)
     least_left = findings["residue_bytes_low"]
     stays = least_left is not None and least_left >= LEFT * cache
     low, high = findings["migration_bytes_per_s_low"], findings["migration_bytes_per_s_high"]
     if rate is not None and low is not None and high is not None:
-        within = f"{words.speed(low)} to {words.speed(high)}"
-        whole = threshold + (cache - (residue or 0.0)) / rate
-        # A pause as long was not tried where nobody knows what is left then.
-        is_free = "would be free" if residue is None and not stays else "is free"
-        part = "The part that can be freed" if stays else "The whole cache"
-        lines = [f"{first}, at {words.speed(rate)} ({within}).", f"{part} {is_free} after {words.span(whole)}."]
-    elif low is not None:
-        lines = [f"{first}, at {words.speed(low)} or more."]
+        lines = [f"{first}, at {words.speed(rate)} ({words.speed(low)} to {words.speed(high)})."]
+        lines.append(_all_free(threshold + (cache - (residue or 0.0)) / rate, residue, stays))
+    else:
+        lines = [f"{first}, at {words.speed(low)} or more." if low is not None else f"{first}."]
     if residue is not None:
         left = f"{words.size(residue)} of {words.size(cache)} is never freed."
         lines.append(left if stays else f"Idle time frees the whole cache, {words.size(cache)} on the half-full drive.")
     return lines
+
+
+def _frees(threshold_s: float, low_s: float, high_s: float) -> str:
+    """The idle threshold as a sentence without its full stop; `low_s` is 0 where only a longest one was measured."""
+    if not low_s:
+        return f"The drive frees its cache after at most {words.span(high_s)} of idle time, perhaps at once"
+    within = f"{words.span(low_s)} to {words.span(high_s)}"
+    return f"The drive frees its cache after {words.span(threshold_s)} of idle time ({within})"
+
+
+def _all_free(whole_s: float, residue: float | None, stays: bool) -> str:
+    """The time after which all that can be freed is free; `stays`: a part of the cache cannot."""
+    # A pause as long was not tried where nobody knows what is left then.
+    is_free = "would be free" if residue is None and not stays else "is free"
+    part = "The part that can be freed" if stays else "The whole cache"
+    return f"{part} {is_free} after {words.span(whole_s)}."
 
 
 def tables(findings: Findings) -> list[Table]:

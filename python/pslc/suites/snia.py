@@ -6,8 +6,6 @@ with 32 requests in flight until the last five differ by at most 20 % of their m
 where the rule has 360. A cache can look steady, so steady counts only after twice the raw capacity was written.
 """
 
-from functools import partial
-
 import numpy as np
 from typing_extensions import TypedDict
 
@@ -41,6 +39,14 @@ def steps(region: Region) -> Steps:
     seconds = QUICK_SECONDS if region.quick else SECONDS
     passes = region.write("prepare", region.size, bs="128k", loops=1 if region.quick else 2)
     yield region.trim("purge") + passes
+    yield from _steady_rounds(region, seconds)
+    yield _recovery(region, seconds)
+    saturation = (_small(region, f"wsat {number}", WSAT_SECONDS * seconds) for number in range(WSAT_ROUNDS))
+    yield region.trim("purge again") + "".join(saturation)
+
+
+def _steady_rounds(region: Region, seconds: float) -> Steps:
+    """Rounds of all mixes and sizes, until five of 4 KiB random writes are steady."""
     tracked: list[float] = []
     for number in range(QUICK_ROUNDS if region.quick else ROUNDS):
         part = (
@@ -52,18 +58,22 @@ def steps(region: Region) -> Steps:
             tracked += [rate(job, "write") for name, job in jobs(part) if name.startswith("iops ") and " 0/" in name
                         and name.endswith(" 4096")]  # fmt: skip
         if len(tracked) >= 5 and snia_steady(np.array(tracked)):
-            break
-    small = partial(region.job, rw="randwrite", bs="4k", iodepth=32, norandommap=True)
+            return
+
+
+def _small(region: Region, name: str, seconds: float, pause: float = 0.0) -> str:
+    """4 KiB random writes, 32 in flight."""
+    return region.job(name, rw="randwrite", bs="4k", iodepth=32, norandommap=True, seconds=seconds, pause=pause)
+
+
+def _recovery(region: Region, seconds: float) -> str:
+    """Bursts with each pause between them, and one without right after."""
     text = ""
     for wait in WAITS:
         for cycle in range(QUICK_CYCLES if region.quick else CYCLES):
-            text += small(f"hir {wait} {cycle}", seconds=HIR_SECONDS * seconds, pause=wait if cycle else 0.0)
-        text += small(f"baseline {wait}", seconds=HIR_SECONDS * seconds)
-    yield text
-    text = region.trim("purge again")
-    for number in range(WSAT_ROUNDS):
-        text += small(f"wsat {number}", seconds=WSAT_SECONDS * seconds)
-    yield text
+            text += _small(region, f"hir {wait} {cycle}", HIR_SECONDS * seconds, wait if cycle else 0.0)
+        text += _small(region, f"baseline {wait}", HIR_SECONDS * seconds)
+    return text
 
 
 class _Mix(TypedDict):

@@ -8,7 +8,7 @@ between them. `pslc fit` makes a profile of the recording.
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from typing_extensions import TypedDict
@@ -17,7 +17,7 @@ from pslc import suites
 from pslc.analysis import Writes
 from pslc.base import words
 from pslc.device.cost import Cost, cost
-from pslc.device.region import Region
+from pslc.device.region import Budget, Region
 from pslc.figures import curves
 from pslc.figures.picture import Picture, Table
 from pslc.figures.tables import Column, of_rows
@@ -43,48 +43,98 @@ PART: Final = 0.6
 """Share of the budget that a fill of a part of the drive may take, if a fill of the whole drive exceeds the budget."""
 
 
+@dataclass
+class _Account:
+    """A budget, and what was spent of it.
+
+    Attributes:
+        speed: bytes a second that the time of a suite is estimated by.
+    """
+
+    max_bytes: float
+    max_s: float
+    spent_bytes: float = 0.0
+    spent_s: float = 0.0
+    speed: float = SLOW
+
+    @classmethod
+    def of(cls, budget: Budget | None) -> _Account:
+        """Nothing is spent of it yet."""
+        budget = budget or Budget()
+        return cls(budget.bytes or float("inf"), budget.seconds or float("inf"))
+
+    @property
+    def rest_s(self) -> float:
+        """Rest before a suite."""
+        return min(REST_S, RESTS * self.max_s)
+
+    @property
+    def left(self) -> tuple[float, float]:
+        """Bytes and seconds that a suite may take behind its rest."""
+        return self.max_bytes - self.spent_bytes, self.max_s - self.spent_s - self.rest_s
+
+    def covers(self, planned: Cost) -> bool:
+        """Whether it has as much left."""
+        left_bytes, left_s = self.left
+        return planned.write_bytes <= left_bytes and planned.seconds(self.speed) <= left_s
+
+    def spend(self, count: float, seconds: float) -> None:
+        """Take bytes and seconds from it."""
+        self.spent_bytes += count
+        self.spent_s += seconds
+
+    @property
+    def is_overdrawn(self) -> bool:
+        """Whether more was spent than there was."""
+        return self.spent_bytes > self.max_bytes or self.spent_s > self.max_s
+
+
 def steps(region: Region) -> Steps:
     """Each suite behind a step that makes the drive forget; what would pass the budget is left out."""
-    budget = region.budget
-    most_bytes = budget.bytes if budget and budget.bytes else float("inf")
-    most_s = budget.seconds if budget and budget.seconds else float("inf")
-    rest_s = min(REST_S, RESTS * most_s)
-    spent_bytes = 0.0
-    spent_s = 0.0
-    speed = SLOW
+    account = _Account.of(region.budget)
     for name in QUICK_ORDER if region.quick else ORDER:
-        inner = replace(region, quick=name != "fill", sparing=True, budget=None)
-        if name == "qd-sweep":
-            # What is read is to be in the cache, however small that is: behind folding, reads tell nothing of cells.
-            span = max(inner.target.capacity_bytes // SPAN // 2**20 * 2**20, LEAST_SPAN)
-            inner = replace(inner, size=min(inner.size, span))
-        planned = _cost(inner, name)
-        left_bytes, left_s = most_bytes - spent_bytes, most_s - spent_s - rest_s
-        if name == "fill" and (planned.write_bytes > left_bytes or planned.seconds(speed) > left_s):
-            some = PART * min(left_bytes, left_s * speed)
-            inner = replace(inner, size=int(min(inner.size, some)) // 2**20 * 2**20)
-            if inner.size < inner.target.capacity_bytes // 50:
-                continue
-        elif planned.write_bytes > left_bytes or planned.seconds(speed) > left_s:
+        inner = _affordable(region, name, account)
+        if inner is None:
             continue
-        yield region.trim(f"{BEGIN}{name}") + region.write(f"{BEGIN}{name}-rest", 2**20, pause=rest_s)
-        spent_s += rest_s
-        walk = suites.load(name).steps(inner)
-        text = next(walk, None)
-        while text is not None:
-            part = yield text
-            if part is not None:
-                spent_bytes += part.written_bytes
-                spent_s += part.drive_time_s
-                speed = part.written_bytes / max(part.drive_time_s, 1e-3) if name == "fill" else speed
-                if spent_bytes > most_bytes or spent_s > most_s:
-                    walk.close()
-                    break
-            else:
-                spent = cost([text], name, [], region.target)
-                spent_bytes += spent.write_bytes
-                spent_s += spent.seconds(speed)
-            text = _next(walk, part)
+        yield region.trim(f"{BEGIN}{name}") + region.write(f"{BEGIN}{name}-rest", 2**20, pause=account.rest_s)
+        account.spend(0.0, account.rest_s)
+        yield from _steps_of_suite(inner, name, account)
+
+
+def _affordable(region: Region, name: str, account: _Account) -> Region | None:
+    """The region that a suite works on within what is left: less of it for a fill; None: not even that."""
+    inner = replace(region, quick=name != "fill", sparing=True, budget=None)
+    if name == "qd-sweep":
+        # What is read is to be in the cache, however small that is: behind folding, reads tell nothing of cells.
+        span = max(inner.target.capacity_bytes // SPAN // 2**20 * 2**20, LEAST_SPAN)
+        inner = replace(inner, size=min(inner.size, span))
+    if account.covers(_cost(inner, name)):
+        return inner
+    if name != "fill":
+        return None
+    left_bytes, left_s = account.left
+    part = PART * min(left_bytes, left_s * account.speed)
+    inner = replace(inner, size=int(min(inner.size, part)) // 2**20 * 2**20)
+    return inner if inner.size >= inner.target.capacity_bytes // 50 else None
+
+
+def _steps_of_suite(region: Region, name: str, account: _Account) -> Steps:
+    """The steps of a suite until it ends, or has spent more than there was."""
+    walk = suites.load(name).steps(region)
+    text = next(walk, None)
+    while text is not None:
+        part = yield text
+        if part is None:
+            estimate = cost([text], name, [], region.target)
+            account.spend(estimate.write_bytes, estimate.seconds(account.speed))
+        else:
+            account.spend(part.written_bytes, part.drive_time_s)
+            if name == "fill":
+                account.speed = part.written_bytes / max(part.drive_time_s, 1e-3)
+            if account.is_overdrawn:
+                walk.close()
+                return
+        text = _next(walk, part)
 
 
 def _next(walk: Generator[str, Recording | None, None], part: Recording | None) -> str | None:

@@ -141,8 +141,7 @@ def fitted(of: Range, option: str, sides: tuple[float, float], marks: Floats) ->
     start = float(whole.values(marks[:1])[0]) / of.unit
     by_frame = _is_round(spacing, MAX_STEP_ERROR_RATIO) and _is_multiple(start, spacing)
     if by_marks and by_frame:
-        usual = _is_round(step, 1e-6, USUAL_STEPS), _is_round(spacing, MAX_STEP_ERROR_RATIO, USUAL_STEPS)
-        by_marks, by_frame = usual if usual[0] != usual[1] else (True, abs(spacing / step - 1) > MAX_ALIKE_RATIO)
+        by_marks, by_frame = _more_usual(step, spacing)
     if by_marks and not by_frame:
         return Axis(of, first, last, f"{option} {of.text} spans the outermost marks, {step:g} apart", between)
     if by_frame and not by_marks:
@@ -151,6 +150,13 @@ def fitted(of: Range, option: str, sides: tuple[float, float], marks: Floats) ->
     raise _unclear(
         of, option, f"marks {step:.4g} apart if it spans the marks, {spacing:.4g} if it spans the frame: {how} may be"
     )
+
+
+def _more_usual(step: float, spacing: float) -> tuple[bool, bool]:
+    """Whether a range may span the marks, and whether the frame, where both put the marks at round values: the usual
+    distance counts. Of two usual ones the marks', if both are nearly the same; else it stays unclear."""
+    usual = _is_round(step, 1e-6, USUAL_STEPS), _is_round(spacing, MAX_STEP_ERROR_RATIO, USUAL_STEPS)
+    return usual if usual[0] != usual[1] else (True, abs(spacing / step - 1) > MAX_ALIKE_RATIO)
 
 
 def _unclear(of: Range, option: str, why: str) -> RecordingError:
