@@ -311,11 +311,9 @@ PLATEAUS: dict[str, Edge] = {
     ),
     "MAX_NATIVE_SPEED_RATIO": Edge(
         0.8,
-        lambda x: kinds((100, 3000), (220, 1200), (340 + 600 * (x - 0.8), 3000), (1000, 500))[1],
+        lambda x: kinds((100, 3000), (220, 1200), (340 + 300 * (x - 0.8), 3000), (1000, 500))[1],
         "cells",
         "dip",
-        low=0.75,
-        high=0.85,
     ),
     "MIN_BEHIND_HEAD_RATIO": Edge(
         0.2, lambda x: kinds((40, 3000), (40 + 40 * x, 1300), (1000, 1000))[0], "cells", "memory"
@@ -895,7 +893,7 @@ def _read_by_eye(correlation: float) -> bool:
 DETAILS: dict[str, Edge] = {
     "MAX_PAUSE_SPEED_RATIO": Edge(0.4, lambda x: _pauses_of([8] * 8, slow=1000 * x), True, False),
     "MIN_PAUSES": Edge(4, lambda x: _pauses_of([20] * round(x)), False, True, low=3, high=4),
-    "MAX_CYCLE_SPREAD": Edge(0.15, lambda x: _pauses_of([100 * (1 - x), 100, 100 * (1 + x)] * 3, 3), True, False),
+    "MAX_CYCLE_SPREAD": Edge(0.15, lambda x: _pauses_of([200 * (1 - x), 200, 200 * (1 + x)] * 3, 6), True, False),
     "MAX_PAUSE_BYTES_SHARE": Edge(0.2, lambda x: _pauses_of([100] * 6, round(100 * x) + 2), True, False),
     "MIN_PAUSE_TIME_SHARE": Edge(0.15, _pause_time, False, True),
     "MIN_NEAREST_STEP_RATIO": Edge(3.0, _beside, False, True),

@@ -283,7 +283,7 @@ class Recording:
     began_unix_ns: int = 0
     unbegun: list[tuple[int, Job]] = field(default_factory=list)
     error_code: str | None = None
-    """What programs know `error` by, however its sentence is put; None where that has no code."""
+    """Code of `error` for programs (docs/api.md), whatever its sentence is; None for an error without one."""
 
     @property
     def is_simulated(self) -> bool:

@@ -16,7 +16,7 @@ MOST_ITEMS: Final = 8
 LARGEST: Final = 2**63 - 1
 REFUSED: Final = "refused: "
 TAILS: Final = ("p99_s", "p99_9_s", "p999_s", "max_s")
-"""How the names of the slowest requests' latencies end."""
+"""Endings of the names of the slowest requests' latencies."""
 
 Value = str | int | float | None
 Row = dict[str, Value]

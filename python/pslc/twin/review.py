@@ -19,11 +19,11 @@ from pslc.device import parts
 Interval = tuple[float, float, float]
 """The usual value, and the bounds that nine drives of ten are within."""
 
-CACHE_SHARES: Final[dict[int, Interval]] = {3: (0.08, 0.012, 0.35), 4: (0.14, 0.019, 0.25)}
-"""Size of the cache as a share of the capacity, by bits per cell: 95 drives of TLC and 22 of QLC that have a cache
+CACHE_SHARES: Final[dict[int, Interval]] = {3: (0.052, 0.009, 0.33), 4: (0.14, 0.017, 0.25)}
+"""Size of the cache as a share of the capacity, by bits per cell: 127 drives of TLC and 33 of QLC that have a cache
 (docs/accuracy/drives.csv, as the other tables here)."""
-FIRST_OVER_LINK: Final[Interval] = (0.70, 0.24, 0.95)
-"""First phase over what the link carries, of 125 drives."""
+FIRST_OVER_LINK: Final[Interval] = (0.75, 0.28, 0.95)
+"""First phase over what the link carries, of 167 drives."""
 SECOND_OVER_FIRST: Final[dict[int, Interval]] = {3: (0.35, 0.125, 0.72), 4: (0.088, 0.025, 0.35)}
 """Second phase over the first, by bits a cell."""
 LAST_OVER_SECOND: Final[Interval] = (0.40, 0.25, 1.0)
