@@ -355,7 +355,7 @@ def test_a_table_that_would_abort_or_fill_the_memory_is_refused_in_words(bomb, t
     message, seconds, memory = json.loads(done.stdout)
     assert said in message
     assert len(message) < 1000
-    # A quarter of that on an idle machine; the neighbours of a busy one share its caches.
+    # Of a processor, whose caches others use on a busy machine.
     assert seconds < 5.0
     assert memory < 500e6
 
