@@ -11,13 +11,13 @@ use super::option_fault::OptionFault;
 pub struct JobError {
     /// `file:line`, or the option on the command line.
     pub place: String,
-    pub fault: JobFault,
+    pub fault: Box<JobFault>,
 }
 
 impl JobError {
     /// What programs know this error by, however its sentence is put.
     pub fn code(&self) -> &'static str {
-        match &self.fault {
+        match &*self.fault {
             JobFault::Option { wrong, .. } | JobFault::Whole { wrong, .. } => wrong.code(),
             JobFault::Value(fault) => fault.code(),
             JobFault::File(fault) => fault.code(),
@@ -26,7 +26,7 @@ impl JobError {
 
     /// What to write instead.
     pub fn hint(&self) -> Hint {
-        match &self.fault {
+        match &*self.fault {
             JobFault::Option { wrong, .. } => wrong.hint().unwrap_or("as in fio's manual".into()),
             JobFault::Whole { wrong, as_read, .. } => wrong.hint().unwrap_or_else(|| match as_read {
                 Some((text, read)) => format!("fio reads {text} as {read}").into(),

@@ -192,7 +192,7 @@ fn sections(source: &str, text: &str) -> Result<Vec<Section>, JobError> {
 
 /// A fault at its place.
 fn refused(place: &str, fault: impl Into<JobFault>) -> JobError {
-    JobError { place: place.to_string(), fault: fault.into() }
+    JobError { place: place.to_string(), fault: Box::new(fault.into()) }
 }
 
 /// Options of fio's command line that say nothing of a job.

@@ -8,12 +8,12 @@ use super::formats;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TraceError {
     pub place: String,
-    pub fault: TraceFault,
+    pub fault: Box<TraceFault>,
 }
 
 impl TraceError {
     pub fn new(place: impl std::fmt::Display, fault: impl Into<TraceFault>) -> TraceError {
-        TraceError { place: place.to_string(), fault: fault.into() }
+        TraceError { place: place.to_string(), fault: Box::new(fault.into()) }
     }
 
     /// What programs know this error by, however its sentence is put.

@@ -20,7 +20,7 @@ pub struct Origin {
 impl Origin {
     /// A fault at this place.
     pub fn fault(self, what: impl Into<ProfileFault>) -> PlacedFault {
-        PlacedFault { place: self, what: what.into() }
+        PlacedFault { place: self, what: Box::new(what.into()) }
     }
 }
 
@@ -66,7 +66,7 @@ impl ProfileFault {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlacedFault {
     pub place: Origin,
-    pub what: ProfileFault,
+    pub what: Box<ProfileFault>,
 }
 
 /// `place: what`; of a profile without a name the fault alone.
