@@ -81,6 +81,12 @@ def test_hd_tune(words, kind, tmp_path):
     assert data.rows[3].latency_s == pytest.approx(43e-6)
 
 
+@pytest.mark.parametrize("rate", ["41.9.2", "1.234,5", "12,34"])
+def test_a_rate_of_atto_that_is_no_number_is_refused(tmp_path, rate):
+    with pytest.raises(PslcError, match="is no rate"):
+        made.read(tmp_path, f"ATTO Disk Benchmark\nsize, write (MB/s), read (MB/s)\n8 KB | {rate} | 500\n")
+
+
 def test_atto_by_its_line_of_names(tmp_path):
     text = "ATTO Disk Benchmark 4.01\nSize, Write (MB/s), Read (MB/s)\n512 B, 30.5, 41.25\n1 MB, 2,500.0, 3,100\n"
     rows = made.read(tmp_path, text.replace(", ", " | ").replace("2 | 500", "2,500")).rows

@@ -23,6 +23,7 @@ HEADER = re.compile(r"\b(?P<first>write|read)\b(?P<between>.*?)\b(?P<second>writ
 UNIT = re.compile(r"\b([KMG]i?B)/s", re.IGNORECASE)
 ROW = re.compile(r"\s*(?P<size>\d+(?:\.\d+)?) ?(?P<unit>B|[KM]i?B)[\s,;|]+(?P<one>\d[\d.,]*)\s*(?P<of_one>[KMG]i?B/s)?"
                  r"[\s,;|]+(?P<two>\d[\d.,]*)\s*(?P<of_two>[KMG]i?B/s)?", re.IGNORECASE)  # fmt: skip
+RATE = re.compile(r"(?:\d+|\d{1,3}(?:,\d{3})+)(?:\.\d*)?")
 SCALES: Final = {"kb": 1e3, "mb": 1e6, "gb": 1e9, "kib": 2.0**10, "mib": 2.0**20, "gib": 2.0**30}
 HINT: Final = "a text with a line of names, `size, write (MB/s), read (MB/s)`, and a row per transfer size"
 
@@ -36,7 +37,7 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
     """A write and a read of each size.
 
     Raises:
-        PslcError: no line says which of the two columns is which, and in which unit.
+        PslcError: no line says which of the two columns is which, and in which unit, or a rate is no number.
     """
     del hints
     path = only(paths)
@@ -51,7 +52,7 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
                 scale = SCALES.get((own or unit).lower().removesuffix("/s"))
                 if scale is not None:
                     size = f"{row['size']} {row['unit'].upper().replace('I', 'i')}"
-                    rows.append(Measured(size, kind, float(value.replace(",", "")) * scale))
+                    rows.append(Measured(size, kind, _rate(path, value) * scale))
         elif header := HEADER.search(line):
             order = (header["first"].lower(), header["second"].lower())
             unit = match[1] if (match := UNIT.search(line)) else unit
@@ -65,3 +66,13 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
     return ImportedData(
         path.name, None, rows=rows, read_as=f"ATTO: {count_of(len(rows), 'rate')}, columns by the line of names"
     )
+
+
+def _rate(path: Path, word: str) -> float:
+    # A comma behind it parts columns.
+    word = word.rstrip(",")
+    if not RATE.fullmatch(word):
+        raise RecordingError(
+            f'{path}: "{word[:40]}" is no rate', "digits with a decimal point, commas between thousands only"
+        )
+    return float(word.replace(",", ""))
