@@ -194,7 +194,10 @@ def test_a_trace_keeps_its_addresses_and_a_drive_that_lets_it_wait_would_not_do(
     real, twin = (report.advise(subject, [replace(outcome, is_twin=is_twin)]) for is_twin in (False, True))
     assert any("waiting" in reason for reason in real.rows[0].reasons)
     assert not any("waiting" in reason for reason in twin.rows[0].reasons)
-    p99 = [table.rows[0][table.columns.index("p99")] for table in map(report.table, (real, twin))]
+    refused = report.advise(subject, [replace(outcome, refused="it is too small", findings=None)])
+    tables = [report.table(real), report.table(twin), report.table(refused)]
+    assert [table.rows[0][table.columns.index("suffices")] for table in tables] == ["no", "yes", "?"]
+    p99 = [table.rows[0][table.columns.index("p99")] for table in tables]
     assert p99[0]
     assert not p99[1]
     assert {doubt.code for doubt in twin.doubts} - {doubt.code for doubt in real.doubts} == {"twin"}

@@ -187,11 +187,11 @@ def _slowest_p99_s(outcome: Outcome) -> float:
 
 
 def _cells(row: Row, watched: bool) -> dict[str, str]:
-    """The cells of a drive by their columns; `do`: whether it would."""
+    """The cells of a drive by their columns."""
     outcome, findings = row.outcome, row.outcome.findings
-    drive = {"drive": _short(row), "do": "no" if row.reasons else "yes"}
+    drive = {"drive": _short(row), "suffices": "no" if row.reasons else "yes"}
     if findings is None:
-        return {**drive, "do": "?"}
+        return {**drive, "suffices": "?"}
     of_kind = {of["kind"]: of for of in findings["latencies"]}
     writes, reads = of_kind.get("write"), of_kind.get("read")
     tails = {
