@@ -148,5 +148,5 @@ if __name__ == "__main__":
     parser.add_argument("n", type=int, nargs="?", default=DRIVES)
     parser.add_argument("suites", nargs="*", help="Default: all that give intervals.")
     parser.add_argument("--first", type=int, default=0, help="Seed.")
-    given = parser.parse_args()
-    main(given.n, given.first, given.suites)
+    arguments = parser.parse_args()
+    main(arguments.n, arguments.first, arguments.suites)

@@ -185,15 +185,13 @@ def reliability(found: dict[str, list[tuple[str, str, float]]]) -> str:
 def main() -> None:
     """Print the tables of the second hand's curves: `python -m benches.shapes FIRST_SEED COUNT`."""
     first, count = int(sys.argv[1]), int(sys.argv[2])
+    seeds = range(first, first + count)
     with ProcessPoolExecutor() as pool:
-        made = {
-            shape: list(pool.map(second_hand, [shape] * count, [[seed] for seed in range(first, first + count)]))
-            for shape in others.SHAPES
-        }
-    judged_logs = {shape: [one for some in logs for one in some] for shape, logs in made.items()}
-    print(second_hand_table(judged_logs))
+        futures = {shape: pool.submit(second_hand, shape, seeds) for shape in others.SHAPES}
+        by_shape = {shape: future.result() for shape, future in futures.items()}
+    print(second_hand_table(by_shape))
     print()
-    print(reliability({"second hand": [cause for logs in judged_logs.values() for one in logs for cause in one.named]}))
+    print(reliability({"second hand": [cause for logs in by_shape.values() for log in logs for cause in log.named]}))
 
 
 if __name__ == "__main__":

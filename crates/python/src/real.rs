@@ -214,7 +214,7 @@ fn engine_ceiling(py: Python<'_>) -> PyResult<f64> {
     }))
 }
 
-/// The volume of a file, as Windows tells of it (`pslc.schema.facts.WindowsVolume`).
+/// The volume that holds a file, as Windows reports it (`pslc.schema.facts.WindowsVolume`).
 #[pyfunction]
 fn windows_volume(py: Python<'_>, path: PathBuf) -> PyResult<Option<Bound<'_, PyDict>>> {
     let Ok(volume) = storage::volume(&path) else { return Ok(None) };
@@ -231,7 +231,7 @@ fn windows_volume(py: Python<'_>, path: PathBuf) -> PyResult<Option<Bound<'_, Py
     Ok(Some(out))
 }
 
-/// A drive, as Windows tells of it (`pslc.schema.facts.WindowsDrive`).
+/// A drive, as Windows reports it (`pslc.schema.facts.WindowsDrive`).
 #[pyfunction]
 fn windows_drive(py: Python<'_>, number: u32) -> PyResult<Option<Bound<'_, PyDict>>> {
     let Ok(drive) = storage::drive(number) else { return Ok(None) };
@@ -252,7 +252,7 @@ fn windows_drive(py: Python<'_>, number: u32) -> PyResult<Option<Bound<'_, PyDic
     Ok(Some(out))
 }
 
-/// Degrees Celsius of a drive and its NVMe health log, as Windows tells of them.
+/// Temperature of a drive in degrees Celsius and its NVMe health log, as Windows reports them.
 #[pyfunction]
 fn windows_health(number: u32) -> (Option<i32>, Vec<(&'static str, u128)>) {
     let health = storage::health(number).unwrap_or_default();

@@ -83,7 +83,7 @@ def replay(task: Task) -> Outcome:
         recording = run(task.path, on=task.on, replay=task.replay, progress=while_wanted)
         sync_s = _sync_s(task.on) if task.with_sync else None
     except PslcError as error:
-        return Outcome(task, refused=error.message.lstrip(": "))
+        return Outcome(task, refused=error.message)
     findings = trace_suite.findings(recording)
     return Outcome(
         task,

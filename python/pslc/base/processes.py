@@ -140,8 +140,8 @@ def while_wanted(_: object) -> bool:
 
 
 def end_with_parent() -> None:
-    """Let this worker end when the process that it works for ends, even if that is killed. Without it a worker would
-    wait for ever for a task that nobody hands over. Called before anything else."""
+    """Make this worker end with the process that started it, even if that process is killed. Otherwise a worker would
+    wait forever for its next task. Called before anything else."""
     Thread(target=_follow, daemon=True).start()
 
 

@@ -1,15 +1,13 @@
 """Facts of macOS about the drive below a file (`diskutil info -plist`), under the names of `pslc.schema.facts`. Nothing
 is written. A fact that diskutil does not give is None: serial number, firmware and link always are."""
 
-import plistlib
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
-from xml.parsers.expat import ExpatError
 
 from pslc.formats.nvme_smart_log import KELVIN, SMARTCTL
-from pslc.schema.facts import Device, Facts, FileSystem, HealthJson, Moment
+from pslc.schema.facts import UNKNOWN_DEVICE, Device, Facts, FileSystem, HealthJson, Moment
 
 Properties = dict[str, Any]
 """A property list, as `diskutil` prints it."""
@@ -73,6 +71,10 @@ def properties(subject: str) -> Properties:
 
 def parsed(text: bytes) -> Properties:
     """A property list of `diskutil`; empty where it is none."""
+    # Of no use elsewhere, and slow to import.
+    import plistlib
+    from xml.parsers.expat import ExpatError
+
     try:
         document = plistlib.loads(text)
     except (ExpatError, plistlib.InvalidFileException, ValueError, TypeError, AttributeError, RecursionError):
@@ -137,25 +139,10 @@ def _device(disk: Properties) -> Device:
     solid = disk.get("SolidState")
     return {
         "name": _word(disk, "DeviceIdentifier"),
+        **UNKNOWN_DEVICE,
         "model": _word(disk, "MediaName") or None,
-        "serial": None,
-        "firmware": None,
         "bus": _word(disk, "BusProtocol") or None,
         "bytes": _size(disk, "TotalSize", "Size"),
-        "link_speed": None,
-        "link_speed_max": None,
-        "link_width": None,
-        "link_width_max": None,
         "logical_block_bytes": _size(disk, "DeviceBlockSize"),
-        "physical_block_bytes": None,
-        "optimal_io_bytes": None,
-        "largest_request_bytes": None,
-        "queue_requests": None,
-        "scheduler": None,
         "rotational": int(not solid) if isinstance(solid, bool) else None,
-        "write_cache": None,
-        "keeps_flushes": None,
-        "host_memory_buffer": None,
-        "discard_bytes": None,
-        "requests_in_flight": None,
     }

@@ -6,7 +6,7 @@ from typing import Final
 
 from pslc._native import windows_drive, windows_health, windows_volume
 from pslc.formats.nvme_smart_log import SMARTCTL
-from pslc.schema.facts import Device, Facts, FileSystem, Moment, WindowsDrive, WindowsVolume
+from pslc.schema.facts import UNKNOWN_DEVICE, Device, Facts, FileSystem, Moment, WindowsDrive, WindowsVolume
 
 DRIVE: Final = "PhysicalDrive"
 """Prefix of a drive's name, before its number."""
@@ -64,26 +64,18 @@ def _file_system(volume: WindowsVolume) -> FileSystem | None:
 def _device(name: str, drive: WindowsDrive) -> Device:
     return {
         "name": name,
+        **UNKNOWN_DEVICE,
         "model": drive["model"],
         "serial": drive["serial"],
         "firmware": drive["firmware"],
         "bus": drive["bus"],
         "bytes": drive["bytes"],
-        "link_speed": None,
-        "link_speed_max": None,
-        "link_width": None,
-        "link_width_max": None,
         "logical_block_bytes": drive["logical_block_bytes"],
         "physical_block_bytes": drive["physical_block_bytes"],
-        "optimal_io_bytes": None,
         "largest_request_bytes": drive["largest_request_bytes"],
-        "queue_requests": None,
-        "scheduler": None,
         "rotational": None if drive["rotational"] is None else int(drive["rotational"]),
         "write_cache": drive["write_cache"],
         "keeps_flushes": drive["keeps_flushes"],
-        "host_memory_buffer": None,
-        # How much of it a trim may name is not told.
+        # How much of it a trim may name is not reported.
         "discard_bytes": 0 if drive["trims"] is False else None,
-        "requests_in_flight": None,
     }

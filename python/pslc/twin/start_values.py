@@ -57,7 +57,7 @@ def _best_with(start: Candidate, alternatives: Sequence[dict[str, float]]) -> Ca
 
 
 def fit_hints(dataset: Dataset, candidate: Candidate) -> list[StartValues]:
-    """Initial values that follow from the findings of a dataset's suite, for a candidate that was fitted without it."""
+    """Initial values from the findings of a dataset's suite, for a candidate whose fit did not include that dataset."""
     firmware, values = candidate.firmware, candidate.values
     equivalent: list[dict[str, float]] = []
     if firmware.when_full == "direct-while-folding":

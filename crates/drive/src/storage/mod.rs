@@ -1,4 +1,4 @@
-//! What Windows tells of a volume and of the drive below it, read-only. What is not told, or cut off, is `None`.
+//! Facts of Windows about a volume and the drive below it, read-only. A fact that is missing or cut off is `None`.
 //!
 //! ```text
 //!   query        what is asked: volumes and drives, opened without any right to their data (Windows alone)

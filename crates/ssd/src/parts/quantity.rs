@@ -26,7 +26,6 @@ pub const WATTS: &Units = &[("mW", 1), ("W", 1_000)];
 
 /// A number with one of the units, in the unit that is 1.
 pub fn quantity(text: &str, units: &'static Units, key: &str) -> Result<u64, PartsError> {
-    let given = || (key.to_string(), text.to_string());
     let trimmed = text.trim();
     let end = trimmed.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(trimmed.len());
     let (number, unit) = (&trimmed[..end], trimmed[end..].trim_start());
@@ -35,13 +34,9 @@ pub fn quantity(text: &str, units: &'static Units, key: &str) -> Result<u64, Par
     let is_number =
         !whole.is_empty() && (decimals.is_empty() != number.contains('.')) && !decimals.contains('.');
     let (Some(scale), true) = (scale, is_number) else {
-        let (key, text) = given();
-        return Err(PartsError::NoQuantity { key, text, units });
+        return Err(PartsError::NoQuantity { key: key.into(), text: text.into(), units });
     };
-    exact(number, scale).ok_or_else(|| {
-        let (key, text) = given();
-        PartsError::NotWholeUnits { key, text }
-    })
+    exact(number, scale).ok_or_else(|| PartsError::NotWholeUnits { key: key.into(), text: text.into() })
 }
 
 /// The shortest way to write a quantity exactly, to three decimals at most.
