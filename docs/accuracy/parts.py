@@ -132,11 +132,11 @@ def figures_of(row: Row, recording: pslc.Recording, by: int) -> Iterator[Figure]
             continue
         first, last = borders[n - 1 : n + 1]
         margin = MARGIN_SHARE * (last - first)
-        ends = np.array([first + margin, last - margin])
-        if ends[0] >= ends[1]:
+        start, end = first + margin, last - margin
+        if start >= end:
             # The simulated phase ends before the published one begins.
-            ends = np.array([first, (1 - MARGIN_SHARE) * capacity])
-        borders_of_parts = np.linspace(*ends, PARTS_OF_PHASE + 1)
+            start, end = first, (1 - MARGIN_SHARE) * capacity
+        borders_of_parts = np.linspace(start, end, PARTS_OF_PHASE + 1)
         took = np.diff(np.interp(borders_of_parts, written, seconds))
         yield figure(f"speed {n}", text, float(np.median(np.diff(borders_of_parts) / by / took)), 1e6)
     if row["end2_GB"]:
