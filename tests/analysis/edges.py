@@ -900,7 +900,7 @@ DETAILS: dict[str, Edge] = {
     "MAX_READ_CORRELATION": Edge(-0.2, _read_by_eye, False, True),
     "MAX_SHORT_CACHE_SHARE": Edge(0.025, lambda x: _first_cells(71 * x / 0.025, 2000), True, False),
     "MAX_THROTTLED_RATIO": Edge(
-        0.7, lambda x: cause(1, DRIVE, (60, 3000), (80, 3000 * x), (140, 3000), (1000, 300)), "thermal", "pslc"
+        0.7, lambda x: cause(1, DRIVE, (60, 3000), (90, 3000 * x), (1000, 300)), "thermal", "pslc"
     ),
     "MAX_HEAT_ONSET_SHARE": Edge(0.1, _hot_from, "thermal", "direct"),
     "SIZE_CLASS_TOLERANCE": Edge(0.004, _size_class, True, False),

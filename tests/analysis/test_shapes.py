@@ -167,6 +167,17 @@ def test_dips_of_heat_are_not_the_end_of_the_cache() -> None:
     dips = [(177, 2692), (217, 1100), (400, 2692), (440, 900), (550, 2692), (2000, 500)]
     found = said(dips, 2000, period=1.0)
     assert ends_at(found) == pytest.approx(550, rel=0.01)
+    # Nothing says that it was heat.
+    assert [phase.cause for phase in found.phases] == ["pslc"] * 5 + ["fold"]
+    assert found.phases[1].confidence < 0.9
+    assert "heat, other programs or the data" in found.phases[1].because
+
+
+def test_dips_while_the_sensor_is_as_hot_as_ever_are_heat() -> None:
+    dips = [(177, 2692), (217, 1100), (400, 2692), (440, 900), (550, 2692), (2000, 500)]
+    at = np.linspace(0, 2000, 1001)[1:]
+    hot = ((at > 177) & (at <= 217)) | ((at > 400) & (at <= 440))
+    found = said(dips, 2000, samples=1000, celsius=np.where(hot, 84.0, 66.0))
     assert [phase.cause for phase in found.phases] == ["pslc", "thermal", "pslc", "thermal", "pslc", "fold"]
 
 

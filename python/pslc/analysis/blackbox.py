@@ -127,13 +127,15 @@ def _part_cause(
             return CauseEstimate("unknown", 0.0, f"{because}: {rate}")
         case "dip" if cause.cause in ("native", "gc"):
             return CauseEstimate("gc", LIKELY, f"for a moment, as native cells are collected: {rate}")
-        case "dip" | "heat" if cause.cause == "pslc" and _is_slight(phases, index, context):
+        case "heat" if cause.cause == "pslc" and _is_slight(phases, index, context):
             because = "the cache, slowed a little by heat, other programs or the drive's map, and not full"
             return CauseEstimate("pslc", GUESSED, f"{because}: {rate}")
+        case "dip" if context.is_hot(phases[index].from_bytes, phases[index].to_bytes):
+            because = "for a moment and hot, too short to have emptied a cache, as heat does"
+            return CauseEstimate("thermal", UNSURE, f"{because}: {rate}")
         case "dip":
-            because = "for a moment, too short to have emptied a cache, as heat does"
-            sure = UNSURE if context.capacity_bytes or context.celsius else GUESSED
-            return CauseEstimate("thermal", sure, f"{because}: {rate}")
+            because = "slowed for a moment by heat, other programs or the data, too short to have emptied a cache"
+            return replace(cause, confidence=min(cause.confidence, GUESSED), because=f"{because}: {rate}")
         case "heat":
             because = "slower than before, but too early for a cache to be full, as when heat throttles"
             return CauseEstimate("thermal", UNSURE, f"{because}: {rate}")

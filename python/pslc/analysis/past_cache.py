@@ -16,7 +16,7 @@ from typing import Final
 from pslc.analysis.counter_causes import CauseEstimate, format_bytes
 from pslc.analysis.phases import Phase
 from pslc.analysis.plateau_case import LIKELY, SURE, UNSURE, PlateauCase
-from pslc.analysis.plateaus import end_speed, max_cache_bytes, max_native_bits, start_speed
+from pslc.analysis.plateaus import end_speed, max_cache_bytes, max_native_bits, sold_bytes, start_speed
 from pslc.analysis.thresholds import (
     EQUAL_WAIT_TOLERANCE,
     MAX_FOLD_FROM_CACHE_RATIO,
@@ -186,12 +186,37 @@ def _no_room(past: _PastCache) -> CauseEstimate | None:
     return past.estimate("fold", confidence, because)
 
 
+def _no_room_if_whole(past: _PastCache) -> CauseEstimate | None:
+    """It is the last of a write as long as a drive that is sold is large, and native cells have no room for that."""
+    context, end = past.case.context, past.phase.to_bytes
+    if context.capacity_bytes is not None or context.prefilled or past.case.following is not None or past.decays:
+        return None
+    capacity, size = sold_bytes(end), past.cache.to_bytes
+    if capacity is None or native_room_share(past.phase, size, capacity) >= 1.0:
+        return None
+    because = f"if {format_bytes(end)} are the whole drive, there is no room for so much beside {format_bytes(size)}"
+    return past.estimate("fold", past.case.guess_confidence, because)
+
+
 def _spreads(past: _PastCache) -> CauseEstimate | None:
     """The speed spreads by more than its drift makes it."""
     drift = abs(math.log1p(max(past.phase.drift, -0.9)))
     if past.phase.spread - SPREAD_OF_DRIFT_RATIO * drift <= MIN_FOLD_SPREAD:
         return None
     return past.estimate("fold", UNSURE, f"up and down by {100 * past.phase.spread:.0f} %, as folding comes and goes")
+
+
+def _ends_with_a_fall(past: _PastCache) -> CauseEstimate | None:
+    """A steady speed that ends with a fall by more than folding with less room makes: folding joins in there."""
+    following, phase = past.case.following, past.phase
+    slow = MIN_NATIVE_RATIO <= past.ratio < MIN_LIKELY_NATIVE_RATIO
+    if following is None or not slow or abs(phase.drift) >= MIN_DECAY_DRIFT:
+        return None
+    ratio = following.bytes_per_s / phase.bytes_per_s
+    if ratio > MAX_FOLD_FROM_NATIVE_RATIO or decays_on(phase, following):
+        return None
+    because = f"slow for native cells, but it ends with a fall to {100 * ratio:.0f} %, as where folding joins in"
+    return past.estimate("direct", past.case.guess_confidence, because)
 
 
 def _too_slow(past: _PastCache) -> CauseEstimate | None:
@@ -223,7 +248,9 @@ RULES: Final[tuple[Rule, ...]] = (
     _small_loss,
     _ends_with_the_free_blocks,
     _no_room,
+    _no_room_if_whole,
     _spreads,
+    _ends_with_a_fall,
     _too_slow,
     _drifts,
     _uneven_waits,

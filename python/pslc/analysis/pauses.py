@@ -5,16 +5,19 @@
          +--+ +--+ +--+ +--    pause as there is between two of them
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from pslc.analysis.boundary import PhaseBoundary
-from pslc.analysis.series import Curve
+from pslc.analysis.change_points import change_points
+from pslc.analysis.series import Curve, Floats
 from pslc.analysis.thresholds import (
     MAX_CYCLE_SPREAD,
     MAX_PAUSE_BYTES_SHARE,
     MAX_PAUSE_SPEED_RATIO,
+    MIN_LOG_STEP,
     MIN_PAUSE_TIME_SHARE,
     MIN_PAUSES,
 )
@@ -67,9 +70,23 @@ def average_pauses(curve: Curve) -> AveragedCurve:
     is_regular = spread <= MAX_CYCLE_SPREAD * cycle + bin_bytes / 2 and paused_bytes <= MAX_PAUSE_BYTES_SHARE
     if not is_regular or paused_s < MIN_PAUSE_TIME_SHARE or begin <= edges[0]:
         return AveragedCurve(curve)
+    begun_s = float(np.interp(begin, edges, elapsed))
+    ends = ends[_stretch_ends(np.diff(np.append(begin, edges[ends])), np.diff(np.append(begun_s, elapsed[ends])))]
+    if edges[-1] - edges[ends[-1]] < 2.0 * cycle:
+        # The write ended within a cycle.
+        ends = ends[:-1]
     before = edges < begin
     knots = np.concatenate([edges[before], [begin], edges[ends], edges[-1:]])
-    times = np.concatenate([elapsed[before], [np.interp(begin, edges, elapsed)], elapsed[ends], elapsed[-1:]])
+    times = np.concatenate([elapsed[before], [begun_s], elapsed[ends], elapsed[-1:]])
     seconds = np.maximum(np.diff(np.interp(edges, knots, times)), 1e-15 * curve.total_seconds)
     error = 2.0 * spread + 1.645 * bin_bytes
     return AveragedCurve(Curve(edges, seconds), begin, error, float(np.median(pauses_s)))
+
+
+def _stretch_ends(cycle_bytes: Floats, cycle_s: Floats) -> list[int]:
+    """The last cycle of each stretch of cycles of about the same mean speed: single cycles differ by as much as their
+    work and pause do."""
+    level = np.log(cycle_bytes / cycle_s)
+    noise = 1.4826 * float(np.median(np.abs(np.diff(level)))) / math.sqrt(2)
+    begins = change_points(level, 6 * noise**2 * math.log(level.size) + 0.5 * MIN_LOG_STEP**2)
+    return [begin - 1 for begin in [*begins, level.size]]
