@@ -351,7 +351,9 @@ def returning_levels(phases: Sequence[Phase], context: MeasurementContext) -> in
     if sum(map(_bytes, levels[0])) > MAX_FASTEST_SHARE * phases[-1].to_bytes:
         return 0
     late = again and max(phase.to_bytes for phase in again[0]) > MIN_RETURNING_SHARE * phases[-1].to_bytes
-    if late and len(again) >= MIN_RETURNING_LEVELS:
+    # An empty cache is what a write begins with.
+    begins_slow = again and any(phases[0] in level for level in again[1:])
+    if (late or begins_slow) and len(again) >= MIN_RETURNING_LEVELS:
         return len(again)
     many = len(again) > 1 and len(levels) >= MIN_RETURNING_LEVELS
     return len(levels) if again and _no_cache_made(phases, context, many=many) else 0
