@@ -350,13 +350,21 @@ def returning_levels(phases: Sequence[Phase], context: MeasurementContext) -> in
     again = [level for level in levels if len(level) > 1]
     if sum(map(_bytes, levels[0])) > MAX_FASTEST_SHARE * phases[-1].to_bytes:
         return 0
-    late = again and max(phase.to_bytes for phase in again[0]) > MIN_RETURNING_SHARE * phases[-1].to_bytes
-    # An empty cache is what a write begins with.
-    begins_slow = again and any(phases[0] in level for level in again[1:])
-    if (late or begins_slow) and len(again) >= MIN_RETURNING_LEVELS:
+    if len(again) >= MIN_RETURNING_LEVELS and _return_as_no_cache(phases, again):
         return len(again)
     many = len(again) > 1 and len(levels) >= MIN_RETURNING_LEVELS
     return len(levels) if again and _no_cache_made(phases, context, many=many) else 0
+
+
+def _return_as_no_cache(phases: Sequence[Phase], again: Sequence[Sequence[Phase]]) -> bool:
+    """Whether the fastest level that returns does so until late, or the write begins with a slower one of them: an
+    empty cache is what a write begins with.
+
+    Args:
+        again: levels that return, the fastest first.
+    """
+    late = max(phase.to_bytes for phase in again[0]) > MIN_RETURNING_SHARE * phases[-1].to_bytes
+    return late or any(phases[0] in level for level in again[1:])
 
 
 def _by_speed(phases: Sequence[Phase]) -> list[list[Phase]]:
