@@ -13,9 +13,9 @@ from typing import Final
 
 import numpy as np
 
-from pslc.twin.datasets import Floats
+from pslc.twin.datasets import Features, Floats
 from pslc.twin.model import Geometry
-from pslc.twin.optimizer import FitProblem
+from pslc.twin.optimizer import FitProblem, MapFn
 from pslc.twin.residuals import log_ratios, weighted_residuals
 
 UNKNOWN_DIES: Final = ((1.0, 0.6), (1.0, 1.6), (0.5, 1.2), (2.0, 0.85), (4.0, 1.4))
@@ -57,16 +57,13 @@ def alternative_geometries(geometry: Geometry, factors: Sequence[tuple[float, fl
 class GeometryEnsemble:
     """Simulated runs of the same values in alternative geometries."""
 
-    def __init__(self, problem: FitProblem, x: Floats, geometries: Sequence[Geometry]) -> None:
+    def __init__(self, problem: FitProblem, x: Floats, geometries: Sequence[Geometry], map_fn: MapFn = map) -> None:
         """Simulate the datasets of `problem` at `x`; the full-size `geometries` are scaled like the problem's model."""
         self.problem = problem
-        values = problem.unpack(x)
-        self.members = []
-        for geometry in geometries:
-            model = problem.model.with_geometry(geometry)
-            simulated = replace(problem, model=model).simulate(values)
-            if simulated is not None:
-                self.members.append((geometry, simulated))
+        models = [problem.model.with_geometry(geometry) for geometry in geometries]
+        simulated = map_fn(_simulated, [(replace(problem, model=model), problem.unpack(x)) for model in models])
+        runs = zip(geometries, simulated, strict=True)
+        self.members = [(geometry, features) for geometry, features in runs if features is not None]
 
     def variance(self, own_log_ratios: Floats) -> Floats:
         """Variance of each log ratio between two drives of unknown geometry: twice that of one.
@@ -88,3 +85,8 @@ class GeometryEnsemble:
             (geometry, weighted_residuals(problem.datasets, simulated, problem.geometry_variance))
             for geometry, simulated in self.members
         ]
+
+
+def _simulated(task: tuple[FitProblem, dict[str, float]]) -> list[Features] | None:
+    problem, values = task
+    return problem.simulate(values)

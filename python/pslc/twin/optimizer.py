@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from scipy.optimize import least_squares
@@ -48,7 +48,7 @@ CHECKS_PER_DATASET: Final = 8
 
 GiveUp = Callable[[list[Features]], bool]
 """Whether a simulated run with these features so far can be given up."""
-MapFn = Callable[..., Iterable[Floats]]
+MapFn = Callable[..., Iterable[Any]]
 """`map`, or the one of a pool of processes."""
 
 
@@ -373,19 +373,25 @@ def _convergence(status: int, message: str, loss: float, loss_before: float) -> 
     return Convergence.of_round(status, loss, loss_before)
 
 
-def coordinate_search(start: Candidate, step: float) -> Candidate:
+def coordinate_search(start: Candidate, step: float, map_fn: MapFn = map) -> Candidate:
     """The better neighbor of each parameter, one after the other; `step` is in prior standard deviations."""
     problem = start.problem
     best, residuals = start.x, problem.residuals(start.x)
     for index, name in enumerate(problem.free):
-        for direction in (1.0, -1.0):
-            moved = problem.moved(best, index, direction * step * problem.prior_of(name)[1])
-            moved_residuals = problem.residuals_below(moved, float(residuals @ residuals))
-            if moved_residuals is not None:
-                best, residuals = moved, moved_residuals
-                break
+        steps = (direction * step * problem.prior_of(name)[1] for direction in (1.0, -1.0))
+        neighbors = [problem.moved(best, index, moved) for moved in steps]
+        limit = float(residuals @ residuals)
+        tried = map_fn(_residuals_below, [(problem, neighbor, limit) for neighbor in neighbors])
+        # The second is simulated only where the first is no better, unless both are at once.
+        better = ((x, below) for x, below in zip(neighbors, tried, strict=False) if below is not None)
+        best, residuals = next(better, (best, residuals))
     loss = loss_of(residuals, problem.datasets, len(problem.free))
     return start.moved_to(Candidate(problem, best, loss))
+
+
+def _residuals_below(task: tuple[FitProblem, Floats, float]) -> Floats | None:
+    problem, x, limit = task
+    return problem.residuals_below(x, limit)
 
 
 class _BroydenJacobian:

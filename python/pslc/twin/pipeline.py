@@ -21,7 +21,7 @@ from pslc.twin.identifiability import free_parameters_of
 from pslc.twin.initial_fit import FirstWrite
 from pslc.twin.initial_guess import CurveSummary
 from pslc.twin.model import FirmwareModel, Geometry, parameters_of, typical_geometry
-from pslc.twin.optimizer import MIN_IMPROVEMENT_RATIO, Candidate, Convergence
+from pslc.twin.optimizer import MIN_IMPROVEMENT_RATIO, Candidate, Convergence, MapFn
 from pslc.twin.pool import Pool
 from pslc.twin.priors import PriorKnowledge
 from pslc.twin.residuals import LOSS_FLOOR, log_ratios
@@ -252,7 +252,7 @@ def _estimate_uncertainty(state: _Fit) -> None:
     best = replace(best, problem=problem, x=problem.pack(best.values))
     jacobian = uncertainty.jacobian(best, state.pool.map)
     best = uncertainty.shrink_to_prior(best, jacobian)
-    ensemble = GeometryEnsemble(problem, best.x, state.ensemble).residuals()
+    ensemble = GeometryEnsemble(problem, best.x, state.ensemble, state.pool.map).residuals()
     state.candidates[0] = uncertainty.with_covariance(best, jacobian, ensemble, map_fn=state.pool.map)
 
 
@@ -302,7 +302,7 @@ def _extend_to(state: _Fit, datasets: list[Dataset]) -> None:
         settled = zip(state.candidates, _settled(state), strict=True)
         tasks = [(candidate, datasets, names) for candidate, names in settled]
         state.candidates = _by_loss(state.pool.map(start_values.extend, tasks))
-    variance = _geometry_variance(state.candidates[0], state.ensemble)
+    variance = _geometry_variance(state.candidates[0], state.ensemble, state.pool.map)
     tasks_of_variance = [(candidate, variance) for candidate in state.candidates]
     state.candidates = _by_loss(state.pool.map(_with_geometry_variance, tasks_of_variance))
     limit = REJECTED_LOSS_RATIO * state.best_loss
@@ -330,12 +330,12 @@ def _settled(state: _Fit) -> list[set[str]]:
     return [names[key] for key in keys]
 
 
-def _geometry_variance(candidate: Candidate, ensemble: Sequence[Geometry]) -> Floats:
+def _geometry_variance(candidate: Candidate, ensemble: Sequence[Geometry], map_fn: MapFn) -> Floats:
     """Variance of each log ratio of the data over alternative geometries."""
     simulated = candidate.problem.simulate(candidate.values)
     assert simulated is not None, "it was simulated before"
     own = log_ratios(candidate.problem.datasets, simulated)
-    return GeometryEnsemble(candidate.problem, candidate.x, ensemble).variance(own)
+    return GeometryEnsemble(candidate.problem, candidate.x, ensemble, map_fn).variance(own)
 
 
 def _with_geometry_variance(task: tuple[Candidate, Floats]) -> Candidate:
@@ -345,41 +345,50 @@ def _with_geometry_variance(task: tuple[Candidate, Floats]) -> Candidate:
     return candidate.moved_to(optimizer.best_of(problem, [candidate.values])[0])
 
 
-def _refine_briefly(start: Candidate) -> Candidate:
-    return optimizer.refine(start, SCREENING_EVALUATIONS)
+def _refine_briefly(start: Candidate, map_fn: MapFn = map) -> Candidate:
+    return optimizer.refine(start, SCREENING_EVALUATIONS, map_fn)
 
 
-def _refine_in_rounds(start: Candidate) -> Candidate:
+def _refine_in_rounds(start: Candidate, map_fn: MapFn = map) -> Candidate:
     """Least squares and coordinate search in turns, as long as they pay."""
-    candidate = optimizer.coordinate_search(start, COARSE_STEP_SD)
+    candidate = optimizer.coordinate_search(start, COARSE_STEP_SD, map_fn)
     loss_before = candidate.loss
     for _ in range(MAX_ROUNDS):
         loss_before = candidate.loss
-        candidate = optimizer.coordinate_search(optimizer.refine(candidate, ROUND_EVALUATIONS), FINE_STEP_SD)
+        candidate = optimizer.refine(candidate, ROUND_EVALUATIONS, map_fn)
+        candidate = optimizer.coordinate_search(candidate, FINE_STEP_SD, map_fn)
         if candidate.loss > MIN_IMPROVEMENT_RATIO * loss_before:
             break
     convergence = Convergence.of_round(candidate.convergence.status, candidate.loss, loss_before)
     return replace(candidate, convergence=convergence)
 
 
-def _fit_leaders(state: _Fit, search: Callable[[Candidate], Candidate], max_loss: float, max_families: int) -> None:
+def _fit_leaders(state: _Fit, search: Callable[..., Candidate], max_loss: float, max_families: int) -> None:
     """Search from the best candidate of each family; its siblings are tried where it ended.
 
     Firmware models that differ in reuse only are near each other: a search for each would leave no time for families.
+
+    Args:
+        search: from a candidate, with `map` or the pool's, to a better one.
     """
     leaders: dict[Family, Candidate] = {}
     for candidate in state.candidates:
         leaders.setdefault(_family(candidate), candidate)
     chosen = [leader for leader in leaders.values() if leader.loss <= max_loss][:max_families]
-    ends = dict(zip(map(_family, chosen), state.pool.map(search, chosen), strict=True))
-    moved = []
-    for candidate in state.candidates:
-        end = ends.get(_family(candidate), candidate)
-        if leaders[_family(candidate)] is candidate:
-            moved.append(end)
-        else:
-            moved.append(end.moved_to(optimizer.best_of(candidate.problem, [end.values, candidate.values])[0]))
-    state.candidates = moved
+    # A single search has the pool for its own runs.
+    is_single = len(chosen) == 1 and state.pool.workers > 1
+    optima = [search(chosen[0], state.pool.map)] if is_single else state.pool.map(search, chosen)
+    ends = dict(zip(map(_family, chosen), optima, strict=True))
+    pairs = [(candidate, ends.get(_family(candidate), candidate)) for candidate in state.candidates]
+    siblings = [pair for pair in pairs if leaders[_family(pair[0])] is not pair[0]]
+    moved = iter(state.pool.map(_moved_to_end, siblings))
+    state.candidates = [end if leaders[_family(candidate)] is candidate else next(moved) for candidate, end in pairs]
+
+
+def _moved_to_end(task: tuple[Candidate, Candidate]) -> Candidate:
+    """A candidate at the values where its family's search ended, or at its own if those are better."""
+    candidate, end = task
+    return end.moved_to(optimizer.best_of(candidate.problem, [end.values, candidate.values])[0])
 
 
 def _best_per_model(candidates: Sequence[Candidate]) -> list[Candidate]:
