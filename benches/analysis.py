@@ -30,7 +30,7 @@ TRACES, LOGS, SECOND = 60, 500, 60
 the targets are apart."""
 UNTUNED = 54000
 """The first seed of the logs and fills that no threshold was chosen on: those below were looked at."""
-JOBS_UNTUNED, HIDDEN, SECOND_UNTUNED = 64000, 7400, 95000
+JOBS_UNTUNED, HIDDEN, SECOND_UNTUNED = 64000, 7400, 100_000
 """The same of the jobs, of the drives for `recovery`, and of the curves by the second hand."""
 FILLS, JOBS, DRIVES = 300, 200, 100
 """Simulated fills that something else decides too, random jobs, and drives for `recovery`, where the count is not
