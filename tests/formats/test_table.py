@@ -176,6 +176,15 @@ def test_a_text_with_a_comma_is_no_table(tmp_path):
         made.read(tmp_path, "The drive, as it came.\nIt was slow, and hot.\nThen it died, alas.\n", "notes.txt")
 
 
+@pytest.mark.parametrize(
+    ("begin", "words"),
+    [(b"\x1f\x8b\x08", "packed by gzip"), (b"PK\x03\x04\x14", "a spreadsheet or a zip archive")],
+)
+def test_a_packed_file_is_called_so(tmp_path, begin, words):
+    with pytest.raises(PslcError, match=words):
+        made.read(tmp_path, begin + bytes(200), "fill.csv.gz")
+
+
 def test_hwinfo_logs_one_drive_of_several(tmp_path):
     names = (
         'Date,Time,"CPU [°C]","Read Rate [MB/s]","Write Rate [MB/s]","Total Host Writes [GB]","Drive Temperature [°C]"'

@@ -466,10 +466,24 @@ def readable() -> str:
     return ", ".join(f"{program} ({', '.join(whats)})" for program, whats in programs.items())
 
 
+PACKED: Final = {
+    b"\x1f\x8b": ("packed by gzip", "unpack it: gunzip -k FILE"),
+    b"BZh": ("packed by bzip2", "unpack it: bunzip2 -k FILE"),
+    b"\xfd7zXZ": ("packed by xz", "unpack it: unxz -k FILE"),
+    b"(\xb5/\xfd": ("packed by Zstandard", "unpack it: unzstd FILE"),
+    b"PK\x03\x04": ("a spreadsheet or a zip archive", "export the sheet as CSV, or unpack the archive"),
+}
+"""First bytes of files that hold others, with what they are and what to do."""
+
+
 def _format(path: Path) -> str:
     # Results may stand behind what a script printed.
     for size in (HEAD_BYTES, LONG_HEAD_BYTES):
-        head = decoded(gate.head(path, STREAM, size))
+        begin = gate.head(path, STREAM, size)
+        for magic, (what, hint) in PACKED.items():
+            if begin.startswith(magic):
+                raise RecordingError(f"{path} is {what}, which pslc does not read", hint.replace("FILE", str(path)))
+        head = decoded(begin)
         for name in names():
             if load(name).matches(path, head):
                 return name
