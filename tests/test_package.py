@@ -1,11 +1,14 @@
 """What the package promises before it is built: an install without extras is enough for all that needs none. The wheel
 itself is tried in tests/slow/test_package.py."""
 
+import os
 import re
 import subprocess
 import sys
+import tarfile
 import tomllib
 from importlib.metadata import packages_distributions, requires
+from pathlib import Path
 
 import pytest
 
@@ -192,3 +195,16 @@ def test_a_workflow_is_yaml_of_jobs_whose_steps_are_shell_or_actions(path):
                 assert done.returncode == 0, f"{name}: {done.stderr}"
             else:
                 assert re.fullmatch(r"[\w.-]+/[\w./-]+@[\w./-]+", step["uses"]), step
+
+
+def test_the_published_sources_hold_every_crate_of_the_workspace(tmp_path):
+    # Cargo builds nothing of a workspace of which one crate is missing.
+    code = "import sys, build_backend; build_backend.build_sdist(sys.argv[1])"
+    environment = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    make = [sys.executable, "-c", code, tmp_path]
+    subprocess.run(make, cwd=ROOT, env=environment, check=True, capture_output=True, timeout=60)
+    (made,) = tmp_path.glob("*.tar.gz")
+    with tarfile.open(made) as sources:
+        names = sources.getnames()
+    crates = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["members"]
+    assert [crate for crate in crates if not any(name.endswith(f"/{crate}/Cargo.toml") for name in names)] == []
