@@ -839,6 +839,13 @@ def _slope(rise: float) -> bool:
     return pauses(*[(idle_s, 1e10 * share) for idle_s, share in gains]).rate_bytes_per_s is not None
 
 
+def _after_buffer(last_s: float = 10.0, share: float = 0.2) -> bool:
+    """Whether the threshold is looked for behind a share of all that was there after 1 s and is after `last_s`."""
+    line = [(last_s + t, 1e10 * (share + (1 - share) * t / 20)) for t in (5, 10, 15, 20)]
+    shelf = [(0.01, 0.0), (1.0, 1e10 * share), (last_s, 1e10 * share)]
+    return pauses(*shelf, *line, (60, 1e10), (90, 1e10)).longest_without_s > 0.5
+
+
 def _clock_error_s() -> float:
     """Half the interval of the threshold where the pauses lie on a line."""
     line = [(t, 1e9 * max(t - 10.0, 0.0)) for t in (0, 5, 9, 12, 14, 16, 18, 20, 30)]
@@ -958,6 +965,8 @@ DETAILS: dict[str, Edge] = {
         False,
     ),
     "MIN_RISE_SHARE": Edge(0.1, _slope, False, True),
+    "MIN_SHELF_RATIO": Edge(3.5, lambda x: _after_buffer(last_s=x), False, True),
+    "MAX_BUFFER_RECOVERED_SHARE": Edge(0.5, lambda x: _after_buffer(share=x), True, False),
     "PAUSE_CLOCK_ERROR_S": Edge(0.002, lambda x: _clock_error_s() > x, True, False),
     "MIN_CHANGE_LOG_SPEED": Edge(math.log(1.25), _change, 1, None),
     "MIN_LOG_NOISE": Edge(0.05, _load_boundaries, 0, 1),

@@ -50,6 +50,19 @@ def test_one_pause_that_was_unlike_the_others_does_not_move_the_threshold():
     assert found.threshold_s.value == pytest.approx(5.0, rel=0.05)
 
 
+def test_what_the_write_buffer_takes_at_once_is_not_the_cache_that_comes_back():
+    # A drive that folds what it takes in: the buffer is empty after 0.1 s, and the cache comes back after 2 s.
+    fast = [(0.01, 0), (0.04, 3e6), (0.07, 8e6), (0.13, 13.6e6), (1.73, 12.6e6), (2.5, 19.9e6), (3.3, 28.3e6)]
+    fast += [(4.0, 36.7e6), (4.8, 46.1e6), (5.5, 54.5e6), (6.3, 57.7e6), (23, 57.7e6), (300, 56.6e6)]
+    found = estimate_recovery([Pause(idle_s, moved) for idle_s, moved in fast], GRAIN)
+    assert found.threshold_s is not None
+    assert found.threshold_s.low <= 1.983 <= found.threshold_s.high
+    assert found.threshold_s.high < 2.5
+    assert found.rate_bytes_per_s is not None
+    assert found.rate_bytes_per_s.low <= 11.5e6 <= found.rate_bytes_per_s.high
+    assert found.max_recovered_bytes == pytest.approx(57.7e6, rel=0.01)
+
+
 def test_pauses_of_one_length_on_the_slope_tell_no_rate_but_a_least_one():
     pauses = [Pause(0.01, 20e6), Pause(0.01, 20e6), Pause(2.0, 120e6), Pause(2.0, 420e6), Pause(2.0, 300e6)]
     found = estimate_recovery([*pauses, Pause(300.0, 820e6)], GRAIN)

@@ -20,9 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pslc.analysis.thresholds import (
+    MAX_BUFFER_RECOVERED_SHARE,
     MIN_PAUSE_RATIO,
     MIN_RECOVERED_SHARE,
     MIN_RISE_SHARE,
+    MIN_SHELF_RATIO,
     NEARLY_ALL_SHARE,
     PAUSE_CLOCK_ERROR_S,
 )
@@ -120,6 +122,12 @@ def estimate_recovery(pauses: Sequence[Pause], resolution_bytes: float, noise_by
         2 * resolution_bytes,
         4 * float(np.median(np.abs(np.array(bases) - base))),
     )
+    begin = _end_of_buffer(pauses, base + noise, base + MAX_BUFFER_RECOVERED_SHARE * (top - base), 2 * resolution_bytes)
+    if begin is not None:
+        later = [pause for pause in pauses if pause.idle_s >= begin]
+        return replace(
+            estimate_recovery(later, resolution_bytes, noise_bytes), base_bytes=base, max_recovered_bytes=top - base
+        )
     estimate = RecoveryEstimate(base, top - base, noise, resolution_bytes, shortest, None, None, None, None)
     # What is known of the threshold tells which pauses gave nothing, and they tell the base.
     for _ in range(3):
@@ -134,6 +142,20 @@ def estimate_recovery(pauses: Sequence[Pause], resolution_bytes: float, noise_by
         before = estimate.threshold_s.low if estimate.rate_bytes_per_s else lost
         base = float(np.median([pause.fast_bytes for pause in pauses if pause.idle_s <= max(before, shortest)]))
     return estimate
+
+
+def _end_of_buffer(pauses: Sequence[Pause], above: float, below: float, same: float) -> float | None:
+    """The pause from which on what had come back so soon stays the same, to `same` bytes, for a multiple of its length:
+    that was the write buffer, which empties first. None where there is none between two levels."""
+    levels = {pause.idle_s: pause.fast_bytes for pause in pauses if not pause.cut}
+    shelves = [
+        first
+        for first, last in pairwise(sorted(levels))
+        if last >= MIN_SHELF_RATIO * first
+        and above < levels[first] < below
+        and abs(levels[last] - levels[first]) <= same
+    ]
+    return max(shelves, default=None)
 
 
 def _split(pauses: Sequence[Pause], level: float) -> tuple[float, float | None]:
