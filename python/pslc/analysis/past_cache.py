@@ -194,7 +194,9 @@ def _no_room_if_whole(past: _PastCache) -> CauseEstimate | None:
     capacity, size = sold_bytes(end), past.cache.to_bytes
     if capacity is None or native_room_share(past.phase, size, capacity) >= 1.0:
         return None
-    because = f"if {format_bytes(end)} are the whole drive, there is no room for so much beside {format_bytes(size)}"
+    because = (
+        f"if {format_bytes(end)} are the whole drive, it has no room for so much beside a cache of {format_bytes(size)}"
+    )
     return past.estimate("fold", past.case.guess_confidence, because)
 
 
