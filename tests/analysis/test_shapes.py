@@ -181,6 +181,33 @@ def test_dips_while_the_sensor_is_as_hot_as_ever_are_heat() -> None:
     assert [phase.cause for phase in found.phases] == ["pslc", "thermal", "pslc", "thermal", "pslc", "fold"]
 
 
+def test_a_write_as_long_as_a_drive_that_is_sold_has_the_room_of_one() -> None:
+    whole, part = (said([(60, 3000), (end, 1200)], 0, period=0.5).phases[1] for end in (500, 440))
+    assert (whole.cause, part.cause) == ("fold", "direct")
+    assert "the whole drive" in whole.because
+
+
+def test_a_slow_speed_that_ends_with_a_fall_is_of_native_cells() -> None:
+    falls, goes_on = (said([(40, 3000), (500, 500), (800, last)], 0, period=1.0) for last in (250, 400))
+    assert [phase.cause for phase in falls.phases] == ["pslc", "direct", "fold"]
+    assert [phase.cause for phase in goes_on.phases] == ["pslc", "fold", "fold"]
+
+
+def test_cycles_of_pauses_are_one_stretch_whatever_each_of_them_takes() -> None:
+    works = np.random.default_rng(3).uniform(15, 30, 22)
+    ends = 200 + np.cumsum(np.column_stack([works, np.full(22, 0.2)]).ravel())
+    cycles = [(float(end), 20.0 if index % 2 else 4000.0) for index, end in enumerate(ends)]
+    found = said([(200, 5000), *cycles], 1000, period=2.0)
+    assert [phase.cause for phase in found.phases] == ["pslc", "fold"]
+    assert found.phases[1].pause_s > 5
+
+
+def test_levels_that_begin_slow_and_come_back_are_no_cache() -> None:
+    levels = [(278, 93), (320, 188), (408, 277), (649, 91), (678, 192), (772, 280), (926, 192), (987, 93), (1418, 193)]
+    found = said([*levels, (2000, 92)], 0, samples=1000)
+    assert found.cache is None or not found.cache.seen_end
+
+
 def test_a_cache_of_two_tiers_ends_with_the_second() -> None:
     found = said([(8, 302), (49, 230), (250, 37)], 250, period=0.5)
     assert ends_at(found) == pytest.approx(49, rel=0.01)
