@@ -47,9 +47,11 @@ class Tested:
         spare = 0.07 * self.capacity
         return min(free * self.capacity, free * self.capacity + spare - (self.bits - 1) * self.cache * free)
 
-    def cause_until(self, end: float) -> str:
-        """The cause of one level from the cache to `end`: native cells, unless they have no room for so much."""
-        return "direct" if end <= self.direct_end / 0.97 else "fold"
+    def behind(self, speed: float, end: float | None = None) -> tuple[float, float, str]:
+        """One level from the cache to `end`, all of the drive if not given: of native cells, unless they have no room
+        for so much."""
+        end = end or self.capacity
+        return end, speed, "direct" if end <= self.direct_end / 0.97 else "fold"
 
 
 def reviewed(rng: np.random.Generator, smallest: float = 0.02, largest: float = 0.3) -> Tested:
@@ -106,9 +108,7 @@ def whole(rng: np.random.Generator) -> Log:
 def small_cache(rng: np.random.Generator) -> Log:
     """A static cache of 0.5 to 2 % of a drive."""
     of = reviewed(rng, 0.005, 0.02)
-    return log_of(
-        rng, of, [(of.cache, of.fast, "pslc"), (of.capacity, of.direct, of.cause_until(of.capacity))], of.cache
-    )
+    return log_of(rng, of, [(of.cache, of.fast, "pslc"), of.behind(of.direct)], of.cache)
 
 
 def half_full(rng: np.random.Generator) -> Log:
@@ -140,7 +140,7 @@ def unnamed_slope(rng: np.random.Generator) -> Log:
         for share in np.linspace(0, 1, 41)[1:]
     ]
     low = min(of.direct, 0.5 * phases[-1][1])
-    return log_of(rng, of, [*phases, (of.capacity, low, of.cause_until(of.capacity))], of.cache, named=False)
+    return log_of(rng, of, [*phases, of.behind(low)], of.cache, named=False)
 
 
 def unnamed_busy(rng: np.random.Generator) -> Log:
@@ -152,7 +152,7 @@ def unnamed_busy(rng: np.random.Generator) -> Log:
         for i, end in enumerate([*cuts, of.cache])
     ]
     low = min(of.direct, 0.45 * of.fast)
-    return log_of(rng, of, [*phases, (of.capacity, low, of.cause_until(of.capacity))], of.cache, named=False)
+    return log_of(rng, of, [*phases, of.behind(low)], of.cache, named=False)
 
 
 def raid(rng: np.random.Generator) -> Log:
@@ -177,7 +177,7 @@ def bridge(rng: np.random.Generator) -> Log:
     of = reviewed(rng, 0.03, 0.3)
     pipe = float(rng.choice(PIPES[1:])) * float(rng.uniform(0.97, 1.0))
     direct = pipe * float(rng.uniform(0.15, 0.55))
-    return log_of(rng, of, [(of.cache, pipe, "link"), (of.capacity, direct, of.cause_until(of.capacity))], of.cache)
+    return log_of(rng, of, [(of.cache, pipe, "link"), of.behind(direct)], of.cache)
 
 
 def heat_within(rng: np.random.Generator) -> Log:
@@ -185,11 +185,7 @@ def heat_within(rng: np.random.Generator) -> Log:
     of = reviewed(rng, 0.1, 0.3)
     hot, slow = of.cache * float(rng.uniform(0.35, 0.75)), of.fast * float(rng.uniform(0.45, 0.65))
     low = min(of.direct, 0.5 * slow)
-    phases: Phases = [
-        (hot, of.fast, "pslc"),
-        (of.cache, slow, "thermal"),
-        (of.capacity, low, of.cause_until(of.capacity)),
-    ]
+    phases: Phases = [(hot, of.fast, "pslc"), (of.cache, slow, "thermal"), of.behind(low)]
     return heated(rng, of, phases, hot, of.cache)
 
 
@@ -198,11 +194,7 @@ def heat_behind(rng: np.random.Generator) -> Log:
     of = reviewed(rng, 0.05, 0.2)
     hot = of.cache + (of.capacity - of.cache) * float(rng.uniform(0.3, 0.7))
     slow = of.direct * float(rng.uniform(0.4, 0.6))
-    phases: Phases = [
-        (of.cache, of.fast, "pslc"),
-        (hot, of.direct, of.cause_until(hot)),
-        (of.capacity, slow, "thermal"),
-    ]
+    phases: Phases = [(of.cache, of.fast, "pslc"), of.behind(of.direct, hot), (of.capacity, slow, "thermal")]
     return heated(rng, of, phases, hot, of.capacity)
 
 
@@ -296,9 +288,7 @@ def bursts(rng: np.random.Generator) -> Log:
     if any(later[0] <= one[0] for one, later in pairwise(phases)):
         phases = []
     low = min(of.direct, 0.35 * of.fast)
-    return log_of(
-        rng, of, [*phases, (of.cache, of.fast, "pslc"), (of.capacity, low, of.cause_until(of.capacity))], of.cache
-    )
+    return log_of(rng, of, [*phases, (of.cache, of.fast, "pslc"), of.behind(low)], of.cache)
 
 
 SHAPES: Final[dict[str, Callable[[np.random.Generator], Log]]] = {

@@ -4,10 +4,21 @@ Optimal partitioning (Jackson et al. 2005), which PELT (Killick et al. 2012) pru
 possible last boundaries fast enough, 16 ms for the 2048 cells of a curve.
 """
 
+import math
+
 import numpy as np
 
 from pslc.analysis.series import Floats
 from pslc.analysis.thresholds import MIN_SEGMENT_SAMPLES
+
+
+def neighbor_noise(signal: Floats) -> float:
+    """Standard deviation of a signal's noise: neighbours differ by the noise alone, nearly always.
+
+    Args:
+        signal: shape (n,), two samples or more.
+    """
+    return 1.4826 * float(np.median(np.abs(np.diff(signal)))) / math.sqrt(2)
 
 
 def change_points(signal: Floats, penalty: float) -> list[int]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pslc.analysis.boundary import PhaseBoundary
-from pslc.analysis.change_points import change_points
+from pslc.analysis.change_points import change_points, neighbor_noise
 from pslc.analysis.series import Curve, Floats
 from pslc.analysis.thresholds import (
     MAX_CYCLE_SPREAD,
@@ -87,6 +87,5 @@ def _stretch_ends(cycle_bytes: Floats, cycle_s: Floats) -> list[int]:
     """The last cycle of each stretch of cycles of about the same mean speed: single cycles differ by as much as their
     work and pause do."""
     level = np.log(cycle_bytes / cycle_s)
-    noise = 1.4826 * float(np.median(np.abs(np.diff(level)))) / math.sqrt(2)
-    begins = change_points(level, 6 * noise**2 * math.log(level.size) + 0.5 * MIN_LOG_STEP**2)
+    begins = change_points(level, 6 * neighbor_noise(level) ** 2 * math.log(level.size) + 0.5 * MIN_LOG_STEP**2)
     return [begin - 1 for begin in [*begins, level.size]]

@@ -17,7 +17,7 @@ from typing import Literal
 
 import numpy as np
 
-from pslc.analysis.change_points import change_points
+from pslc.analysis.change_points import change_points, neighbor_noise
 from pslc.analysis.load import Load
 from pslc.analysis.series import Floats
 from pslc.analysis.thresholds import (
@@ -193,8 +193,7 @@ def _boundaries(moved: Floats, busy: Floats) -> list[int]:
     level = np.log(np.add.reduceat(moved, starts) / np.add.reduceat(busy, starts))
     if level.size < 4:
         return []
-    # Neighbours differ by the noise alone, nearly always.
-    noise = max(1.4826 * float(np.median(np.abs(np.diff(level)))) / math.sqrt(2), MIN_LOG_NOISE)
+    noise = max(neighbor_noise(level), MIN_LOG_NOISE)
     cells = change_points(level, 6 * noise**2 * math.log(level.size))
     if step == 1:
         return cells

@@ -373,7 +373,7 @@ MIN_RISE_SHARE: Final = 0.1
 MAX_BUFFER_RECOVERED_SHARE: Final = 0.5
 """Share of all that comes back, above which what comes back first is no write buffer."""
 MIN_SHELF_RATIO: Final = 3.5
-"""Pause over a shorter one after which no less was fast, from which on what came back before was the write buffer."""
+"""Pause over a shorter one after which as much was fast, from which on what came back before was the write buffer."""
 MIN_PAUSE_RATIO: Final = 1.002
 """Between two pauses of a smaller ratio no other is tried."""
 PAUSE_CLOCK_ERROR_S: Final = 0.002

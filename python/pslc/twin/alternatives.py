@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Final
 
 from pslc.twin import optimizer
-from pslc.twin.datasets import Floats
 from pslc.twin.model import NO_SHRINK_SHARE, FirmwareModel, parameters_of
-from pslc.twin.optimizer import Candidate
+from pslc.twin.optimizer import Candidate, MapFn
 from pslc.twin.residuals import LOSS_FLOOR
 
 MAX_LOSS_RATIO: Final = 2.5
@@ -61,7 +59,7 @@ def with_deferred_invalidation(candidate: Candidate) -> Candidate | None:
     return optimizer.refine(start, EVALUATIONS) if promising else start
 
 
-def with_hybrid_cache(candidate: Candidate, map_fn: Callable[..., Iterable[Floats]] = map) -> Candidate | None:
+def with_hybrid_cache(candidate: Candidate, map_fn: MapFn = map) -> Candidate | None:
     """The candidate with a static cache of the size that its dynamic one keeps on the full drive.
 
     None if it has no dynamic cache, or one that keeps all or nothing of its size.

@@ -60,8 +60,9 @@ class GeometryEnsemble:
     def __init__(self, problem: FitProblem, x: Floats, geometries: Sequence[Geometry], map_fn: MapFn = map) -> None:
         """Simulate the datasets of `problem` at `x`; the full-size `geometries` are scaled like the problem's model."""
         self.problem = problem
-        models = [problem.model.with_geometry(geometry) for geometry in geometries]
-        simulated = map_fn(_simulated, [(replace(problem, model=model), problem.unpack(x)) for model in models])
+        values = problem.unpack(x)
+        problems = [replace(problem, model=problem.model.with_geometry(geometry)) for geometry in geometries]
+        simulated = map_fn(_simulated, [(other, values) for other in problems])
         runs = zip(geometries, simulated, strict=True)
         self.members = [(geometry, features) for geometry, features in runs if features is not None]
 

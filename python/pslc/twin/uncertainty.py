@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from pslc.twin.datasets import Floats
 from pslc.twin.model import PARAMETERS, Geometry
-from pslc.twin.optimizer import Candidate, FitProblem, diff_step
+from pslc.twin.optimizer import Candidate, FitProblem, MapFn, diff_step
 from pslc.twin.residuals import BINS_PER_SUITE, loss_of
 
 MIN_NARROW_RESPONSE: Final = 100.0
@@ -42,9 +42,6 @@ LUCK_STEP_SDS: Final = 0.2
 """Smallest step of a profile: its cost is that of leaving an optimum at which chance was kind."""
 PROFILE_GROWTH: Final = 3.0
 """Factor of a profile's steps."""
-
-MapFn = Callable[..., Iterable[Any]]
-"""`map`, or the one of a pool of processes."""
 
 
 def jacobian(candidate: Candidate, map_fn: MapFn = map) -> Floats:
