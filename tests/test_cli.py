@@ -241,6 +241,9 @@ def test_help_and_lists(command):
     assert "[die 0] [die 1]" in shown
     assert "space ends at" not in command("drives", "show", "pm871b-128gb").stdout, "it outlasts the capacity"
     assert "space ends at     870 GB" in command("drives", "show", "aldrin-pro-2tb").stdout
+    two_bits = command("drives", "show", "fx700-2tb").stdout
+    assert "5066 MB/s as pSLC, 3554 MB/s at two bits, 482 MB/s native" in two_bits
+    assert "S + Raw - nS/2 - reserve" in two_bits
     assert "fill           Where is the cliff?" in command("suites").stdout
     assert "fill" in [row["name"] for row in json.loads(command("suites", "--json").stdout)]
 

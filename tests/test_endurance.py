@@ -39,6 +39,24 @@ def test_through_a_dynamic_cache_each_byte_is_programmed_twice(tmp_path):
     assert found["life_bytes"] == pytest.approx(1 / per_byte, rel=0.01)
 
 
+def test_cells_of_two_bits_wear_as_native_ones_and_the_static_part_as_often_as_it_is_erased(tmp_path):
+    path = tmp_path / "small.toml"
+    path.write_text(PROFILE + WEAR + "\n[nand.mlc]\nread = '30us'\nprogram = '600us'\nerase = '2ms'\n")
+    on = f"sim:{path},cache.mode=hybrid-slc,cache.static=60MB,cache.dynamic_cells=mlc,cache.idle.threshold=1ms"
+    job = tmp_path / "again.fio"
+    job.write_text("[global]\nrw=write\nbs=1m\nthinktime=20ms\nthinktime_blocks=64\n[run]\nloops=4\n")
+    recording = pslc.run(job, on=on)
+    facts, totals, worn = recording.facts, recording.totals, wear.of_wear(recording)
+    planes, static = facts["dies"] * facts["planes"], facts["static_superblocks"]
+    main = facts["superblocks"] - static
+    # Each superblock that is opened was erased before, but for the first time.
+    natively = (totals["native_erases_total"] / planes + main) / main / facts["native_cycles"]
+    assert worn["wear_main"] == pytest.approx(natively, rel=0.1)
+    at_one_bit = totals["static_erases_total"] / planes / static + 1
+    assert totals["static_erases_total"] == totals["slc_erases_total"] > 0
+    assert worn["wear_static"] == pytest.approx(at_one_bit / facts["slc_cycles"], rel=0.1)
+
+
 @pytest.mark.parametrize("mode", ["pure-xlc", "dynamic-slc", "static-slc"])
 def test_write_amplification_is_told_in_parts_that_add_up_to_it(tmp_path, mode):
     said = endurance.sentences(life(tmp_path, mode))[1]

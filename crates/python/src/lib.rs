@@ -225,7 +225,9 @@ impl SimDrive {
             "bits_per_cell" => nand.bits_per_cell,
             "superblocks" => nand.superblocks(),
         };
-        for (word, mode) in [("slc", CellMode::Slc), ("native", CellMode::Native)] {
+        let two_bits = config.cache.dynamic_mlc.then_some(("mlc", CellMode::Mlc));
+        let modes = [("slc", CellMode::Slc), ("native", CellMode::Native)];
+        for (word, mode) in modes.into_iter().chain(two_bits) {
             let superblock = nand.superblock_bytes(mode);
             facts.set_item(format!("{word}_superblock_bytes"), superblock)?;
             facts.set_item(format!("{word}_raw_bytes"), superblock * nand.superblocks() as u64)?;

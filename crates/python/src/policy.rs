@@ -219,7 +219,7 @@ impl CustomVictimRule for VictimRule {
                 column(|_, block| block.valid as u64),
                 column(|_, block| block.opened),
                 column(|_, block| (block.slc_erases + block.native_erases) as u64),
-                column(|_, block| (block.mode == CellMode::Slc) as u64),
+                column(|_, block| (block.mode != CellMode::Native) as u64),
                 candidates.full,
                 candidates.openings,
             );

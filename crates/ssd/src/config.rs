@@ -79,6 +79,8 @@ pub struct Nand {
     /// Channel speed in megatransfers a second; a transfer is one byte.
     pub bus_mts: u32,
     pub slc: CellTiming,
+    /// Of cells that hold two bits of more; `None`: not known.
+    pub mlc: Option<CellTiming>,
     pub native: CellTiming,
     pub suspend: Option<Suspend>,
     /// Whether the planes of a die read different pages at the same time.
@@ -105,7 +107,7 @@ pub struct Controller {
     pub merges_rewrites: bool,
     /// What a flush takes beyond the programs that it waits for: the changes of the map are written.
     pub flush: Nanos,
-    /// What the data path (scrambling, parity, buffers for the passes of a program) moves into pSLC and into native cells,
+    /// What the data path (scrambling, parity, buffers for the passes of a program) moves into the cache and into native cells,
     /// bytes a second, for the host and for relocation together; `None`: more than the dies take.
     pub slc_write_bytes_per_s: Option<u64>,
     pub native_write_bytes_per_s: Option<u64>,
@@ -142,7 +144,7 @@ impl Controller {
     /// What the data path moves into cells of a mode, bytes a second.
     pub fn data_path(&self, mode: CellMode) -> Option<u64> {
         match mode {
-            CellMode::Slc => self.slc_write_bytes_per_s,
+            CellMode::Slc | CellMode::Mlc => self.slc_write_bytes_per_s,
             CellMode::Native => self.native_write_bytes_per_s,
         }
     }
@@ -325,13 +327,15 @@ pub struct Cache {
     pub mode: CacheMode,
     /// Size of the static part when the mode has one, in bytes of pSLC.
     pub static_bytes: u64,
-    /// Size of the dynamic part on an empty drive when the mode has one, in bytes of pSLC.
+    /// Size of the dynamic part on an empty drive when the mode has one, in bytes of what it stores.
     pub dynamic_bytes: u64,
+    /// Whether cells of the dynamic part hold two bits each, not one.
+    pub dynamic_mlc: bool,
     /// Fill (valid native data / capacity, in permille) up to which the dynamic part keeps its full size.
     pub shrink_from_permille: u32,
     /// Fill in permille from which the dynamic part has its least size; linear in between.
     pub shrink_to_permille: u32,
-    /// Least size of the dynamic part, in bytes of pSLC.
+    /// Least size of the dynamic part, in bytes of what it stores.
     pub dynamic_least_bytes: u64,
     /// What happens to host writes when the cache is full.
     pub when_full: WhenFull,
@@ -352,7 +356,16 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// Size of the cache of an empty drive, in bytes of pSLC.
+    /// How cells of the dynamic part are used.
+    pub fn dynamic_cells(&self) -> CellMode {
+        if self.dynamic_mlc {
+            CellMode::Mlc
+        } else {
+            CellMode::Slc
+        }
+    }
+
+    /// Size of the cache of an empty drive, in bytes of what it stores.
     pub fn most_bytes(&self) -> u64 {
         match self.mode {
             CacheMode::PureXlc | CacheMode::PureSlc => 0,
@@ -449,7 +462,8 @@ impl Config {
         if let Some(idle) = &mut cache.idle {
             idle.residue_bytes = share(idle.residue_bytes);
         }
-        for timing in [&mut scaled.nand.slc, &mut scaled.nand.native] {
+        let timings = [&mut scaled.nand.slc, &mut scaled.nand.native].into_iter().chain(&mut scaled.nand.mlc);
+        for timing in timings {
             // To the nearest nanosecond; of two as near, the even one.
             let (whole, rest) =
                 (share(timing.erase.0), timing.erase.0 as u128 * numerator as u128 % denominator as u128);
@@ -507,7 +521,17 @@ impl Nand {
     pub fn timing(&self, mode: CellMode) -> CellTiming {
         match mode {
             CellMode::Slc => self.slc,
+            CellMode::Mlc => self.mlc.unwrap_or_default(),
             CellMode::Native => self.native,
+        }
+    }
+
+    /// Bits that a cell holds in a mode.
+    pub fn bits(&self, mode: CellMode) -> u32 {
+        match mode {
+            CellMode::Slc => 1,
+            CellMode::Mlc => 2,
+            CellMode::Native => self.bits_per_cell,
         }
     }
 
@@ -519,10 +543,7 @@ impl Nand {
     /// Mapping pages of one superblock (one block of every plane of every die) in native mode.
     pub fn superblock_pages(&self, mode: CellMode) -> u64 {
         let native = self.multi_plane_pages() as u64 * self.dies as u64 * self.pages_per_block as u64;
-        match mode {
-            CellMode::Native => native,
-            CellMode::Slc => native / self.bits_per_cell as u64,
-        }
+        native / self.bits_per_cell as u64 * self.bits(mode) as u64
     }
 
     /// Bytes of one superblock.
@@ -532,11 +553,7 @@ impl Nand {
 
     /// Bytes of a program unit: a multi-plane page, times the bits of a native cell.
     pub fn unit_bytes(&self, mode: CellMode) -> u64 {
-        let pages = match mode {
-            CellMode::Slc => self.multi_plane_pages(),
-            CellMode::Native => self.multi_plane_pages() * self.bits_per_cell,
-        };
-        self.map_unit.bytes(pages as u64)
+        self.map_unit.bytes((self.multi_plane_pages() * self.bits(mode)) as u64)
     }
 
     /// What the arrays of all dies together program, in bytes a second.

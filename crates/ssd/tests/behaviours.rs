@@ -123,6 +123,28 @@ fn the_cache_shrinks_as_the_drive_fills() {
 }
 
 #[test]
+fn a_shrinking_cache_with_a_static_part_keeps_to_its_limit() {
+    for set_aside in [30 * MB, 100 * MB, 200 * MB] {
+        let mut c = small();
+        c.cache.mode = CacheMode::HybridSlc;
+        c.cache.when_full = WhenFull::Fold;
+        c.cache.reuse = Reuse::AsFreed;
+        c.cache.static_bytes = set_aside;
+        c.cache.dynamic_bytes = 400 * MB;
+        c.cache.shrink_from_permille = 0;
+        c.cache.dynamic_least_bytes = 20 * MB;
+        let mut load = Load::new(&c);
+        let superblock = c.nand.superblock_bytes(CellMode::Slc);
+        let part = c.capacity_bytes / 200 / 4096 * 4096;
+        for step in 0..200 {
+            load.fill(step * part, (step + 1) * part, part);
+            let (used, limit) = (load.value("slc_superblocks"), load.value("cache_limit_bytes") / superblock);
+            assert!(used <= limit + 3, "{used} superblocks of {limit} after {step} of 200 parts");
+        }
+    }
+}
+
+#[test]
 fn a_lazy_drive_keeps_its_data_in_the_cache_and_an_eager_one_empties_it() {
     let left = |idle: Option<Idle>| {
         let mut c = small();

@@ -10,6 +10,21 @@ const MB: u64 = 1_000_000;
 /// A bin of speeds: a whole number of requests.
 const BIN: u64 = 4 << 20;
 
+/// Two bits a cell in the dynamic cache, from which each die writes so much faster than natively.
+fn two_bits() -> Config {
+    let mut c = small();
+    let us = Nanos::from_micros;
+    c.nand.mlc = Some(CellTiming { read: us(35), program: us(500), erase: Nanos::from_micros(2500) });
+    c.cache.dynamic_mlc = true;
+    c.cache.dynamic_bytes = 1_600_000_000;
+    c
+}
+
+fn mlc_speed(c: &Config) -> f64 {
+    let unit = c.nand.planes * c.nand.page_bytes * 2;
+    c.nand.dies as f64 * unit as f64 / c.nand.timing(CellMode::Mlc).program.as_secs_f64()
+}
+
 /// Raw native speed: every die programs all the time.
 fn native_speed(c: &Config) -> f64 {
     let unit = c.nand.planes * c.nand.page_bytes * c.nand.bits_per_cell;
@@ -23,7 +38,8 @@ fn slc_speed(c: &Config) -> f64 {
 
 /// Die time of folding a unit over that of programming it directly: the reads, and the overhead of the program.
 fn fold_cost(c: &Config) -> f64 {
-    let reads = c.nand.bits_per_cell as f64 * c.nand.slc.read.as_secs_f64();
+    let read = c.nand.timing(c.cache.dynamic_cells()).read.as_secs_f64();
+    let reads = c.nand.bits_per_cell as f64 * read;
     let program = c.nand.native.program.as_secs_f64();
     (reads + program * c.cache.fold_overhead_permille as f64 / 1000.0) / program
 }
@@ -92,6 +108,66 @@ fn recycling_folds_half_as_much_again_once_native_data_fill_the_drive() {
         + folded * erase_cost(&c, CellMode::Slc, CellMode::Native);
     let law = 1.0 / (1.0 / slc_speed(&c) + folded * fold_cost(&c) / native_speed(&c) + erases);
     assert_near("1/R3 = 1/Rs + k n/(n-1)/Rx", recycling, law, 0.05);
+}
+
+#[test]
+fn a_cache_of_two_bits_ends_later_for_the_cells_it_takes() {
+    let c = two_bits();
+    let native = c.nand.superblock_bytes(CellMode::Native);
+    let mlc = c.nand.superblock_bytes(CellMode::Mlc);
+    let cache = c.cache.dynamic_bytes / mlc * mlc;
+    let raw = native * c.nand.superblocks() as u64;
+    let end = cache + raw - cache * 3 / 2 - native * c.ftl.reserve_superblocks as u64;
+
+    let speeds = Load::new(&c).fill(0, c.capacity_bytes, BIN);
+    let direct = native_speed(&c);
+    let last = speeds.iter().rposition(|&s| s > 0.75 * direct).unwrap() as u64 * BIN;
+    assert_near("end of the direct phase", last as f64, end as f64, 0.015);
+    let first = speeds.iter().position(|&s| s < 1.2 * direct).unwrap() as u64 * BIN;
+    assert_near("end of the cache", first as f64, cache as f64, 0.02);
+    assert_near("speed of the cache", mean(&speeds[20..330]), mlc_speed(&c), 0.03);
+    // What is folded gives back a third of its place, where one bit a cell gives two: R3 = Rx / (1 + k m/(n-m)).
+    let folding = mean(&speeds[speeds.len() - 40..]);
+    let erases = 3.0 * erase_cost(&c, CellMode::Mlc, CellMode::Native);
+    let law = 1.0 / ((1.0 + fold_cost(&c) * 2.0) / native_speed(&c) + erases);
+    assert_near("R3 = Rx / (1 + k m/(n-m))", folding, law, 0.05);
+}
+
+#[test]
+fn recycling_a_cache_of_two_bits_obeys_its_law() {
+    let mut c = two_bits();
+    c.cache.when_full = WhenFull::Fold;
+    c.cache.reuse = Reuse::AsFreed;
+    let speeds = Load::new(&c).fill(0, c.capacity_bytes, BIN);
+    // From when no superblock is left that was never written.
+    let recycling = mean(&speeds[490..570]);
+    let erases =
+        erase_cost(&c, CellMode::Mlc, CellMode::Mlc) + erase_cost(&c, CellMode::Mlc, CellMode::Native);
+    let law = 1.0 / (1.0 / mlc_speed(&c) + fold_cost(&c) / native_speed(&c) + erases);
+    assert_near("1/R3 = 1/Rm + k/Rx", recycling, law, 0.05);
+}
+
+#[test]
+fn a_static_part_of_one_bit_before_a_dynamic_one_of_two_is_a_cache_of_two_tiers() {
+    let mut c = two_bits();
+    c.cache.mode = CacheMode::HybridSlc;
+    c.cache.static_bytes = 300_000_000;
+    c.cache.dynamic_bytes = 600_000_000;
+    c.capacity_bytes = 2_200_000_000 / 4096 * 4096;
+    let whole = |bytes: u64, mode| bytes / c.nand.superblock_bytes(mode) * c.nand.superblock_bytes(mode);
+    let fast = c.static_superblocks() * c.nand.superblock_bytes(CellMode::Slc);
+    let cache = fast + whole(c.cache.dynamic_bytes, CellMode::Mlc);
+    let mut load = Load::new(&c);
+    assert_eq!(load.value("cache_limit_bytes"), cache);
+    let speeds = load.fill(0, c.capacity_bytes, BIN);
+    let (slc, mlc, native) = (slc_speed(&c), mlc_speed(&c), native_speed(&c));
+    // The write buffer is answered from at the speed of what went into it.
+    let buffer = c.controller.write_buffer_bytes;
+    let end = |above: f64| (speeds.iter().position(|&s| s < above).unwrap() as u64 * BIN - buffer) as f64;
+    assert_near("end of the first tier", end((slc + mlc) / 2.0), fast as f64, 0.03);
+    assert_near("end of the second tier", end((mlc + native) / 2.0), cache as f64, 0.02);
+    assert_near("speed of the first tier", mean(&speeds[4..60]), slc, 0.03);
+    assert_near("speed of the second tier", mean(&speeds[90..200]), mlc, 0.03);
 }
 
 #[test]

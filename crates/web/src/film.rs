@@ -58,7 +58,7 @@ impl Film {
 
 fn picture(drive: &Drive) -> Vec<u8> {
     let pages = |mode| drive.superblock_pages(mode).max(1);
-    let (slc, native) = (pages(CellMode::Slc), pages(CellMode::Native));
+    let (slc, mlc, native) = (pages(CellMode::Slc), pages(CellMode::Mlc), pages(CellMode::Native));
     drive
         .superblocks()
         .map(|superblock| {
@@ -67,6 +67,7 @@ fn picture(drive: &Drive) -> Vec<u8> {
             }
             let (kind, pages) = match superblock.mode {
                 CellMode::Slc => (SLC, slc),
+                CellMode::Mlc => (SLC, mlc),
                 CellMode::Native => (NATIVE, native),
             };
             let open = if superblock.is_open() { OPEN } else { 0 };

@@ -196,7 +196,7 @@ fn facts(config: &Config, link_write_bytes_per_s: u64) -> DriveFacts {
         bits_per_cell: config.nand.bits_per_cell,
         dies: config.nand.dies,
         superblocks: config.nand.superblocks(),
-        slc_superblock_bytes: config.nand.superblock_bytes(CellMode::Slc),
+        slc_superblock_bytes: config.nand.superblock_bytes(config.cache.dynamic_cells()),
         native_superblock_bytes: config.nand.superblock_bytes(CellMode::Native),
         link_write_bytes_per_s,
     }

@@ -73,7 +73,10 @@ class PhaseFacts(Facts, total=False):
     throttled_bytes_per_s: float | None
 
 
-Speed = Literal["link_bytes_per_s", "slc_write_bytes_per_s", "native_write_bytes_per_s", "native_limit_bytes_per_s"]
+Speed = Literal[
+    "link_bytes_per_s", "slc_write_bytes_per_s", "mlc_write_bytes_per_s", "native_write_bytes_per_s",
+    "native_limit_bytes_per_s",
+]  # fmt: skip
 """Facts about a drive that are speeds and that a sentence quotes."""
 
 
@@ -177,8 +180,9 @@ def phase_cause(
             what the drive moved for others. A real drive has none: the answer is `unknown`.
         seconds: how long the phase took.
         facts: of the drive; `dies` is needed, `host_cores` where the host is simulated too, and where it throttles
-            `throttled_bytes_per_s`, what its link carries then; `link_bytes_per_s` and
-            the raw NAND speeds (`slc_write_bytes_per_s`, `native_write_bytes_per_s`) are quoted where they are known.
+            `throttled_bytes_per_s`, what its link carries then; `link_bytes_per_s` and the raw NAND speeds
+            (`slc_write_bytes_per_s`, `mlc_write_bytes_per_s`, `native_write_bytes_per_s`) are quoted where they are
+            known.
         written: bytes that programs wrote meanwhile, where a page cache may hold some; None: those the drive got.
     """
     missing = [name for name in REQUIRED_COUNTERS if name not in deltas]
@@ -253,7 +257,7 @@ def _shares(deltas: Mapping[str, float], seconds: float, facts: PhaseFacts) -> _
         dies_busy=deltas["die_busy_ns_total"] / (awake_s * 1e9 * dies),
         buffer_wait=None if wait is None else wait / (awake_s * 1e9),
         held_bytes=deltas["slc_valid_bytes"],
-        superblock_bytes=deltas.get("slc_superblocks", 0.0) * facts.get("slc_superblock_bytes", 0),
+        superblock_bytes=deltas.get("slc_superblocks", 0.0) * _superblock_bytes(facts),
         limit_bytes=deltas["cache_limit_bytes"],
         buffered=deltas.get("buffer_rise_bytes", 0.0) / host,
         woken=woken_s / seconds,
@@ -267,6 +271,11 @@ def _shares(deltas: Mapping[str, float], seconds: float, facts: PhaseFacts) -> _
         celsius=deltas.get("temperature_millicelsius", 0.0) / 1e3,
         cpu_busy=deltas.get("host_cpu_busy_ns_total", 0.0) / (seconds * 1e9 * facts.get("host_cores", 1)),
     )
+
+
+def _superblock_bytes(facts: PhaseFacts) -> int:
+    """Bytes of a superblock of the dynamic cache; 0: not known."""
+    return facts.get("mlc_superblock_bytes", facts.get("slc_superblock_bytes", 0))
 
 
 def _contradicting_shares(shares: _Shares) -> str | None:
@@ -286,7 +295,8 @@ def _contradicting_shares(shares: _Shares) -> str | None:
 def _map_time(deltas: Mapping[str, float], seconds: float, facts: PhaseFacts) -> float:
     """Share of the dies' time that is left for the map: all but what programming, at the speed of the cells, and moving
     take. 0 where something was moved: its part is not known well enough."""
-    slc, native = facts.get("slc_write_bytes_per_s", 0.0), facts.get("native_write_bytes_per_s", 0.0)
+    slc = facts.get("mlc_write_bytes_per_s", facts.get("slc_write_bytes_per_s", 0.0))
+    native = facts.get("native_write_bytes_per_s", 0.0)
     moved = deltas["folded_bytes_total"] + deltas["gc_bytes_total"]
     if not (slc and native) or moved >= MAX_IDLE_MOVED_SHARE * deltas["host_write_bytes_total"]:
         return 0.0
@@ -441,7 +451,10 @@ def _host_data(shares: _Shares) -> CauseEstimate:
     quiet = (MIN_MOVED_SHARE - max(shares.folded, shares.collected)) / MIN_MOVED_SHARE
     total = shares.to_slc + shares.to_native
     if shares.to_slc >= shares.to_native:
-        raw = _quoted(shares.facts, "slc_write_bytes_per_s", "the cells take")
+        two_bits = "mlc_write_bytes_per_s" in shares.facts
+        cells = "cells of one bit take" if two_bits else "the cells take"
+        raw = _quoted(shares.facts, "slc_write_bytes_per_s", cells)
+        raw += _quoted(shares.facts, "mlc_write_bytes_per_s", "cells of two")
         went = f"{_percent(shares.to_slc / total)} of the data went to pSLC and {_percent(shares.folded)} was folded"
         return shares.estimate("pslc", min(2 * shares.to_slc / total - 1, quiet), f"{went}: {shares.rate}{raw}")
     raw = _quoted(shares.facts, "native_write_bytes_per_s", "the cells take") + _held_back(shares.facts)

@@ -79,9 +79,9 @@ def written_keys(text: str) -> list[str]:
 
 
 NOT_IN = {
-    "pure-xlc": ("static", "dynamic", "dynamic_least", "shrink_from", "shrink_to", "when_full", "host_share",
-                 "fold_overhead", "fold_below", "fold_batch", "reuse", "dead", "idle"),
-    "static-slc": ("dynamic", "dynamic_least", "shrink_from", "shrink_to"),
+    "pure-xlc": ("static", "dynamic", "dynamic_cells", "dynamic_least", "shrink_from", "shrink_to", "when_full",
+                 "host_share", "fold_overhead", "fold_below", "fold_batch", "reuse", "dead", "idle"),
+    "static-slc": ("dynamic", "dynamic_cells", "dynamic_least", "shrink_from", "shrink_to"),
     "dynamic-slc": ("static",),
     "hybrid-slc": (),
 }  # fmt: skip

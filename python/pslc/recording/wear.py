@@ -55,13 +55,19 @@ def of_wear(part: Recording) -> Wear:
         return {**UNKNOWN}
     slc, native = change["slc_programmed_bytes_total"], change["native_programmed_bytes_total"]
     static, all_blocks = facts["static_superblocks"], facts["superblocks"]
-    # pSLC data are shared between the zones as its erases are; before the first, the static part has them all.
-    erases = change["slc_erases_total"]
-    of_static = change["static_erases_total"] / erases if erases else float(static > 0)
-    block = facts["slc_superblock_bytes"]
+    block, main = facts["slc_superblock_bytes"], all_blocks - static
+    if "mlc_superblock_bytes" in facts:
+        # Each erase of the static part makes room for a superblock more than there was at first. Cells of two bits wear
+        # as native ones do.
+        filled = static + change["static_erases_total"] / (facts["dies"] * facts["planes"])
+        of_static = min(filled * block / slc, 1.0) if slc else 0.0
+        wear_main = slc * (1 - of_static) / (main * facts["mlc_superblock_bytes"]) / facts["native_cycles"]
+    else:
+        # pSLC data are shared between the zones as its erases are; before the first, the static part has them all.
+        erases = change["slc_erases_total"]
+        of_static = change["static_erases_total"] / erases if erases else float(static > 0)
+        wear_main = slc * (1 - of_static) / (main * block) / facts["slc_cycles"]
     wear_static = slc * of_static / (static * block) / facts["slc_cycles"] if static else 0.0
-    main = all_blocks - static
-    wear_main = slc * (1 - of_static) / (main * block) / facts["slc_cycles"]
     wear_main += native / (main * facts["native_superblock_bytes"]) / facts["native_cycles"]
     worst = max(wear_main, wear_static)
     return {

@@ -221,7 +221,8 @@ def _paced(recording: Recording) -> bool:
 def _handed_out(recording: Recording) -> int:
     """Bytes of work that a simulated drive counts before the curve feels it: requests under way are counted already."""
     facts = recording.facts
-    return facts["write_buffer_bytes"] + HANDED_OUT * facts["slc_superblock_bytes"] + round(under_way(recording))
+    superblock = facts.get("mlc_superblock_bytes", facts["slc_superblock_bytes"])
+    return facts["write_buffer_bytes"] + HANDED_OUT * superblock + round(under_way(recording))
 
 
 def _evidence(recording: Recording, curve: Curve, phase: Phase) -> CauseEstimate:

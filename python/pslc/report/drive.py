@@ -86,6 +86,8 @@ def _drawing(facts: Facts) -> list[str]:
         lines.append("".join(f"{f'[die{row * channels + number:>2}]':<{cell}}" for number in range(shown)))
     if rows > MOST_DIES:
         lines.append("".join(f"{'  ...':<{cell}}" for _ in range(shown)) + f" {rows} dies a channel")
+    mlc_bytes = facts.get("mlc_superblock_bytes")
+    two_bits = f", at two bits a cell {words.size(mlc_bytes)}" if mlc_bytes else ""
     planes, blocks, pages = facts["planes"], facts["blocks_per_plane"], facts["pages_per_block"]
     size = facts["page_bytes"] // 1024
     lines += [
@@ -93,20 +95,29 @@ def _drawing(facts: Facts) -> list[str]:
         f"a die         {planes} planes x {blocks} blocks x {pages} pages of {size} KiB; "
         f"{facts['bits_per_cell']} bits a cell",
         f"a superblock  a block of every plane of every die: {words.size(facts['native_superblock_bytes'])}, as pSLC "
-        f"{words.size(facts['slc_superblock_bytes'])}; there are {facts['superblocks']}",
+        f"{words.size(facts['slc_superblock_bytes'])}{two_bits}; there are {facts['superblocks']}",
     ]
     return lines
+
+
+LAWS = {
+    1: ("S + Raw - nS - reserve", "Rx / (1 + k/(n-1))"),
+    2: ("S + Raw - nS/2 - reserve", "Rx / (1 + 2k/(n-2))"),
+}
+"""Where the space ends and how fast folding goes, by the bits of a cell of the dynamic cache."""
 
 
 def _limits(facts: Facts, capacity_bytes: int) -> list[str]:
     """Raw speeds, ceilings, and the laws of docs/model.md in figures."""
     raw, bits, cache = facts["native_raw_bytes"], facts["bits_per_cell"], facts["cache_bytes"]
     native = facts["native_limit_bytes_per_s"]
+    mlc = facts.get("mlc_write_bytes_per_s")
+    held, two_bits = (2, f"{words.speed(mlc)} at two bits, ") if mlc else (1, "")
     rows = [
         ("raw space", f"{words.size(raw)} native, {words.size(facts['slc_raw_bytes'])} if all of it were pSLC"),
         (
             "dies program",
-            f"{words.speed(facts['slc_write_bytes_per_s'])} as pSLC, "
+            f"{words.speed(facts['slc_write_bytes_per_s'])} as pSLC, {two_bits}"
             f"{words.speed(facts['native_write_bytes_per_s'])} native",
         ),
         ("channels carry", words.speed(facts["bus_bytes_per_s"])),
@@ -123,12 +134,14 @@ def _limits(facts: Facts, capacity_bytes: int) -> list[str]:
         rows.append(("native writes", f"{words.speed(native)}, as much as {LIMITS[facts['native_limit']]}"))
     if cache:
         reserve = max(facts["reserve_superblocks"] * facts["native_superblock_bytes"], facts["fold_below_bytes"])
-        direct = cache + raw - bits * cache - reserve
-        folding = native / (1 + facts["fold_overhead"] / (bits - 1))
+        static = facts["static_superblocks"] * facts["slc_superblock_bytes"]
+        direct = cache + raw - bits * static - bits / held * (cache - static) - reserve
+        folding = native / (1 + facts["fold_overhead"] * held / (bits - held))
         rows.append(("cache", f"{words.size(cache)} when empty"))
+        space, law = LAWS[held]
         if cache < direct < capacity_bytes:
-            rows.append(("space ends at", f"{words.size(direct)}, with nothing folded: S + Raw - nS - reserve"))
-            rows.append(("direct + folding", f"{words.speed(folding)} when data wait for space: Rx / (1 + k/(n-1))"))
+            rows.append(("space ends at", f"{words.size(direct)}, with nothing folded: {space}"))
+            rows.append(("direct + folding", f"{words.speed(folding)} when data wait for space: {law}"))
     if facts["map_cache_bytes"]:
         rows.append(("map held covers", f"{words.size(facts['map_cache_bytes'] * 1024)} of the drive"))
     return [f"{name:<17} {value}" for name, value in rows]

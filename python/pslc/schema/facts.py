@@ -257,8 +257,9 @@ Limit = Literal["dies", "bus", "data-path", "buffer"]
 class Facts(TypedDict, total=False):
     """Facts about a real target, about a simulated one, and about a run on either; a target has those of its kind.
 
-    Of a simulated one, for cells at one bit (`slc`) and for `native` ones: `*_raw_bytes`: all superblocks in that mode;
-    `*_write_bytes_per_s`: all dies at once; `*_limit_bytes_per_s`: what is left of that, and by what (`*_limit`).
+    Of a simulated one, for cells at one bit (`slc`), at two where the dynamic cache has such (`mlc`), and for `native`
+    ones: `*_raw_bytes`: all superblocks in that mode; `*_write_bytes_per_s`: all dies at once;
+    `*_limit_bytes_per_s`: what is left of that, and by what (`*_limit`).
     `notes`: sentences on what the profile says that its reader may not have meant. `measured_by`: the program, where it
     was not pslc.
     """
@@ -284,6 +285,11 @@ class Facts(TypedDict, total=False):
     slc_write_bytes_per_s: float
     slc_limit_bytes_per_s: float
     slc_limit: Limit
+    mlc_superblock_bytes: int
+    mlc_raw_bytes: int
+    mlc_write_bytes_per_s: float
+    mlc_limit_bytes_per_s: float
+    mlc_limit: Limit
     native_superblock_bytes: int
     native_raw_bytes: int
     native_write_bytes_per_s: float

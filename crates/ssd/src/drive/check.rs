@@ -27,7 +27,7 @@ impl Drive {
         let idle: u64 = self.idle.iter().map(|time| time.0).sum();
         ensure(now <= self.now.max(self.silent_since) + MAX_UNSEEN && idle <= self.now.0, "clock")?;
         self.check_heat(config)?;
-        self.nand.check(&config.nand, controller, self.now)?;
+        self.nand.check(config, self.now)?;
         self.check_caches(config)?;
         let buffer = self.unit().whole(controller.write_buffer_bytes) as u32;
         self.ftl.check(config, &self.nand)?;

@@ -36,10 +36,12 @@ impl Ftl {
         if self.geometry.main == CellMode::Slc {
             return None;
         }
-        let closed = self
-            .superblocks
-            .iter()
-            .filter(|(_, block)| block.state == State::Closed && block.mode == CellMode::Slc);
+        // What the dynamic part is to give back comes before the static part, which gives back nothing.
+        let shrinks = self.superblocks.borrowed > self.dynamic_limit() && self.closed_dynamic() > 0;
+        let closed = self.superblocks.iter().filter(|(_, block)| {
+            let is_cache = block.state == State::Closed && block.mode != CellMode::Native;
+            is_cache && !(shrinks && block.set_aside)
+        });
         self.first_to_fold(closed)
     }
 

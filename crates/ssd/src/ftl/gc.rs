@@ -7,7 +7,6 @@ use super::cache::Overflow;
 use super::custom::Candidates;
 use super::superblocks::State;
 use super::Ftl;
-use crate::cell_mode::CellMode;
 use crate::nand::Nand;
 use crate::units::Nanos;
 
@@ -49,8 +48,8 @@ impl Ftl {
     }
 
     /// Superblocks of the dynamic part that are full, or were.
-    fn closed_dynamic(&self) -> u32 {
-        if !self.geometry.is_cache(CellMode::Slc) {
+    pub(super) fn closed_dynamic(&self) -> u32 {
+        if !self.geometry.is_cache(self.geometry.dynamic) {
             return 0;
         }
         self.superblocks.borrowed - self.filling_cache().filter(|block| !block.set_aside).count() as u32

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! A unit is what one program writes: a multi-plane page (a page of every plane), times the bits
-//! per cell in native mode. A superblock that was switched has the units of the cache first, and then as many
+//! per cell in its mode. A superblock that was switched has the units of the cache first, and then as many
 //! that hold the bits above those of the first.
 
 use crate::cell_mode::CellMode;
@@ -44,10 +44,14 @@ pub struct Geometry {
     /// Physical page numbers a superblock takes: its pages in the main mode.
     pub stride: u32,
     pub slc_pages: u32,
+    /// None where it is not known how long they take.
+    pub mlc_pages: u32,
+    /// How cells of the dynamic cache are used.
+    pub dynamic: CellMode,
     pub multi_plane_pages: u32,
     pub slc_unit: u32,
     pub native_unit: u32,
-    /// What a program adds to cells that hold a bit each.
+    /// What a program adds to cells of the dynamic cache.
     pub upper_unit: u32,
     pub dies: u32,
     by_stride: Divisor,
@@ -76,21 +80,25 @@ impl Geometry {
             CacheMode::PureSlc => CellMode::Slc,
             _ => CellMode::Native,
         };
+        let dynamic = config.cache.dynamic_cells();
+        let upper_bits = nand.bits_per_cell - nand.bits(dynamic);
         Geometry {
             main,
             unit: nand.map_unit,
             stride: nand.superblock_pages(main) as u32,
             slc_pages: nand.superblock_pages(CellMode::Slc) as u32,
+            mlc_pages: nand.mlc.map_or(0, |_| nand.superblock_pages(CellMode::Mlc) as u32),
+            dynamic,
             multi_plane_pages: nand.multi_plane_pages(),
             slc_unit: nand.multi_plane_pages(),
             native_unit: nand.multi_plane_pages() * nand.bits_per_cell,
-            upper_unit: nand.multi_plane_pages() * (nand.bits_per_cell - 1),
+            upper_unit: nand.multi_plane_pages() * upper_bits,
             dies: nand.dies,
             by_stride: Divisor::new(nand.superblock_pages(main) as u32),
             by_multi_plane: Divisor::new(nand.multi_plane_pages()),
             by_bits: Divisor::new(nand.bits_per_cell),
             // One bit a cell leaves nothing to be switched to.
-            by_upper_bits: Divisor::new(nand.bits_per_cell.max(2) - 1),
+            by_upper_bits: Divisor::new(upper_bits.max(1)),
             by_dies: Divisor::new(nand.dies),
         }
     }
@@ -99,6 +107,7 @@ impl Geometry {
     pub fn unit_pages(&self, mode: CellMode) -> u32 {
         match mode {
             CellMode::Slc => self.slc_unit,
+            CellMode::Mlc => 2 * self.slc_unit,
             CellMode::Native => self.native_unit,
         }
     }
@@ -108,6 +117,7 @@ impl Geometry {
     pub fn pages(&self, mode: CellMode) -> u32 {
         match mode {
             CellMode::Slc => self.slc_pages,
+            CellMode::Mlc => self.mlc_pages,
             CellMode::Native => self.stride,
         }
     }
@@ -121,7 +131,7 @@ impl Geometry {
     /// Whether superblocks of that mode are cache.
     #[inline]
     pub fn is_cache(&self, mode: CellMode) -> bool {
-        mode == CellMode::Slc && self.main == CellMode::Native
+        mode != CellMode::Native && self.main == CellMode::Native
     }
 
     #[inline]
@@ -135,6 +145,7 @@ impl Geometry {
         let (multi_plane, column) = self.by_multi_plane.split(offset);
         let unit = match mode {
             CellMode::Slc => multi_plane,
+            CellMode::Mlc => multi_plane / 2,
             CellMode::Native => self.by_bits.split(multi_plane).0,
         };
         let (_, die) = self.by_dies.split(unit);
@@ -143,8 +154,8 @@ impl Geometry {
 
     /// Where a page is, `offset` pages into a superblock that was switched.
     pub fn address_in_switched(&self, offset: u32) -> PageAddress {
-        let Some(upper) = offset.checked_sub(self.slc_pages) else {
-            return self.address(offset, CellMode::Slc);
+        let Some(upper) = offset.checked_sub(self.pages(self.dynamic)) else {
+            return self.address(offset, self.dynamic);
         };
         let (multi_plane, column) = self.by_multi_plane.split(upper);
         let unit = self.by_upper_bits.split(multi_plane).0;

@@ -92,7 +92,7 @@ impl Ftl {
         let superblock = pointer.superblock;
         pointer.given += count;
         match pointer.mode {
-            CellMode::Slc => self.pages.host_to_slc += count as u64,
+            CellMode::Slc | CellMode::Mlc => self.pages.host_to_slc += count as u64,
             CellMode::Native => self.pages.host_to_native += count as u64,
         }
         if self.geometry.is_cache(pointer.mode) {
@@ -136,10 +136,11 @@ impl Ftl {
     /// Pages that are programmed in that mode when the host has filled so many units more.
     pub fn programmed(&self, mode: CellMode, units: u64) -> u64 {
         let before = match mode {
-            CellMode::Slc => self.pages.slc_programmed,
+            CellMode::Slc | CellMode::Mlc => self.pages.slc_programmed,
             CellMode::Native => self.pages.native_programmed,
         };
-        let pointer = self.host.as_ref().filter(|pointer| pointer.mode == mode);
+        let is_native = |mode: CellMode| mode == CellMode::Native;
+        let pointer = self.host.as_ref().filter(|pointer| is_native(pointer.mode) == is_native(mode));
         before + pointer.map_or(0, |pointer| units * pointer.unit_pages as u64)
     }
 
@@ -149,7 +150,7 @@ impl Ftl {
         pointer.shift_timing(span, units);
         let programmed = units * pointer.unit_pages as u64;
         match pointer.mode {
-            CellMode::Slc => self.pages.slc_programmed += programmed,
+            CellMode::Slc | CellMode::Mlc => self.pages.slc_programmed += programmed,
             CellMode::Native => self.pages.native_programmed += programmed,
         }
     }
@@ -191,7 +192,7 @@ impl Ftl {
         let number = self.superblocks.get(pointer.superblock).first_unit + pointer.dispatched as u64;
         let (die, ready) = pointer.dispatch(self.geometry.dies);
         let (programmed, work) = match pointer.mode {
-            CellMode::Slc => (&mut self.pages.slc_programmed, Cause::Cache),
+            CellMode::Slc | CellMode::Mlc => (&mut self.pages.slc_programmed, Cause::Cache),
             CellMode::Native => (&mut self.pages.native_programmed, Cause::Direct),
         };
         *programmed += pointer.unit_pages as u64;
@@ -235,7 +236,8 @@ impl Ftl {
         }
         let pointer = match self.place_host(nand, at) {
             Next::Free(mode) => {
-                let set_aside = mode == CellMode::Slc && self.superblocks.free_set_aside() > 0;
+                let set_aside = self.geometry.is_cache(mode) && self.superblocks.free_set_aside() > 0;
+                let mode = if set_aside { CellMode::Slc } else { mode };
                 if !set_aside {
                     while self.superblocks.free() <= RELOCATION_SUPERBLOCKS {
                         self.reclaim(nand, at).expect("valid data always leave room to reclaim");
@@ -263,7 +265,7 @@ impl Ftl {
         loop {
             let view = self.view();
             if view.room && !view.exhausted {
-                return Next::Free(CellMode::Slc);
+                return Next::Free(self.geometry.dynamic);
             }
             self.exhausted |= !view.room && self.config.reuse != Reuse::AsFreed;
             self.draining |= !view.room && self.fold_batch > 0;
@@ -295,7 +297,7 @@ impl Ftl {
         let born = self.host_pages();
         self.superblocks.switch(superblock, born);
         WritePointer {
-            given: self.geometry.slc_pages,
+            given: self.geometry.pages(self.geometry.dynamic),
             switched: true,
             ..WritePointer::new(superblock, CellMode::Native, self.geometry.stride, self.geometry.upper_unit)
         }
@@ -313,7 +315,7 @@ impl Ftl {
     ) -> (PageAddress, CellMode, bool) {
         let address = self.geometry.address_in_switched(offset);
         let block = self.superblocks.get(superblock);
-        let held = offset >= self.geometry.slc_pages
+        let held = offset >= self.geometry.pages(self.geometry.dynamic)
             && buffer.holds(nand, now, block.first_unit + address.unit as u64);
         (address, CellMode::Native, held)
     }

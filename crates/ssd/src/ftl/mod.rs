@@ -110,7 +110,7 @@ fn watermarks(config: &Config) -> (u32, u32, u32) {
     (
         config.ftl.reserve_superblocks.max(RELOCATION_SUPERBLOCKS + 1),
         (cache.fold_below_bytes / config.nand.superblock_bytes(CellMode::Native)) as u32,
-        cache.fold_batch_bytes.div_ceil(config.nand.superblock_bytes(CellMode::Slc)) as u32,
+        cache.fold_batch_bytes.div_ceil(config.nand.superblock_bytes(cache.dynamic_cells())) as u32,
     )
 }
 
@@ -238,6 +238,12 @@ impl Ftl {
         self.superblocks.set_aside + self.dynamic_limit()
     }
 
+    /// Pages that the cache holds at its present size.
+    pub fn cache_pages(&self) -> u64 {
+        let pages = |superblocks: u32, mode| superblocks as u64 * self.geometry.pages(mode) as u64;
+        pages(self.superblocks.set_aside, CellMode::Slc) + pages(self.dynamic_limit(), self.geometry.dynamic)
+    }
+
     /// Pages that the host has written so far.
     fn host_pages(&self) -> u64 {
         self.pages.host_to_slc + self.pages.host_to_native
@@ -266,7 +272,7 @@ impl Ftl {
             .map(|pointer| self.superblocks.get(pointer.superblock))
     }
 
-    /// Superblocks that hold, or wait for, data in pSLC mode as cache.
+    /// Superblocks that hold, or wait for, data as cache.
     pub fn slc_superblocks(&self) -> u32 {
         if self.geometry.main == CellMode::Slc {
             return 0;
@@ -274,7 +280,7 @@ impl Ftl {
         self.superblocks.borrowed + self.superblocks.used_set_aside()
     }
 
-    /// Erases of superblocks so far: pSLC, native.
+    /// Erases of superblocks so far: of one bit a cell, of more.
     pub fn erases(&self) -> (u64, u64) {
         (self.superblocks.slc_erases, self.superblocks.native_erases)
     }
@@ -307,7 +313,7 @@ impl Ftl {
             assert!(block.state != State::Free || block.valid == 0);
         }
         let count = |of: fn(&Superblock) -> u64| self.superblocks().map(of).sum::<u64>();
-        let used = |block: &Superblock| (block.state != State::Free && block.mode == CellMode::Slc) as u64;
+        let used = |block: &Superblock| (block.state != State::Free && block.mode != CellMode::Native) as u64;
         if self.geometry.main == CellMode::Native {
             assert_eq!(self.slc_superblocks() as u64, count(used));
         }
@@ -393,13 +399,12 @@ impl Ftl {
     }
 
     fn space(&self) -> Space {
-        let cache_size = self.cache_superblocks();
         Space {
             cache_used: self.slc_superblocks(),
-            cache_size,
+            cache_size: self.cache_superblocks(),
             free: self.superblocks.free(),
             reserve: self.reserve,
-            cache_pages: cache_size as u64 * self.geometry.slc_pages as u64,
+            cache_pages: self.cache_pages(),
         }
     }
 
@@ -435,7 +440,7 @@ impl Ftl {
         } else {
             max - (max - min) / (to - from) as u64 * (fill - from) as u64
         };
-        (bytes / self.superblock_bytes(CellMode::Slc)) as u32
+        (bytes / self.superblock_bytes(self.geometry.dynamic)) as u32
     }
 
     fn open(

@@ -346,7 +346,7 @@ impl Ftl {
         let programming = nand.program(unit.ready.max(at), unit.die, &program);
         self.relocation.programs(programming);
         match mode {
-            CellMode::Slc => self.pages.slc_programmed += pages as u64,
+            CellMode::Slc | CellMode::Mlc => self.pages.slc_programmed += pages as u64,
             CellMode::Native => self.pages.native_programmed += pages as u64,
         }
     }

@@ -40,7 +40,7 @@ pub struct Superblock {
     pub set_aside: bool,
     /// It must be erased before it is programmed again.
     pub dirty: bool,
-    /// Erases so far, by the mode the erased data were in.
+    /// Erases so far, by whether the erased cells held one bit or more.
     pub slc_erases: u32,
     pub native_erases: u32,
 }
@@ -65,9 +65,9 @@ pub struct Superblocks {
     openings: u64,
     /// Superblocks of the static cache.
     pub set_aside: u32,
-    /// Superblocks in pSLC mode that are not free and not set aside.
+    /// Superblocks of less than the native bits that are not free and not set aside.
     pub borrowed: u32,
-    /// Erases of superblocks so far, by the mode of what was erased.
+    /// Erases of superblocks so far, by whether the erased cells held one bit or more.
     pub slc_erases: u64,
     pub native_erases: u64,
     /// Erases of the static cache, which are among those of pSLC.
@@ -130,6 +130,7 @@ impl Superblocks {
                 && block.born <= host_pages
                 && (!block.switched || block.mode == CellMode::Native && !block.set_aside)
                 && (block.state == State::Free || block.dirty)
+                && (block.mode != CellMode::Mlc || geometry.mlc_pages > 0 && !block.set_aside)
         };
         ensure(self.iter().all(possible), "superblocks")?;
         let in_order = |list: &VecDeque<u32>| {
@@ -149,7 +150,7 @@ impl Superblocks {
         let borrowed = self
             .all
             .iter()
-            .filter(|block| block.state != State::Free && block.mode == CellMode::Slc && !block.set_aside);
+            .filter(|block| block.state != State::Free && block.mode != CellMode::Native && !block.set_aside);
         ensure(self.borrowed as usize == borrowed.count() && !self.free.is_empty(), "free superblocks")?;
         let slc: u64 = self.all.iter().map(|block| block.slc_erases as u64).sum();
         let native: u64 = self.all.iter().map(|block| block.native_erases as u64).sum();
@@ -213,7 +214,7 @@ impl Superblocks {
         block.writer = writer;
         block.opened = opened;
         block.switched = false;
-        if mode == CellMode::Slc && !set_aside {
+        if mode != CellMode::Native && !set_aside {
             self.borrowed += 1;
         }
         (index, erase)
@@ -238,7 +239,7 @@ impl Superblocks {
                 self.slc_erases += 1;
                 self.set_aside_erases += block.set_aside as u64;
             }
-            CellMode::Native => {
+            CellMode::Mlc | CellMode::Native => {
                 block.native_erases += 1;
                 self.native_erases += 1;
             }
@@ -251,7 +252,7 @@ impl Superblocks {
         self.openings += 1;
         self.borrowed -= 1;
         let block = &mut self.all[index as usize];
-        assert!(block.state == State::Closed && block.mode == CellMode::Slc && !block.set_aside);
+        assert!(block.state == State::Closed && block.mode != CellMode::Native && !block.set_aside);
         block.state = State::Open;
         block.mode = CellMode::Native;
         block.writer = Writer::Host;
@@ -274,7 +275,7 @@ impl Superblocks {
         if block.set_aside {
             self.free_set_aside.push_back(index);
         } else {
-            if block.mode == CellMode::Slc {
+            if block.mode != CellMode::Native {
                 self.borrowed -= 1;
             }
             self.free.push_back(index);

@@ -10,7 +10,7 @@ use crate::units::Nanos;
 pub struct WritePointer {
     pub superblock: u32,
     pub mode: CellMode,
-    /// Its cells held a bit each before, and are programmed again.
+    /// Its cells were of the cache before, and are programmed again.
     pub switched: bool,
     /// Pages given out, of `pages`.
     pub given: u32,
@@ -46,7 +46,7 @@ impl WritePointer {
     pub fn check(&self, geometry: &Geometry, superblocks: &Superblocks, writer: Writer) -> Consistency {
         let (pages, unit_pages, before) = match self.switched {
             false => (geometry.pages(self.mode), geometry.unit_pages(self.mode), 0),
-            true => (geometry.stride, geometry.upper_unit, geometry.slc_pages),
+            true => (geometry.stride, geometry.upper_unit, geometry.pages(geometry.dynamic)),
         };
         let of = (self.superblock < superblocks.count()).then(|| superblocks.get(self.superblock));
         let fills = |block: &super::Superblock| {
@@ -78,7 +78,7 @@ impl WritePointer {
 
     /// Where in its round of the dies it is, relative to `now`.
     pub fn timing_relative_to(&self, now: Nanos, into: &mut Vec<u64>) {
-        let mode = self.mode as u64 | (self.switched as u64) << 1;
+        let mode = self.mode as u64 | (self.switched as u64) << 2;
         into.extend([mode, self.unit_room as u64, self.die as u64, self.ready.saturating_sub(now).0]);
     }
 

@@ -5,7 +5,7 @@ mod die;
 use die::{Die, Internal, Ticket};
 
 use crate::cell_mode::CellMode;
-use crate::config::{self, CellTiming, Suspend};
+use crate::config::{CellTiming, Config, Suspend};
 use crate::consistency::{ensure, ensure_counters, Consistency};
 use crate::timeline::Timeline;
 use crate::units::Nanos;
@@ -85,8 +85,8 @@ pub struct Nand {
     /// The controller's data path into the cells.
     path: Timeline,
     /// By [`CellMode`].
-    modes: [Mode; 2],
-    /// The bits above the first, into cells that hold one.
+    modes: [Mode; 3],
+    /// The bits above those of the dynamic cache, into cells that hold them.
     upper: ProgramUnit,
     suspend: Option<Suspend>,
     multi_plane_pages: u32,
@@ -116,34 +116,31 @@ pub struct Nand {
 }
 
 impl Nand {
-    /// The NAND behind the data path of a controller.
-    pub fn new(nand: &config::Nand, controller: &config::Controller) -> Nand {
+    /// The NAND of a drive, behind the data path of its controller.
+    pub fn new(config: &Config) -> Nand {
+        let Config { nand, controller, cache, .. } = config;
+        let cached = cache.dynamic_cells();
         let unit = |pages: u32, path: Option<u64>, time: Nanos| {
             let bytes = nand.map_unit.bytes(pages as u64);
             let transfer = transfer_time(bytes, nand.bus_mts);
             let path = path.map_or(Nanos::ZERO, |rate| Nanos((bytes * 1_000_000_000).div_ceil(rate)));
             ProgramUnit { pages, transfer, path, time }
         };
-        let [slc_path, native_path] =
-            [CellMode::Slc, CellMode::Native].map(|mode| controller.data_path(mode));
-        let mode = |cells: CellTiming, pages: u32, path: Option<u64>| Mode {
-            unit: unit(pages, path, cells.program),
-            read: cells.read,
-            erase: cells.erase,
+        let mode = |mode: CellMode| {
+            let CellTiming { read, program, erase } = nand.timing(mode);
+            let pages = nand.multi_plane_pages() * nand.bits(mode);
+            Mode { unit: unit(pages, controller.data_path(mode), program), read, erase }
         };
         Nand {
             dies: (0..nand.dies).map(|die| Die::on(die % nand.channels)).collect(),
             channels: vec![Timeline::default(); nand.channels as usize],
             path: Timeline::default(),
-            modes: [
-                mode(nand.slc, nand.multi_plane_pages(), slc_path),
-                mode(nand.native, nand.multi_plane_pages() * nand.bits_per_cell, native_path),
-            ],
+            modes: [CellMode::Slc, CellMode::Mlc, CellMode::Native].map(mode),
             // The die reads what the cells hold, and then does the whole of a native program.
             upper: unit(
-                nand.multi_plane_pages() * (nand.bits_per_cell - 1),
-                native_path,
-                nand.slc.read + nand.native.program,
+                nand.multi_plane_pages() * (nand.bits_per_cell - nand.bits(cached)),
+                controller.data_path(CellMode::Native),
+                nand.timing(cached).read + nand.native.program,
             ),
             suspend: nand.suspend,
             multi_plane_pages: nand.multi_plane_pages(),
@@ -168,8 +165,8 @@ impl Nand {
     }
 
     /// Whether it is this NAND, asked for nothing after `now`.
-    pub fn check(&self, nand: &config::Nand, controller: &config::Controller, now: Nanos) -> Consistency {
-        let described = Nand::new(nand, controller);
+    pub fn check(&self, config: &Config, now: Nanos) -> Consistency {
+        let described = Nand::new(config);
         let lengths = |nand: &Nand| (nand.dies.len(), nand.channels.len(), nand.plane_ends.len());
         let sizes = |nand: &Nand| (nand.multi_plane_pages, nand.plane_pages, nand.suspend);
         ensure(

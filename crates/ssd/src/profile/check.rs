@@ -63,6 +63,12 @@ fn geometry(c: &Config, reader: &Reader) -> Result<(), PlacedFault> {
     if nand.bits_per_cell == 1 && c.cache.mode != CacheMode::PureXlc {
         return fail("nand.bits_per_cell", CheckFault::CacheOfOneBit);
     }
+    if c.cache.dynamic_mlc && nand.bits_per_cell < 3 {
+        return fail("cache.dynamic_cells", CheckFault::TwoBitsOfTwo { bits: nand.bits_per_cell });
+    }
+    if c.cache.dynamic_mlc && nand.mlc.is_none() {
+        return fail("cache.dynamic_cells", CheckFault::NoTimesOfTwoBits);
+    }
     if nand.bus_mts == 0 {
         return fail("nand.bus", CheckFault::NoBus);
     }
@@ -108,6 +114,13 @@ fn times(c: &Config, reader: &Reader) -> Result<(), PlacedFault> {
         ("controller.read", c.controller.read),
         ("controller.write", c.controller.write),
     ];
+    if let Some(mlc) = &c.nand.mlc {
+        times.extend([
+            ("nand.mlc.read", mlc.read),
+            ("nand.mlc.program", mlc.program),
+            ("nand.mlc.erase", mlc.erase),
+        ]);
+    }
     times.extend(c.cache.idle.map(|idle| ("cache.idle.threshold", idle.threshold)));
     let longest = Nanos::from_secs(24 * 3600);
     match times.into_iter().find(|(_, time)| *time == Nanos::ZERO || *time > longest) {
@@ -251,6 +264,7 @@ fn space(c: &Config, reader: &Reader) -> Result<(), PlacedFault> {
         return fail("controller.write_buffer", CheckFault::WriteBuffer { bytes, unit_bytes });
     }
     let slc = nand.superblock_bytes(CellMode::Slc);
+    let dynamic_bytes = nand.superblock_bytes(c.cache.dynamic_cells());
     let (main, key) = match c.cache.mode {
         CacheMode::PureSlc => (CellMode::Slc, "capacity_pure_slc"),
         _ => (CellMode::Native, "capacity"),
@@ -270,11 +284,11 @@ fn space(c: &Config, reader: &Reader) -> Result<(), PlacedFault> {
         return fail("cache.static", fault);
     }
     let dynamic = match c.cache.mode {
-        CacheMode::DynamicSlc | CacheMode::HybridSlc => c.cache.dynamic_bytes / slc,
+        CacheMode::DynamicSlc | CacheMode::HybridSlc => c.cache.dynamic_bytes / dynamic_bytes,
         _ => 0,
     };
     if dynamic + set_aside > usable {
-        let (bytes, max_bytes) = (c.cache.dynamic_bytes, (usable - set_aside) * slc);
+        let (bytes, max_bytes) = (c.cache.dynamic_bytes, (usable - set_aside) * dynamic_bytes);
         let fault = CheckFault::DynamicCache { bytes, max_bytes, bits: nand.bits_per_cell };
         return fail("cache.dynamic", fault);
     }

@@ -9,6 +9,7 @@ use crate::config::*;
 use crate::units::{MapUnit, Nanos};
 
 /// Words for two values, the default first.
+const DYNAMIC_CELLS: Switch = [("slc", false), ("mlc", true)];
 const DEAD: Switch = [("free-at-once", false), ("until-idle", true)];
 const PLANE_READS: Switch = [("together", false), ("independent", true)];
 const PLP: Switch = [("off", false), ("on", true)];
@@ -184,6 +185,11 @@ fn nand(v: &mut Visit, c: &mut Nand) {
     v.quantity("nand.slc.read", &mut c.slc.read, units::TIME, None);
     v.quantity("nand.slc.program", &mut c.slc.program, units::TIME, None);
     v.quantity("nand.slc.erase", &mut c.slc.erase, units::TIME, None);
+    if let Some(mlc) = v.table(&mut c.mlc, |r| r.has_table("nand.mlc")) {
+        v.quantity("nand.mlc.read", &mut mlc.read, units::TIME, None);
+        v.quantity("nand.mlc.program", &mut mlc.program, units::TIME, None);
+        v.quantity("nand.mlc.erase", &mut mlc.erase, units::TIME, None);
+    }
     v.quantity("nand.native.read", &mut c.native.read, units::TIME, None);
     v.quantity("nand.native.program", &mut c.native.program, units::TIME, None);
     v.quantity("nand.native.erase", &mut c.native.erase, units::TIME, None);
@@ -226,6 +232,7 @@ fn cache(v: &mut Visit, c: &mut Cache) {
     v.word("cache.when_full", &mut c.when_full, Some(WhenFull::DirectThenFold));
     v.quantity("cache.static", &mut c.static_bytes, units::BYTES, Some(0));
     v.quantity("cache.dynamic", &mut c.dynamic_bytes, units::BYTES, Some(0));
+    v.switch("cache.dynamic_cells", &mut c.dynamic_mlc, DYNAMIC_CELLS);
     // A cache that is the only way in is used again as it is freed, and gives back what the data in native cells need, from
     // the first byte on, but for a twentieth: there is always a way in.
     let (smallest, shrinks_from, reuse) = match c.when_full.overflow() {

@@ -28,6 +28,7 @@ pub fn tiny() -> Config {
                 program: Nanos::from_micros(150),
                 erase: Nanos::from_millis(2),
             },
+            mlc: None,
             native: CellTiming {
                 read: Nanos::from_micros(50),
                 program: Nanos::from_micros(1500),
@@ -46,6 +47,7 @@ pub fn tiny() -> Config {
             mode: CacheMode::DynamicSlc,
             static_bytes: 0,
             dynamic_bytes: 4096 * 16 * 8,
+            dynamic_mlc: false,
             shrink_from_permille: 1000,
             shrink_to_permille: 1000,
             dynamic_least_bytes: 0,

@@ -181,6 +181,13 @@ pub const DRAWN: &[(&str, Draw)] = &[
     ("host.request", |n, d| caches(d).then(|| one_of(n, &["", "16KiB", "64KiB"])).flatten()),
     ("host.depth", |n, d| caches(d).then(|| one_of(n, &["", "1", "3"])).flatten()),
     ("host.memory", |n, d| caches(d).then(|| one_of(n, &["", "1GB/s"])).flatten()),
+    ("cache.dynamic_cells", |n, d| match number(d, "nand.bits_per_cell") > 2 {
+        true => one_of(n, &["", "slc", "mlc", "mlc"]),
+        false => one_of(n, &["", "slc"]),
+    }),
+    ("nand.mlc.read", |n, d| two_bits(d).then(|| among(n, &["35us", "44us"]))),
+    ("nand.mlc.program", |n, d| two_bits(d).then(|| among(n, &["600us", "390us"]))),
+    ("nand.mlc.erase", |n, d| two_bits(d).then(|| among(n, &["2500us", "1100us"]))),
 ];
 
 /// The drive that these numbers draw, one for each key of [`DRAWN`]; an error where the
@@ -261,6 +268,10 @@ fn capacity(drawn: &Drawn, permille: u64) -> u64 {
 fn waits(drawn: &Drawn) -> bool {
     let policy = WhenFull::ALL.iter().find(|policy| policy.word() == drawn["cache.when_full"]);
     policy.unwrap().overflow() != Overflow::Native
+}
+
+fn two_bits(drawn: &Drawn) -> bool {
+    drawn.get("cache.dynamic_cells").is_some_and(|cells| cells == "mlc")
 }
 
 fn suspends(drawn: &Drawn) -> bool {

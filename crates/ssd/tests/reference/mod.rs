@@ -515,6 +515,7 @@ impl Reference {
     fn timing(&self, mode: CellMode) -> CellTiming {
         match mode {
             CellMode::Slc => self.c.nand.slc,
+            CellMode::Mlc => self.c.nand.mlc.unwrap(),
             CellMode::Native => self.c.nand.native,
         }
     }
@@ -559,7 +560,7 @@ impl Reference {
     ) -> (usize, usize) {
         let mut ready = ready;
         let rate = match mode {
-            CellMode::Slc => self.c.controller.slc_write_bytes_per_s,
+            CellMode::Slc | CellMode::Mlc => self.c.controller.slc_write_bytes_per_s,
             CellMode::Native => self.c.controller.native_write_bytes_per_s,
         };
         if let Some(rate) = rate {
@@ -582,19 +583,29 @@ impl Reference {
         (self.c.nand.planes * self.c.nand.page_bytes) as usize / PAGE as usize
     }
 
-    fn unit_pages(&self, mode: CellMode) -> usize {
+    fn bits(&self, mode: CellMode) -> usize {
         match mode {
-            CellMode::Slc => self.multi_plane_pages(),
-            CellMode::Native => self.multi_plane_pages() * self.c.nand.bits_per_cell as usize,
+            CellMode::Slc => 1,
+            CellMode::Mlc => 2,
+            CellMode::Native => self.c.nand.bits_per_cell as usize,
         }
+    }
+
+    /// How cells of the dynamic cache are used.
+    fn dynamic(&self) -> CellMode {
+        match self.c.cache.dynamic_mlc {
+            true => CellMode::Mlc,
+            false => CellMode::Slc,
+        }
+    }
+
+    fn unit_pages(&self, mode: CellMode) -> usize {
+        self.multi_plane_pages() * self.bits(mode)
     }
 
     fn block_pages(&self, mode: CellMode) -> usize {
         let native = self.multi_plane_pages() * self.dies.len() * self.c.nand.pages_per_block as usize;
-        match mode {
-            CellMode::Native => native,
-            CellMode::Slc => native / self.c.nand.bits_per_cell as usize,
-        }
+        native * self.bits(mode) / self.bits(CellMode::Native)
     }
 
     fn die_of(&self, block: usize, page: usize) -> usize {
@@ -608,14 +619,14 @@ impl Reference {
             return page / self.unit_pages(self.blocks[block].mode);
         }
         match page < lower {
-            true => page / self.unit_pages(CellMode::Slc),
+            true => page / self.unit_pages(self.dynamic()),
             false => (page - lower) / self.upper_pages(),
         }
     }
 
-    /// Pages that a program adds to cells that hold a bit.
+    /// Pages that a program adds to cells of the cache.
     fn upper_pages(&self) -> usize {
-        self.multi_plane_pages() * (self.c.nand.bits_per_cell as usize - 1)
+        self.multi_plane_pages() * (self.bits(CellMode::Native) - self.bits(self.dynamic()))
     }
 
     // ---- counting
@@ -630,7 +641,7 @@ impl Reference {
     }
 
     fn is_cache(&self, block: usize) -> bool {
-        self.main == CellMode::Native && self.blocks[block].mode == CellMode::Slc
+        self.main == CellMode::Native && self.blocks[block].mode != CellMode::Native
     }
 
     fn slc_valid(&self) -> u64 {
@@ -662,7 +673,7 @@ impl Reference {
 
     /// Open a full superblock of the cache for the bits that its cells do not hold yet.
     fn switch(&mut self, index: usize) -> WritePointer {
-        let lower = self.block_pages(CellMode::Slc);
+        let lower = self.block_pages(self.dynamic());
         self.kept.retain(|&kept| kept != index);
         self.openings += 1;
         let block = &mut self.blocks[index];
@@ -717,7 +728,7 @@ impl Reference {
             self.exhausted = false;
         }
         if self.draining {
-            let batch = self.c.cache.fold_batch_bytes.div_ceil(self.c.nand.superblock_bytes(CellMode::Slc));
+            let batch = self.c.cache.fold_batch_bytes.div_ceil(self.c.nand.superblock_bytes(self.dynamic()));
             let most = self.blocks.iter().filter(|b| b.set_aside).count() + self.dynamic_limit();
             let used = (0..self.blocks.len())
                 .filter(|&i| self.blocks[i].state != State::Free && self.is_cache(i))
@@ -749,23 +760,30 @@ impl Reference {
         } else {
             cache.dynamic_bytes - (cache.dynamic_bytes - least) / (to - from) * (fill - from)
         };
-        (bytes / self.c.nand.superblock_bytes(CellMode::Slc)) as usize
+        (bytes / self.c.nand.superblock_bytes(self.dynamic())) as usize
     }
 
     fn room(&self) -> bool {
         let borrowed = (0..self.blocks.len())
             .filter(|&i| self.blocks[i].state != State::Free && !self.blocks[i].set_aside)
-            .filter(|&i| self.blocks[i].mode == CellMode::Slc)
+            .filter(|&i| self.blocks[i].mode != CellMode::Native)
             .count();
         let dynamic = borrowed < self.dynamic_limit() && self.free.len() > self.reserve();
         !self.free_set_aside.is_empty() || dynamic
     }
 
     fn fold_victim(&self) -> Option<usize> {
-        let closed = (0..self.blocks.len())
+        let closed: Vec<usize> = (0..self.blocks.len())
             .filter(|&i| self.blocks[i].state == State::Closed && self.is_cache(i))
             .collect();
-        self.first_to_fold(closed)
+        let dynamic: Vec<usize> = closed.iter().copied().filter(|&i| !self.blocks[i].set_aside).collect();
+        let used = (0..self.blocks.len())
+            .filter(|&i| self.blocks[i].state != State::Free && !self.blocks[i].set_aside && self.is_cache(i))
+            .count();
+        match used > self.dynamic_limit() && !dynamic.is_empty() {
+            true => self.first_to_fold(dynamic),
+            false => self.first_to_fold(closed),
+        }
     }
 
     fn first_to_fold(&self, closed: Vec<usize>) -> Option<usize> {
@@ -864,7 +882,9 @@ impl Reference {
         self.runs[at] = (range.end, run);
         let age = self.l2p[range.start as usize].map(|(block, _)| self.host_pages - self.blocks[block].born);
         let (used, size) = self.cache_used();
-        let lasts = (size * self.block_pages(CellMode::Slc)) as u64;
+        let set_aside = self.blocks.iter().filter(|b| b.set_aside).count();
+        let lasts = (set_aside * self.block_pages(CellMode::Slc)
+            + (size - set_aside) * self.block_pages(self.dynamic())) as u64;
         let past_cache = match self.c.cache.when_full {
             WhenFull::Bypass => {
                 let large = pages * PAGE >= 512 << 10 || run * PAGE >= 4 << 20;
@@ -897,7 +917,7 @@ impl Reference {
             }
             let room = self.room();
             if room && !self.exhausted {
-                break CellMode::Slc;
+                break self.dynamic();
             }
             if !room && self.c.cache.reuse != Reuse::AsFreed {
                 self.exhausted = true;
@@ -919,7 +939,9 @@ impl Reference {
                 break CellMode::Native;
             }
         };
-        let set_aside = mode == CellMode::Slc && !self.free_set_aside.is_empty();
+        let caches = self.main == CellMode::Native && mode != CellMode::Native;
+        let set_aside = caches && !self.free_set_aside.is_empty();
+        let mode = if set_aside { CellMode::Slc } else { mode };
         while !set_aside && self.free.len() <= 2 {
             self.reclaim(at).expect("space can be reclaimed");
         }
@@ -1229,7 +1251,7 @@ impl Reference {
             let mut time = self.timing(pointer.mode).program.0;
             if self.blocks[pointer.block].lower > 0 {
                 // What is there is read first.
-                time += self.timing(CellMode::Slc).read.0;
+                time += self.timing(self.dynamic()).read.0;
             }
             let (_, operation) = self.program_pages(pointer.ready, die, pointer.mode, unit_pages, time, 1000);
             let opened = self.blocks[pointer.block].opened;

@@ -61,6 +61,10 @@ pub enum CheckFault {
     NoBridge { key: &'static str },
     #[error("{table} is not entered later than the state before it")]
     PowerStateOrder { table: &'static str },
+    #[error("cache.dynamic_cells is mlc, two bits a cell, and cells hold {bits}")]
+    TwoBitsOfTwo { bits: u32 },
+    #[error("cache.dynamic_cells is mlc, and there is no table nand.mlc")]
+    NoTimesOfTwoBits,
     #[error("there is a table heat but none of power")]
     HeatWithoutPower,
     #[error("the smaller heat capacity times the smaller resistance is under a second")]
@@ -89,7 +93,7 @@ pub enum CheckFault {
     Capacity { key: &'static str, bytes: u64, superblocks: u64, superblock_bytes: u64, max_bytes: u64 },
     #[error("cache.static is {}, set aside beside the capacity", gb(*bytes))]
     StaticCache { bytes: u64, max_bytes: u64 },
-    #[error("cache.dynamic is {} but the drive can hold {} as pSLC", gb(*bytes), gb(*max_bytes))]
+    #[error("cache.dynamic is {} but the drive can hold {} as cache", gb(*bytes), gb(*max_bytes))]
     DynamicCache { bytes: u64, max_bytes: u64, bits: u32 },
 }
 
@@ -98,6 +102,8 @@ codes!(CheckFault {
     Page => "profile-bad-page",
     PagesPerBlock => "profile-bad-pages-per-block",
     CacheOfOneBit => "profile-cache-of-one-bit",
+    TwoBitsOfTwo => "profile-two-bits-of-two",
+    NoTimesOfTwoBits => "profile-no-times-of-two-bits",
     NoBus => "profile-no-bus",
     MapUnitBeyondPlanes => "profile-map-unit-beyond-planes",
     MapUnitBeyondPage => "profile-map-unit-beyond-page",
@@ -142,6 +148,8 @@ impl CheckFault {
                 "a multiple of nand.bits_per_cell: every word line holds one page a bit".into()
             }
             Self::CacheOfOneBit => "cache.mode = \"pure-xlc\", or 2 to 5 bits".into(),
+            Self::TwoBitsOfTwo { .. } => "\"slc\", or nand.bits_per_cell of 3 to 5".into(),
+            Self::NoTimesOfTwoBits => "nand.mlc.read, .program, .erase: 45us, 600us, 5ms, for one".into(),
             Self::NoBus => "\"1200MT/s\", for one".into(),
             Self::MapUnitBeyondPlanes { planes_bytes, .. } => map_planes(*planes_bytes),
             Self::MapUnitBeyondPage { page_bytes, .. } => map_page(*page_bytes),
