@@ -11,7 +11,7 @@ DEPS := $(VENV)/.dependencies
 BUILT := $(VENV)/.built
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: help quick wheel windows audit docs fuzz soak attempts blkid-images demo test test-long test-all check bench bench-fio bench-fio-public bench-serve bench-traces bench-inputs bench-logs bench-analysis bench-charts bench-fit bench-instructions bench-memory bench-mqsim bench-intervals bench-long bench-study bench-web web identify refits accuracy calibration scaled policies questions suites formats fio-page fio-census fio-tests picture build clean tools test-tools man
+.PHONY: help quick wheel windows audit docs fuzz soak attempts blkid-images demo test test-long test-all check bench bench-fio bench-fio-public bench-serve bench-traces bench-inputs bench-logs bench-analysis bench-charts bench-fit bench-instructions bench-memory bench-mqsim bench-intervals bench-long bench-study bench-web web identify refits accuracy calibration ssd-iq scaled policies questions suites formats fio-page fio-census fio-tests picture build clean tools test-tools man
 SECONDS ?= 60
 # Tests start hundreds of Pythons, each of which would compile all modules anew where the environment forbids to keep them.
 export PYTHONDONTWRITEBYTECODE :=
@@ -52,6 +52,7 @@ help:
 	@echo "make identify  which suite tells which value of a twin, into docs/twin.md"
 	@echo "make accuracy  published figures beside simulated ones, as ACCURACY.md"
 	@echo "make calibration  constants of parts from published figures, into docs/accuracy/calibration.csv and the parts"
+	@echo "make ssd-iq   write amplification of skewed writes beside that of server drives, into docs/accuracy/ssd_iq.md"
 	@echo "make scaled   what a scaled drive answers beside the whole one, into docs/model.md"
 	@echo "make bench-study  what a point of a study costs, into docs/scale.md"
 	@echo "make policies every policy of the cache under six kinds of work, into docs/policies.md"
@@ -221,6 +222,9 @@ refits: build
 
 accuracy: build
 	$(BIN)/python docs/accuracy/make.py
+
+ssd-iq: build
+	$(BIN)/python docs/accuracy/ssd_iq.py
 
 calibration: build
 	$(BIN)/python docs/accuracy/calibrate.py

@@ -244,18 +244,32 @@ def random_full(drive: str) -> float:
     return float(random_writes(drive, before, 2)[0][-40:].mean())
 
 
-def amplification(drive: str, span: str, hot: str) -> float:
-    """Bytes programmed for each of the host's over the last volume of two of random 4 KiB writes, on a drive whose data
-    were written in order and then mixed by one volume of uniform writes to all of it."""
+def last_volume(drive: str, span: str, hot: str) -> tuple[float, float, float]:
+    """Bytes of the host's, bytes programmed, and seconds of the last volume of two of random 4 KiB writes, on a drive
+    whose data were written in order and then mixed by one volume of uniform writes to all of it."""
     text = "[global]\nioengine=io_uring\niodepth=32\ndirect=1\n"
     text += f"[fill]\nrw=write\nbs=1m\nsize={span}\n"
     text += f"[mix]\nstonewall\nrw=randwrite\nbs=4k\nnorandommap\nsize={span}\n"
     text += f"[hot]\nstonewall\nrw=randwrite\nbs=4k\nnorandommap\nio_size={{}}\n{hot}\n"
     volume = int(find_target(f"sim:{drive}").capacity_bytes * float(span.rstrip("%")) / 100)
     counted = job(drive, text.format(2 * volume)).bytes
-    host, cells = (counted[f"{name}_bytes_total"].astype(np.float64) for name in ("host_write", "native_programmed"))
+    names = ("host_write_bytes_total", "native_programmed_bytes_total", "end_ns")
+    host, cells, ends = (counted[name].astype(np.float64) for name in names)
     begin = int(np.searchsorted(host, host[-1] - volume))
-    return float((cells[-1] - cells[begin]) / (host[-1] - host[begin]))
+    return float(host[-1] - host[begin]), float(cells[-1] - cells[begin]), float(ends[-1] - ends[begin]) / 1e9
+
+
+def amplification(drive: str, span: str, hot: str) -> float:
+    """Bytes programmed for each of the host's."""
+    host, cells, _ = last_volume(drive, span, hot)
+    return cells / host
+
+
+@measure("B/s")
+def collecting(drive: str, span: str) -> float:
+    """Speed of uniform random writes to so much of the drive."""
+    host, _, seconds = last_volume(drive, span, f"size={span}\n")
+    return host / seconds
 
 
 @measure("")

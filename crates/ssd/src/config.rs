@@ -279,6 +279,8 @@ pub struct PageCache {
 pub struct Ftl {
     /// Which closed superblock garbage collection takes.
     pub gc: VictimRule,
+    /// Array time of a program of garbage collection over that of a direct one, in permille (1000: equal).
+    pub gc_overhead_permille: u32,
     /// Free superblocks below which host writes are throttled to reclaim space.
     pub reserve_superblocks: u32,
 }

@@ -232,6 +232,37 @@ fn greedy_collection_of_uniform_random_writes_amplifies_by_2_36_at_30_percent_sp
 }
 
 #[test]
+fn collection_costs_the_host_what_it_moves() {
+    for overhead in [1000, 1400, 2500] {
+        let mut c = small();
+        c.cache.mode = CacheMode::PureXlc;
+        c.nand.pages_per_block = 9;
+        c.nand.blocks_per_plane = 1200;
+        c.ftl.gc_overhead_permille = overhead;
+        let usable = c.nand.superblocks() as u64 - c.ftl.reserve_superblocks as u64 - 2;
+        let user = usable * c.nand.superblock_pages(CellMode::Native) * 10 / 13;
+        c.capacity_bytes = user * 4096;
+        let mut load = Load::new(&c);
+        load.fill(0, c.capacity_bytes, MB);
+        let mut random = Random(3);
+        load.scatter(c.capacity_bytes, 4 * user, &mut random);
+        let (moved, begun) = (load.value("gc_bytes_total"), load.now);
+        load.scatter(c.capacity_bytes, 2 * user, &mut random);
+        let host = 2.0 * c.capacity_bytes as f64;
+        let collected = (load.value("gc_bytes_total") - moved) as f64 / host;
+        // Of each multi-plane page of a victim, so much is valid; it is read as a whole.
+        let valid = collected / (1.0 + collected);
+        let read = c.nand.native.read.as_secs_f64()
+            / (c.nand.multi_plane_pages() as f64 * 4096.0 * valid * c.nand.dies as f64);
+        let program = overhead as f64 / 1000.0 / native_speed(&c);
+        let erase = erase_cost(&c, CellMode::Native, CellMode::Native);
+        let law = 1.0 / native_speed(&c) + collected * (program + read) + (1.0 + collected) * erase;
+        let speed = host / (load.now - begun).as_secs_f64();
+        assert_near("1/R = 1/Rx + (WAF-1) k/Rx", speed, 1.0 / law, 0.05);
+    }
+}
+
+#[test]
 fn every_byte_programmed_is_accounted_for() {
     let c = small();
     let mut load = Load::new(&c);

@@ -104,7 +104,7 @@ LAWS = {
     1: ("S + Raw - nS - reserve", "Rx / (1 + k/(n-1))"),
     2: ("S + Raw - nS/2 - reserve", "Rx / (1 + 2k/(n-2))"),
 }
-"""Where the space ends and how fast folding goes, by the bits of a cell of the dynamic cache."""
+"""Laws of where the space ends and how fast folding goes, by the bits of a cell of the dynamic cache."""
 
 
 def _limits(facts: Facts, capacity_bytes: int) -> list[str]:

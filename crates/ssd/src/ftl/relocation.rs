@@ -129,6 +129,7 @@ pub struct Relocation {
     oldest: usize,
     depth: usize,
     fold_permille: u32,
+    gc_permille: u32,
     not_before: Nanos,
 }
 
@@ -146,6 +147,7 @@ impl Relocation {
             oldest: 0,
             depth: config.nand.dies as usize,
             fold_permille: config.cache.fold_overhead_permille,
+            gc_permille: config.ftl.gc_overhead_permille,
             not_before: Nanos::ZERO,
         }
     }
@@ -157,13 +159,14 @@ impl Relocation {
         blocks: &Superblocks,
         nand: &Nand,
     ) -> Consistency {
-        ensure((self.depth, self.fold_permille) == (described.depth, described.fold_permille), "relocation")?;
+        let sizes = |of: &Relocation| (of.depth, of.fold_permille, of.gc_permille);
+        ensure(sizes(self) == sizes(described), "relocation")?;
         if let Some(pointer) = &self.pointer {
             pointer.check(geometry, blocks, Writer::Relocation)?;
         }
         let dispatched = self.pointer.map_or(0, |pointer| pointer.dispatched as usize);
         let possible = |unit: &Pending| {
-            unit.die < nand.dies() && (unit.permille == 1000 || unit.permille == self.fold_permille)
+            unit.die < nand.dies() && [self.gc_permille, self.fold_permille].contains(&unit.permille)
         };
         ensure(
             self.waiting.len() <= self.depth.min(dispatched) && self.waiting.iter().all(possible),
@@ -313,7 +316,7 @@ impl Ftl {
         self.superblocks.get_mut(pointer.superblock).valid += moved;
         self.pages.relocated(folds, moved);
         if pointer.unit_room == 0 {
-            let permille = if folds { self.relocation.fold_permille } else { 1000 };
+            let permille = if folds { self.relocation.fold_permille } else { self.relocation.gc_permille };
             let (die, ready) = pointer.dispatch(self.geometry.dies);
             self.relocation.waiting.push_back(Pending { ready, permille, die, cause });
         }

@@ -163,9 +163,12 @@ fn policy(c: &Config, reader: &Reader) -> Result<(), PlacedFault> {
         let permille = cache.host_share_permille;
         return fail("cache.host_share", CheckFault::HostShare { permille });
     }
-    if !(100..=100_000).contains(&cache.fold_overhead_permille) {
-        let permille = cache.fold_overhead_permille;
-        return fail("cache.fold_overhead", CheckFault::FoldOverhead { permille });
+    let overheads = [
+        ("cache.fold_overhead", cache.fold_overhead_permille),
+        ("ftl.gc_overhead", c.ftl.gc_overhead_permille),
+    ];
+    if let Some((key, permille)) = overheads.into_iter().find(|(_, of)| !(100..=100_000).contains(of)) {
+        return fail(key, CheckFault::Overhead { key, permille });
     }
     let (from_permille, to_permille) = (cache.shrink_from_permille, cache.shrink_to_permille);
     if from_permille > to_permille || to_permille > 1000 {

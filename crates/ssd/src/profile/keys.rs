@@ -136,6 +136,7 @@ fn visit(v: &mut Visit, draft: &mut Draft) {
     nand(v, &mut c.nand);
     controller(v, &mut c.controller);
     v.word("ftl.gc", &mut c.ftl.gc, Some(VictimRule::Greedy));
+    overhead(v, "ftl.gc_overhead", &mut c.ftl.gc_overhead_permille);
     v.key("ftl.map_unit", &mut c.nand.map_unit, read_map_unit, |unit| {
         Some(quoted(&units::BYTES.write(unit.size())))
     });
@@ -244,8 +245,7 @@ fn cache(v: &mut Visit, c: &mut Cache) {
     v.quantity("cache.shrink_from", &mut c.shrink_from_permille, units::SHARE, Some(shrinks_from));
     v.quantity("cache.shrink_to", &mut c.shrink_to_permille, units::SHARE, Some(1000));
     v.quantity("cache.host_share", &mut c.host_share_permille, units::SHARE, Some(500));
-    let write = |permille: &u32| Some(units::write_decimal(*permille as u64, 1000));
-    v.key("cache.fold_overhead", &mut c.fold_overhead_permille, read_fold_overhead, write);
+    overhead(v, "cache.fold_overhead", &mut c.fold_overhead_permille);
     v.quantity("cache.fold_below", &mut c.fold_below_bytes, units::BYTES, Some(0));
     v.quantity("cache.fold_batch", &mut c.fold_batch_bytes, units::BYTES, Some(0));
     v.word("cache.reuse", &mut c.reuse, Some(reuse));
@@ -313,13 +313,16 @@ fn read_map_unit(reader: &Reader) -> Result<MapUnit, PlacedFault> {
     MapUnit::try_from(bytes).map_err(|_| reader.at(key, ReadFault::MapUnit { bytes }))
 }
 
-fn read_fold_overhead(reader: &Reader) -> Result<u32, PlacedFault> {
-    let key = "cache.fold_overhead";
-    let Some(value) = reader.value(key) else { return Ok(1000) };
-    match units::ratio(&value.text) {
-        Some(permille) => Ok(permille.min(u32::MAX as u64) as u32),
-        None => Err(reader.at(key, ReadFault::Ratio { text: value.text.clone() })),
-    }
+/// Time of what is moved over that of what the host writes; 1 where it is left out.
+fn overhead(v: &mut Visit, key: &'static str, permille: &mut u32) {
+    let read = |reader: &Reader| {
+        let Some(value) = reader.value(key) else { return Ok(1000) };
+        match units::ratio(&value.text) {
+            Some(permille) => Ok(permille.min(u32::MAX as u64) as u32),
+            None => Err(reader.at(key, ReadFault::Ratio { key, text: value.text.clone() })),
+        }
+    };
+    v.key(key, permille, read, |permille| Some(units::write_decimal(*permille as u64, 1000)));
 }
 
 fn read_behind(reader: &Reader) -> Result<Option<Link>, PlacedFault> {

@@ -188,6 +188,7 @@ pub const DRAWN: &[(&str, Draw)] = &[
     ("nand.mlc.read", |n, d| two_bits(d).then(|| among(n, &["35us", "44us"]))),
     ("nand.mlc.program", |n, d| two_bits(d).then(|| among(n, &["600us", "390us"]))),
     ("nand.mlc.erase", |n, d| two_bits(d).then(|| among(n, &["2500us", "1100us"]))),
+    ("ftl.gc_overhead", |n, _| one_of(n, &["", "1.4", "0.8", "2.25"])),
 ];
 
 /// The drive that these numbers draw, one for each key of [`DRAWN`]; an error where the

@@ -1470,7 +1470,10 @@ impl Reference {
         pointer.ready = pointer.ready.max(self.fetch(at, &victim, in_page));
         let folds = self.is_cache(victim.block);
         if unit_full {
-            let permille = if folds { self.c.cache.fold_overhead_permille as u64 } else { 1000 };
+            let permille = match folds {
+                true => self.c.cache.fold_overhead_permille as u64,
+                false => self.c.ftl.gc_overhead_permille as u64,
+            };
             self.waiting.push((pointer.ready, pointer.units % self.dies.len(), permille));
             pointer.units += 1;
             pointer.ready = 0;

@@ -40,8 +40,8 @@ pub enum CheckFault {
 
     #[error("cache.host_share is {}%", write_decimal(*permille as u64, 10))]
     HostShare { permille: u32 },
-    #[error("cache.fold_overhead is {}", write_decimal(*permille as u64, 1000))]
-    FoldOverhead { permille: u32 },
+    #[error("{key} is {}", write_decimal(*permille as u64, 1000))]
+    Overhead { key: &'static str, permille: u32 },
     #[error(
         "the cache shrinks from {}% to {}% full",
         write_decimal(*from_permille as u64, 10),
@@ -114,7 +114,7 @@ codes!(CheckFault {
     Flush => "profile-bad-flush",
     MapBelowPage => "profile-map-below-page",
     HostShare => "profile-bad-host-share",
-    FoldOverhead => "profile-bad-fold-overhead",
+    Overhead => "profile-bad-overhead",
     Shrink => "profile-bad-shrink",
     ReuseUnderWait => "profile-reuse-under-wait",
     DeadUnderWait => "profile-dead-under-wait",
@@ -169,7 +169,7 @@ impl CheckFault {
             }
             Self::Throttle { .. } => "at = \"90C\", until = \"85C\", speed = \"50%\", for one".into(),
             Self::HostShare { .. } => "1% to 99%".into(),
-            Self::FoldOverhead { .. } => "0.1 (copied on the die) to 100; 1.0 is a direct write".into(),
+            Self::Overhead { .. } => "0.1 (copied on the die) to 100; 1.0 is a direct write".into(),
             Self::Shrink { .. } => "shrink_from at most shrink_to, and that at most 100%".into(),
             Self::ReuseUnderWait { when_full } => {
                 format!("cache.reuse = \"as-freed\": with \"{when_full}\" nothing else ends the wait").into()

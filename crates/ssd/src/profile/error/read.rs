@@ -36,8 +36,8 @@ pub enum ReadFault {
     BareNumber { key: &'static str, text: String },
     #[error("{key}: \"{text}\" {wrong}")]
     Quantity { key: &'static str, text: String, wrong: QuantityError, example: &'static str },
-    #[error("{text} is not a ratio such as 1.5 (at most three decimals)")]
-    Ratio { text: String },
+    #[error("{key}: {text} is not a ratio such as 1.5 (at most three decimals)")]
+    Ratio { key: &'static str, text: String },
     #[error("{key} is {text}")]
     Count { key: &'static str, text: String, min: u32, max: u32 },
     #[error("{key} is \"{text}\", which is unknown")]
