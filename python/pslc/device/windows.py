@@ -29,7 +29,7 @@ def storage(path: Path) -> Facts:
 
 
 def whole_drive(name: str) -> Facts:
-    """The same of a drive as a whole, by a name such as `\\\\.\\PhysicalDrive1`."""
+    """Facts of a whole drive as of the one below a file, by a name such as `\\\\.\\PhysicalDrive1`."""
     number = windows_drive_number(name)
     return {
         "file_system": None,

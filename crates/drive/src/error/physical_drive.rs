@@ -63,7 +63,9 @@ impl PhysicalDriveError {
             Self::Unknown { .. } | Self::OfSystem { .. } | Self::Removable { .. } => ON_A_FILE.into(),
             Self::NotWhole { .. } => format!("give the drive as a whole: {LIST}; nothing was written").into(),
             Self::NotElevated { .. } => {
-                "run it in an elevated console (Run as administrator); nothing was written".into()
+                "run it in an elevated console (Run as administrator); in one, another program has locked the drive; \
+                 nothing was written"
+                    .into()
             }
             Self::Offline { number, .. } => {
                 format!("in PowerShell: Set-Disk -Number {number} -IsOffline $false; nothing was written").into()

@@ -173,3 +173,102 @@ fn wipe(file: &File, bytes: u64) -> io::Result<()> {
     sys::flush(file.as_handle(), false)?;
     storage::ask(file, IOCTL_DISK_UPDATE_PROPERTIES, &[]).map(drop)
 }
+
+#[cfg(test)]
+mod tests {
+    use pslc_load::job::{self, Ground};
+    use pslc_load::run;
+    use windows_sys::Win32::Storage::FileSystem::FILE_FLAG_DELETE_ON_CLOSE;
+
+    use super::*;
+
+    const BYTES: u64 = 80 << 20;
+    const PAGE: usize = 4096;
+
+    /// A file in the place of a drive, of zeros. Nothing here is done to a drive.
+    fn in_place_of_a_drive(name: &str) -> File {
+        let path = std::env::temp_dir().join(format!("pslc-{name}-{}", std::process::id()));
+        let flags = FILE_FLAG_OVERLAPPED | FILE_FLAG_NO_BUFFERING | FILE_FLAG_DELETE_ON_CLOSE;
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create_new(true).share_mode(SHARE_ALL).custom_flags(flags);
+        let file = options.open(path).expect("it is new");
+        file.set_len(BYTES).expect("there is room");
+        file
+    }
+
+    fn write(file: &File, offset: u64, byte: u8, length: usize) {
+        let mut memory = Arena::new(1, length).expect("there is memory");
+        memory.buffer(0).fill(byte);
+        assert_eq!(sys::pwrite(file.as_handle(), memory.buffer(0), offset).expect("it is open"), length);
+    }
+
+    #[test]
+    fn data_are_found_at_both_ends_and_at_64_mib() {
+        let file = in_place_of_a_drive("data");
+        assert_eq!(data_on(&file, BYTES).unwrap(), [""; 0]);
+        write(&file, 2 << 20, 1, PAGE);
+        assert_eq!(data_on(&file, BYTES).unwrap(), [""; 0], "it lies elsewhere");
+        write(&file, 0, 0xFF, 1 << 20);
+        assert_eq!(data_on(&file, BYTES).unwrap(), [""; 0], "a drive may answer with ones");
+        write(&file, (64 << 20) + (64 << 10), b'_', PAGE);
+        assert_eq!(data_on(&file, BYTES).unwrap(), ["around 64 MiB"]);
+        write(&file, BYTES - PAGE as u64, 1, PAGE);
+        write(&file, 4096, 0, PAGE);
+        assert_eq!(data_on(&file, BYTES).unwrap(), ["in its first MiB", "around 64 MiB", "in its last MiB"]);
+        assert!(data_on(&file, BYTES + (1 << 20)).is_err(), "the drive is shorter than is said");
+    }
+
+    #[test]
+    fn wiping_zeroes_both_ends_and_nothing_between() {
+        let file = in_place_of_a_drive("wiped");
+        for offset in [0, 1 << 20, 64 << 20, BYTES - (2 << 20), BYTES - (1 << 20)] {
+            write(&file, offset, 7, 1 << 20);
+        }
+        // Of a file there are no partitions to read again.
+        assert!(wipe(&file, BYTES).is_err());
+        assert_eq!(data_on(&file, BYTES).unwrap(), ["around 64 MiB"]);
+        let mut memory = Arena::new(1, 1 << 20).unwrap();
+        for offset in [1 << 20, BYTES - (2 << 20)] {
+            sys::pread(file.as_handle(), memory.buffer(0), offset).unwrap();
+            assert!(memory.buffer(0).iter().all(|byte| *byte == 7), "{offset}");
+        }
+    }
+
+    #[test]
+    fn errors_of_the_system_become_refusals_of_their_own() {
+        let path = Path::new(r"\\.\PhysicalDrive1");
+        for (number, code) in [
+            (ERROR_ACCESS_DENIED, "device-not-elevated"),
+            (ERROR_SHARING_VIOLATION, "device-held"),
+            (2, "device-not-found"),
+            (21, "device-not-opened"),
+        ] {
+            let error = refusal(path, io::Error::from_raw_os_error(number as i32));
+            assert_eq!(error.code(), code);
+            assert!(error.hint().ends_with("nothing was written") || number == 2, "{}", error.hint());
+        }
+    }
+
+    #[test]
+    fn jobs_on_a_drive_are_made_in_whole_blocks_and_trims_are_the_drive_s() {
+        let file = in_place_of_a_drive("jobs");
+        let direct = sys::reopen(&file, true, false).unwrap();
+        let mut target = RealTarget::new(Some(direct), file, Trim::Discard, BYTES, 4096, Written::unknown());
+        let jobs = |text: &str| job::parse("t", text, &[], Ground::Real, BYTES, &|_| None).unwrap();
+        let error = target.check(&jobs("[w]\nrw=write\nbs=512\ndirect=0\n")).unwrap_err();
+        assert_eq!(error.to_string(), "job w: bs=512, but the blocks are of 4096");
+        for text in [
+            "[w]\nrw=randwrite\nbs=4k\nnumber_ios=64\nioengine=windowsaio\niodepth=8\nfsync=8\n",
+            "[s]\nrw=write\nbs=64k\nnumber_ios=16\nsync=1\ndirect=1\n",
+            "[r]\nrw=randread\nbs=4k\nnumber_ios=64\ndirect=0\n",
+        ] {
+            let list = jobs(text);
+            target.check(&list).unwrap();
+            let recording = run(&mut target, &list, 1, &mut |_: &_| true);
+            assert!(recording.error.is_none(), "{text}: {:?}", recording.error);
+        }
+        let recording = run(&mut target, &jobs("[t]\nrw=trim\nbs=1m\n"), 1, &mut |_: &_| true);
+        let error = recording.error.expect("a file takes no trims of a drive").to_string();
+        assert!(error.contains("the drive takes no trims"), "{error}");
+    }
+}

@@ -67,7 +67,7 @@ pub fn judge(
 /// That it is the drive whose serial number was given, and that nobody uses it.
 pub fn confirm(facts: &Facts, path: &Path, given: &str) -> Result<Approved, OpenError> {
     let path_buf = || path.to_path_buf();
-    let bytes = known(facts.bytes, path, "its size")?;
+    let bytes = require(facts.bytes, path, "its size")?;
     if bytes == 0 {
         return Err(DeviceError::NoMedium { path: path_buf() }.into());
     }
@@ -81,28 +81,28 @@ pub fn confirm(facts: &Facts, path: &Path, given: &str) -> Result<Approved, Open
     };
     let number = unused(facts, path)?;
     let is_possible = |block: &u32| block.is_power_of_two() && *block as u64 <= SAMPLE_BYTES;
-    let block = known(facts.block.filter(is_possible), path, "the size of its blocks")?;
+    let block = require(facts.block.filter(is_possible), path, "the size of its blocks")?;
     Ok(Approved { number, serial, bytes: bytes / block as u64 * block as u64, block })
 }
 
 /// That nobody uses it: its number.
 pub fn unused(facts: &Facts, path: &Path) -> Result<u32, OpenError> {
-    let number = known(facts.number, path, "its number")?;
+    let number = require(facts.number, path, "its number")?;
     let path_buf = path.to_path_buf();
-    if known(facts.of_system.as_ref(), path, "on which drive Windows lies")?.contains(&number) {
+    if require(facts.of_system.as_ref(), path, "on which drive Windows lies")?.contains(&number) {
         return Err(PhysicalDriveError::OfSystem { path: path_buf }.into());
     }
-    let attributes = known(facts.attributes, path, "whether it is offline or read-only")?;
+    let attributes = require(facts.attributes, path, "whether it is offline or read-only")?;
     if attributes.offline {
         return Err(PhysicalDriveError::Offline { path: path_buf, number }.into());
     }
     if attributes.read_only {
         return Err(PhysicalDriveError::ReadOnly { path: path_buf, number }.into());
     }
-    if known(facts.removable, path, "whether its medium can be taken out")? {
+    if require(facts.removable, path, "whether its medium can be taken out")? {
         return Err(PhysicalDriveError::Removable { path: path_buf }.into());
     }
-    let layout = known(facts.layout.as_ref(), path, "which partitions it has")?;
+    let layout = require(facts.layout.as_ref(), path, "which partitions it has")?;
     let has = |kind: &PartitionKind| layout.partitions.iter().any(|partition| partition.kind == *kind);
     if has(&PartitionKind::Pool) {
         return Err(PhysicalDriveError::InPool { path: path_buf }.into());
@@ -120,14 +120,14 @@ pub fn unused(facts: &Facts, path: &Path) -> Result<u32, OpenError> {
 
 /// That no volume lies on it, mounted or not.
 fn check_volumes(facts: &Facts, number: u32, path: &Path) -> Result<(), OpenError> {
-    let volumes = known(facts.volumes.as_ref(), path, "which volumes there are")?;
+    let volumes = require(facts.volumes.as_ref(), path, "which volumes there are")?;
     let lies_here = |volume: &&VolumeDrives| volume.drives.iter().flatten().any(|drive| *drive == number);
     let here: Vec<String> = volumes.iter().filter(lies_here).map(|volume| volume.name.clone()).collect();
     if !here.is_empty() {
         return Err(PhysicalDriveError::HasVolumes { path: path.to_path_buf(), volumes: here }.into());
     }
     match volumes.iter().find(|volume| volume.drives.is_none()) {
-        Some(volume) => known(None, path, &format!("on which drive the volume {} lies", volume.name)),
+        Some(volume) => require(None, path, &format!("on which drive the volume {} lies", volume.name)),
         None => Ok(()),
     }
 }
@@ -172,7 +172,7 @@ pub fn is_blank(bytes: &[u8]) -> bool {
     [0x00, 0xFF].iter().any(|blank| bytes.iter().all(|byte| byte == blank))
 }
 
-fn known<T>(fact: Option<T>, path: &Path, what: &str) -> Result<T, OpenError> {
+fn require<T>(fact: Option<T>, path: &Path, what: &str) -> Result<T, OpenError> {
     let unknown = || PhysicalDriveError::Unknown { path: path.to_path_buf(), what: what.to_string() };
     fact.ok_or_else(|| unknown().into())
 }
