@@ -11,6 +11,7 @@ import os
 import random
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -107,7 +108,7 @@ def size(target=DRIVE):
 @pytest.fixture
 def empty():
     """The drive that may be lost, without anything on it."""
-    from pslc._native import windows_drive
+    from pslc._native import inspect_device, windows_drive
 
     number = int(DRIVE.rpartition("PhysicalDrive")[2])
     told = windows_drive(number)
@@ -119,6 +120,10 @@ def empty():
     for offset in (0, 63 * MIB, size() - 2 * MIB):
         write(offset, bytes(2 * MIB))
     powershell("Update-Disk -Number $number")
+    # Volumes go a moment later.
+    began = time.monotonic()
+    while inspect_device(DRIVE)["users"] and time.monotonic() < began + 10:
+        time.sleep(0.2)
 
 
 def fingerprint(target):

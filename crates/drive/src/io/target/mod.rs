@@ -47,7 +47,7 @@ pub struct RealTarget {
     buffered: File,
     /// Those of the workers that go through the page cache.
     opened: Vec<File>,
-    #[cfg_attr(target_os = "macos", expect(dead_code, reason = "files only"))]
+    #[cfg_attr(not(any(target_os = "linux", windows)), expect(dead_code, reason = "files only"))]
     trim: Trim,
     capacity: u64,
     block: u32,
