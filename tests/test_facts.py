@@ -1,11 +1,12 @@
 """The facts of a target have the names and kinds that `pslc.schema.facts` promises."""
 
 import plistlib
+from pathlib import Path, PureWindowsPath
 
 import pytest
 
-from pslc.device import macos, probe, windows
-from pslc.device.target import find_target
+from pslc.device import macos, names, probe, windows
+from pslc.device.target import find_target, is_drive
 from pslc.formats.nvme_smart_log import health
 from pslc.recording import warnings
 from pslc.schema.facts import Facts, WindowsDrive, WindowsVolume
@@ -79,6 +80,30 @@ def test_a_volume_of_windows_that_is_on_no_single_drive_has_none(tmp_path, on_wi
     assert facts["device"] is None
     assert unlike(facts, Facts) == []
     assert any("the drive behind" in text for text in warnings.of_the_machine(facts))
+
+
+def test_of_a_whole_drive_on_windows(on_windows):
+    path = Path(r"\\.\PhysicalDrive1")
+    facts = probe.facts(path)
+    assert unlike(facts, Facts) == []
+    assert (facts["path"], facts["stack"], facts["file_system"]) == (str(path), ["PhysicalDrive1"], None)
+    assert facts["device"] is not None
+    assert facts["device"]["serial"] == DRIVE["serial"]
+    assert probe.facts(Path(r"\\.\PhysicalDrive7"))["device"] is None
+    assert not is_drive(path)
+
+
+@pytest.mark.parametrize(("name", "is_windows_device"), [
+    (r"\\.\PhysicalDrive1", True), ("//./PhysicalDrive1", True), (r"\\?\PhysicalDrive1", True), (r"\\.\D:", True),
+    (r"\\?\Volume{6f0f}", True), (r"\\?\D:\scratch.bin", False), (r"\\?\UNC\server\share\scratch.bin", False),
+    (r"D:\scratch.bin", False), (r"\\server\share\scratch.bin", False), ("PhysicalDrive1", False),
+])  # fmt: skip
+def test_a_name_of_windows_is_of_a_device_or_of_a_file(monkeypatch, name, is_windows_device):
+    path = PureWindowsPath(name)
+    assert names.windows_device(path) is None, "this is Linux"
+    monkeypatch.setattr(probe.sys, "platform", "win32")
+    device = name.replace("/", "\\") if is_windows_device else None
+    assert names.windows_device(path) == device
 
 
 def test_what_windows_does_not_tell_is_unknown(tmp_path, on_windows, monkeypatch):

@@ -103,6 +103,7 @@ def test_the_search_finds_what_reads():
 RUST_READERS = {
     "crates/drive/src/guard/loops.rs": (1, "a loop device, to ask the kernel what is behind it"),
     "crates/drive/src/io/stat.rs": (1, "the kernel's"),
+    "crates/drive/src/guard/device_windows.rs": (1, "what is measured on, by its number"),
     "crates/drive/src/storage/query.rs": (1, "volumes and drives of Windows, without a right to their data"),
     "crates/drive/src/guard/users.rs": (2, "the kernel's; a mounted device"),
     "crates/drive/src/guard/sysfs.rs": (1, "the kernel's"),

@@ -114,6 +114,9 @@ def windows_volume(path: str) -> WindowsVolume | None:
 def windows_drive(number: int) -> WindowsDrive | None:
     """A drive by its number; None where Windows does not tell, and on other systems."""
 
+def windows_drive_number(name: str) -> int | None:
+    r"""Number of a drive by a name such as `\\.\PhysicalDrive1`; None for any other name."""
+
 def windows_health(number: int) -> tuple[int | None, list[tuple[str, int]]]:
     """Degrees Celsius of a drive, None where Windows does not tell, and its NVMe health log in smartctl's names."""
 

@@ -18,6 +18,7 @@ from typing import Final
 from pslc._native import inspect_file, plan_jobs, version
 from pslc.base import failure, writer
 from pslc.base.errors import JobError, PslcError, TargetError
+from pslc.device.names import is_device
 from pslc.device.target import RealOptions
 from pslc.recording.store import Recording
 from pslc.report import fio, fio_normal, fio_terse
@@ -165,7 +166,7 @@ def place_of(text: str, jobs: Sequence[dict[str, str]], names: Sequence[str], re
     is_trace = any("read_iolog" in job for job in jobs)
     need = UNLIMITED_BYTES if is_trace else plan_jobs(text, "the jobs", [], UNLIMITED_BYTES)["end_bytes"]
     path = _path(jobs, names)
-    if path.is_block_device():
+    if is_device(path):
         hint = f"pslc run JOBFILE --on {path} --destroy-data SERIAL erases it"
         raise TargetError(f"{path} is a block device, and everything on it would be lost", hint)
     if not path.exists() and (readonly or need >= UNLIMITED_BYTES):

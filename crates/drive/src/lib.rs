@@ -9,7 +9,7 @@
 //!           uring | port | threads
 //! ```
 //!
-//! The guard stands on what Linux tells. On macOS and Windows new files are measured on, and nothing else is written.
+//! The guard stands on what Linux tells. On Windows new files and whole drives are measured on, on macOS new files.
 
 pub mod error;
 pub mod files;

@@ -189,9 +189,9 @@ fn a_stop_keeps_what_was_measured() {
 #[test]
 fn a_drive_as_a_whole_a_device_and_a_stream_are_refused_in_words() {
     for (path, words) in [
-        (r"\\.\PhysicalDrive1", "raw drives are not measured on Windows"),
-        (r"\\.\C:", "raw drives are not measured on Windows"),
-        (r"\\?\GLOBALROOT\Device\Harddisk0\Partition0", "raw drives are not measured on Windows"),
+        (r"\\.\PhysicalDrive1", "is no regular file, but a block device"),
+        (r"\\.\C:", "is no regular file, but a block device"),
+        (r"\\?\GLOBALROOT\Device\Harddisk0\Partition0", "is no regular file, but a block device"),
         ("NUL", "it names a device"),
         ("scratch:stream", "a colon names a stream"),
     ] {

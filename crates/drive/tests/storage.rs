@@ -1,7 +1,9 @@
 //! What Windows and NVMe drives tell of themselves, from bytes laid out as their headers and the specification say.
 
-use pslc_drive::storage::descriptor::{self, Extent, NvmeData, WriteCache};
-use pslc_drive::storage::nvme;
+use pslc_drive::storage::descriptor::{
+    self, Attributes, Extent, Layout, NvmeData, Partition, PartitionKind, Place, Table, WriteCache,
+};
+use pslc_drive::storage::{self, nvme};
 
 /// A structure of `length` bytes with values at their places.
 fn laid_out(length: usize, values: &[(usize, &[u8])]) -> Vec<u8> {
@@ -128,10 +130,137 @@ fn extents_are_all_there_or_none() {
         bytes[at + 16..at + 24].copy_from_slice(&(1u64 << 30).to_le_bytes());
     }
     let extent = |drive, start_bytes| Extent { drive, start_bytes, bytes: 1 << 30 };
-    assert_eq!(descriptor::extents(&bytes), [extent(1, 1 << 20), extent(2, 0)]);
-    assert_eq!(descriptor::extents(&bytes[..54]), []);
+    assert_eq!(descriptor::extents(&bytes), Some(vec![extent(1, 1 << 20), extent(2, 0)]));
+    assert_eq!(descriptor::extents(&bytes[..54]), None);
+    assert_eq!(descriptor::extents(&bytes[..3]), None);
+    assert_eq!(descriptor::extents(&[0; 8]), Some(vec![]));
     bytes[16..24].copy_from_slice(&[0xFF; 8]);
-    assert_eq!(descriptor::extents(&bytes), [], "a place below 0");
+    assert_eq!(descriptor::extents(&bytes), None, "a place below 0");
+}
+
+#[test]
+fn a_drive_s_number_length_and_attributes_are_read() {
+    let number = |kind: u32, number: u32| [kind, number, 0].map(u32::to_le_bytes).concat();
+    assert_eq!(descriptor::place(&number(7, 3)), Some(Place::Drive(3)));
+    assert_eq!(descriptor::place(&number(2, 0)), Some(Place::Disc));
+    assert_eq!(descriptor::place(&number(0x33, 0)), Some(Place::Disc));
+    assert_eq!(descriptor::place(&number(0x24, 3)), None, "a disk of nobody knows what");
+    assert_eq!(descriptor::place(&number(7, u32::MAX)), None);
+    assert_eq!(descriptor::place(&number(7, 3)[..11]), None);
+    assert_eq!(descriptor::length(&(1u64 << 40).to_le_bytes()), Some(1 << 40));
+    assert_eq!(descriptor::length(&[0xFF; 8]), None);
+    assert_eq!(descriptor::length(&[0; 7]), None);
+    let attributes =
+        |flags: u8| descriptor::attributes(&[16, 0, 0, 0, 0, 0, 0, 0, flags, 0, 0, 0, 0, 0, 0, 0]);
+    assert_eq!(attributes(0), Some(Attributes { offline: false, read_only: false }));
+    assert_eq!(attributes(1), Some(Attributes { offline: true, read_only: false }));
+    assert_eq!(attributes(2), Some(Attributes { offline: false, read_only: true }));
+    assert_eq!(descriptor::attributes(&[0; 15]), None);
+    let mut words = device(0xB, "S3Z8NB0K123456A");
+    assert_eq!(descriptor::removable(&words), Some(false));
+    words[10] = 1;
+    assert_eq!(descriptor::removable(&words), Some(true));
+    assert_eq!(descriptor::removable(&words[..35]), None);
+}
+
+/// A `DRIVE_LAYOUT_INFORMATION_EX`: style, and type, number and bytes of each partition.
+fn drive_layout(style: u32, partitions: &[(&[u8], u32, u64)]) -> Vec<u8> {
+    let mut bytes = [style, partitions.len() as u32].map(u32::to_le_bytes).concat();
+    bytes.resize(48 + 144 * partitions.len(), 0);
+    for (at, (kind, number, length)) in partitions.iter().enumerate() {
+        let entry = &mut bytes[48 + 144 * at..][..144];
+        entry[..4].copy_from_slice(&style.to_le_bytes());
+        entry[8..16].copy_from_slice(&(1u64 << 20).to_le_bytes());
+        entry[16..24].copy_from_slice(&length.to_le_bytes());
+        entry[24..28].copy_from_slice(&number.to_le_bytes());
+        entry[32..32 + kind.len()].copy_from_slice(kind);
+    }
+    bytes
+}
+
+/// The bytes of a GUID, as a GPT has them.
+fn guid(text: &str) -> Vec<u8> {
+    let hex: Vec<u8> = text.bytes().filter(|of| *of != b'-').collect();
+    let byte =
+        |at: usize| u8::from_str_radix(std::str::from_utf8(&hex[2 * at..2 * at + 2]).unwrap(), 16).unwrap();
+    [3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15].map(byte).to_vec()
+}
+
+#[test]
+fn partitions_are_named_by_their_types() {
+    let other = |words: &str| PartitionKind::Other(words.into());
+    for (text, kind) in [
+        ("e3c9e316-0b5c-4db8-817d-f92df00215ae", PartitionKind::Reserved),
+        ("e75caf8f-f680-4cee-afa3-b001e56efc2d", PartitionKind::Pool),
+        ("5808c8aa-7e8f-42e0-85d2-e1e90434cfb3", PartitionKind::Dynamic),
+        ("af9b60a0-1431-4f62-bc68-3311714a69ad", PartitionKind::Dynamic),
+        ("c12a7328-f81f-11d2-ba4b-00a0c93ec93b", other("EFI system partition")),
+        ("0fc63daf-8483-4772-8e79-3d69d8477de4", other("type 0fc63daf-8483-4772-8e79-3d69d8477de4")),
+    ] {
+        let layout = descriptor::layout(&drive_layout(1, &[(&guid(text), 1, 16 << 20)])).unwrap();
+        assert_eq!(layout.table, Some(Table::Gpt));
+        let partition = Partition { number: 1, start_bytes: 1 << 20, bytes: 16 << 20, kind };
+        assert_eq!(layout.partitions, [partition]);
+    }
+    let mbr = drive_layout(0, &[(&[0x42], 1, 512), (&[0xE7], 2, 512), (&[0x07], 3, 512), (&[0], 0, 0)]);
+    let layout = descriptor::layout(&mbr).unwrap();
+    let kinds: Vec<_> = layout.partitions.into_iter().map(|partition| partition.kind).collect();
+    assert_eq!(kinds, [PartitionKind::Dynamic, PartitionKind::Pool, other("type 0x07")]);
+    let odd = descriptor::layout(&drive_layout(0, &[(&[0], 1, 512)])).unwrap();
+    assert_eq!(odd.partitions.len(), 1, "it has no type, and yet a size");
+}
+
+#[test]
+fn a_layout_is_all_there_or_unknown() {
+    assert_eq!(descriptor::layout(&drive_layout(2, &[])), Some(Layout { table: None, partitions: vec![] }));
+    let unused: (&[u8], u32, u64) = (&[0], 0, 0);
+    let mbr = drive_layout(0, &[unused; 4]);
+    assert_eq!(descriptor::layout(&mbr), Some(Layout { table: Some(Table::Mbr), partitions: vec![] }));
+    assert_eq!(descriptor::layout(&mbr[..mbr.len() - 1]), None, "a byte is missing");
+    assert_eq!(descriptor::layout(&drive_layout(3, &[])), None, "a style of tomorrow");
+    for (at, wrong) in [(4, 5), (48, 1), (48 + 144, 2), (48 + 15, 0x80), (48 + 23, 0xFF)] {
+        let mut other = mbr.clone();
+        other[at] = wrong;
+        assert_eq!(descriptor::layout(&other), None, "{at}: {wrong}");
+    }
+}
+
+#[test]
+fn a_trim_of_a_drive_names_one_range() {
+    let request = descriptor::trim_request(1 << 20, 3 << 30);
+    let words: Vec<u32> =
+        request[..32].chunks_exact(4).map(|of| u32::from_le_bytes(of.try_into().unwrap())).collect();
+    assert_eq!(words, [28, 1, 0x8000_0000, 0, 0, 32, 16, 0]);
+    assert_eq!(request[32..], [1u64 << 20, 3 << 30].map(u64::to_le_bytes).concat());
+}
+
+#[test]
+fn only_the_name_of_a_whole_drive_has_its_number() {
+    for (name, number) in [
+        (r"\\.\PhysicalDrive0", 0),
+        (r"\\.\physicaldrive12", 12),
+        (r"\\?\PHYSICALDRIVE1", 1),
+        (r"\\.\PhysicalDrive3\", 3),
+        ("//./PhysicalDrive4", 4),
+    ] {
+        assert_eq!(storage::drive_number(name), Some(number), "{name}");
+    }
+    for name in [
+        r"\\.\D:",
+        r"\\.\PhysicalDrive",
+        r"\\.\PhysicalDrive01",
+        r"\\.\PhysicalDrive+1",
+        r"\\.\PhysicalDrive1x",
+        r"\\.\PhysicalDrive4294967296",
+        r"\\.\PhysicalDrive1\Partition1",
+        r"\\?\Volume{6f0f0000-0000-0000-0000-100000000000}",
+        r"\\.\Harddisk1Partition1",
+        "PhysicalDrive1",
+        r"C:\PhysicalDrive1",
+        "",
+    ] {
+        assert_eq!(storage::drive_number(name), None, "{name}");
+    }
 }
 
 /// The health log of a drive, by the places that the NVM Express Base Specification gives (figure "SMART / Health").
@@ -193,7 +322,10 @@ fn an_nvme_drive_s_answer_is_taken_when_all_of_it_came() {
 /// Whatever the bytes: an answer or none, and no panic.
 #[test]
 fn no_answer_however_damaged_or_short_is_a_panic() {
-    let whole = [device(0x11, "S4EWNX0N123456"), laid_out(64, &[]), health_log(), vec![0xFF; 600]];
+    let system = guid("c12a7328-f81f-11d2-ba4b-00a0c93ec93b");
+    let partitions = drive_layout(1, &[(&system[..], 1, 1 << 30); 3]);
+    let whole =
+        [device(0x11, "S4EWNX0N123456"), laid_out(64, &[]), health_log(), vec![0xFF; 600], partitions];
     let mut state = 26u64;
     let mut next = |end: usize| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -209,8 +341,14 @@ fn no_answer_however_damaged_or_short_is_a_panic() {
         let identity = descriptor::identity(&bytes);
         let words = [identity.model, identity.serial, identity.firmware];
         assert!(words.iter().flatten().all(|word| !word.is_empty() && !word.contains(char::is_control)));
-        let extents = descriptor::extents(&bytes);
+        let extents = descriptor::extents(&bytes).unwrap_or_default();
         assert!(extents.len() * 24 <= bytes.len());
+        let layout = descriptor::layout(&bytes).map_or(0, |layout| layout.partitions.len());
+        assert!(layout * 144 <= bytes.len());
+        descriptor::place(&bytes);
+        descriptor::length(&bytes);
+        descriptor::attributes(&bytes);
+        descriptor::removable(&bytes);
         descriptor::write_cache(&bytes);
         descriptor::celsius(&bytes);
         descriptor::geometry(&bytes);
@@ -256,6 +394,24 @@ fn the_places_are_those_of_windows_s_headers() {
     assert_eq!(offset_of!(DISK_EXTENT, ExtentLength), 16);
     assert_eq!(offset_of!(DISK_GEOMETRY_EX, DiskSize), 24);
     assert_eq!(offset_of!(DISK_GEOMETRY, BytesPerSector), 20);
+    assert_eq!(offset_of!(STORAGE_DEVICE_DESCRIPTOR, RemovableMedia), 10);
+    assert_eq!(offset_of!(STORAGE_DEVICE_NUMBER, DeviceNumber), 4);
+    assert_eq!(size_of::<STORAGE_DEVICE_NUMBER>(), 12);
+    assert_eq!(offset_of!(GET_DISK_ATTRIBUTES, Attributes), 8);
+    assert_eq!((DISK_ATTRIBUTE_OFFLINE, DISK_ATTRIBUTE_READ_ONLY), (1, 2));
+    assert_eq!(offset_of!(DRIVE_LAYOUT_INFORMATION_EX, PartitionCount), 4);
+    assert_eq!(offset_of!(DRIVE_LAYOUT_INFORMATION_EX, PartitionEntry), 48);
+    assert_eq!(size_of::<PARTITION_INFORMATION_EX>(), 144);
+    assert_eq!(offset_of!(PARTITION_INFORMATION_EX, StartingOffset), 8);
+    assert_eq!(offset_of!(PARTITION_INFORMATION_EX, PartitionLength), 16);
+    assert_eq!(offset_of!(PARTITION_INFORMATION_EX, PartitionNumber), 24);
+    assert_eq!(offset_of!(PARTITION_INFORMATION_EX, Anonymous), 32);
+    assert_eq!((PARTITION_STYLE_MBR, PARTITION_STYLE_GPT, PARTITION_STYLE_RAW), (0, 1, 2));
+    assert_eq!((PARTITION_LDM, PARTITION_SPACES, PARTITION_SPACES_DATA), (0x42, 0xE7, 0xD7));
+    assert_eq!(size_of::<DEVICE_MANAGE_DATA_SET_ATTRIBUTES>(), 28);
+    assert_eq!(offset_of!(DEVICE_MANAGE_DATA_SET_ATTRIBUTES, DataSetRangesOffset), 20);
+    assert_eq!(size_of::<DEVICE_DATA_SET_RANGE>(), 16);
+    assert_eq!(DEVICE_DSM_FLAG_TRIM_NOT_FS_ALLOCATED, 0x8000_0000);
     assert_eq!(size_of::<STORAGE_PROTOCOL_SPECIFIC_DATA>(), 40);
     assert_eq!(offset_of!(STORAGE_PROPERTY_QUERY, AdditionalParameters), 8);
     assert_eq!(offset_of!(STORAGE_PROTOCOL_SPECIFIC_DATA, ProtocolDataOffset), 16);
@@ -270,8 +426,6 @@ fn the_places_are_those_of_windows_s_headers() {
 #[cfg(windows)]
 #[test]
 fn the_volume_of_a_folder_and_its_drives_are_described() {
-    use pslc_drive::storage;
-
     let folder = std::env::temp_dir();
     let volume = storage::volume(&folder).unwrap();
     assert!(volume.mount.ends_with('\\'), "{volume:?}");
@@ -281,4 +435,5 @@ fn the_volume_of_a_folder_and_its_drives_are_described() {
         println!("{:?}\n{:?}", storage::drive(extent.drive).unwrap(), storage::health(extent.drive).unwrap());
     }
     assert!(storage::drive(4_000_000).is_err());
+    println!("{:?}", storage::volumes());
 }

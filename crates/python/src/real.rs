@@ -252,6 +252,12 @@ fn windows_drive(py: Python<'_>, number: u32) -> PyResult<Option<Bound<'_, PyDic
     Ok(Some(out))
 }
 
+/// Number of a drive by a name such as `\\.\PhysicalDrive1`.
+#[pyfunction]
+fn windows_drive_number(name: &str) -> Option<u32> {
+    storage::drive_number(name)
+}
+
 /// Temperature of a drive in degrees Celsius and its NVMe health log, as Windows reports them.
 #[pyfunction]
 fn windows_health(number: u32) -> (Option<i32>, Vec<(&'static str, u128)>) {
@@ -268,6 +274,7 @@ pub fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(check_scratch, module)?)?;
     module.add_function(wrap_pyfunction!(windows_volume, module)?)?;
     module.add_function(wrap_pyfunction!(windows_drive, module)?)?;
+    module.add_function(wrap_pyfunction!(windows_drive_number, module)?)?;
     module.add_function(wrap_pyfunction!(windows_health, module)?)?;
     module.add_function(wrap_pyfunction!(engine_ceiling, module)?)
 }

@@ -32,6 +32,7 @@ def command(
     """
     from pslc.base.errors import user_error
     from pslc.device import probe
+    from pslc.device.names import LISTS_DRIVES, is_device
     from pslc.device.target import is_drive
     from pslc.recording import warnings
     from pslc.schema.warnings import documented
@@ -39,12 +40,12 @@ def command(
     if is_drive(path):
         _simulated(path, as_json)
         return
-    if not path.exists():
+    if not is_device(path) and not path.exists():
         from pslc.device.profiles import library
 
         name = str(path).removeprefix("sim:")
         hint = f"it is a simulated drive: pslc drives show {name}" if name in library() else ""
-        raise user_error(f"{path}: no such file or device", hint or "lsblk lists the block devices")
+        raise user_error(f"{path}: no such file or device", hint or LISTS_DRIVES)
     facts = probe.facts(path)
     facts["now"] = probe.moment(facts)
     problems = list(warnings.of_the_machine(facts))

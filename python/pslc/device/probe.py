@@ -14,7 +14,7 @@ from typing import Final
 from pslc._native import device_serial, inspect_device
 from pslc.base import gate
 from pslc.base.errors import PslcError
-from pslc.device import macos, windows
+from pslc.device import macos, names, windows
 from pslc.formats.nvme_smart_log import in_our_names
 from pslc.schema.facts import (
     Device,
@@ -48,7 +48,7 @@ def facts(path: Path) -> Facts:
     """
     policies = sorted(SYS.glob("class/scsi_host/host*/link_power_management_policy"))
     return {
-        "path": str(path),
+        "path": names.windows_device(path) or str(path),
         **_storage(path),
         "host": _host(),
         "power": {
@@ -61,6 +61,8 @@ def facts(path: Path) -> Facts:
 
 def _storage(path: Path) -> Facts:
     """`file_system`, `stack`, `partition_start_bytes` and `device`."""
+    if name := names.windows_device(path):
+        return windows.whole_drive(name)
     if path.is_block_device():
         file_system, disks = None, stack(path.stat().st_rdev)
     else:
@@ -85,7 +87,7 @@ def _storage(path: Path) -> Facts:
 
 def users_and_signatures(path: Path) -> InspectedDevice | None:
     """A block device as the guard sees it; None for anything else."""
-    return inspect_device(str(path)) if path.is_block_device() else None
+    return inspect_device(names.windows_device(path) or str(path)) if names.is_device(path) else None
 
 
 def moment(facts_of: Facts) -> Moment:

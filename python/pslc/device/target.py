@@ -8,7 +8,6 @@ A target is found first, which writes nothing, so that a plan can be shown; `ope
 """
 
 import os
-import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -18,7 +17,7 @@ from typing import TYPE_CHECKING
 from pslc._native import RealDrive, SimDrive, check_scratch, inspect_device, inspect_file, is_drive_file, version
 from pslc.base import words
 from pslc.base.errors import GuardError, TargetError, closest_match
-from pslc.device import hosts, scaling
+from pslc.device import hosts, names, scaling
 from pslc.device.profiles import foundation, library, read, without_effect, written_keys
 from pslc.schema.facts import Device, Facts, InspectedFile
 
@@ -126,14 +125,8 @@ def find_target(spec: str, real: RealOptions | None = None, host: Sequence[tuple
         return _kept(spec, path, bool(host))
     if not spec or (not {"/", os.sep} & set(spec) and not path.exists() and not path.suffix):
         raise _not_named(spec)
-    if sys.platform == "win32" and spec.replace("/", "\\").startswith(("\\\\.\\", "\\\\?\\")):
-        raise GuardError(
-            f"{spec}: raw drives are not measured on Windows",
-            "measure on a new file on the drive, such as D:\\scratch.bin --size 20GB",
-            code="raw-drive-on-windows",
-        )
     real = real or RealOptions()
-    return _device(spec, path, real) if path.is_block_device() else _file(spec, path, real)
+    return _device(spec, path, real) if names.is_device(path) else _file(spec, path, real)
 
 
 def _not_named(spec: str) -> TargetError:
@@ -156,7 +149,9 @@ KEPT = ".pslc"
 
 def is_drive(path: Path) -> bool:
     """Whether a path names a simulated drive in a file."""
-    return path.suffix == KEPT or (path.is_file() and is_drive_file(str(path)))
+    if path.suffix == KEPT:
+        return True
+    return not names.is_device(path) and path.is_file() and is_drive_file(str(path))
 
 
 def _kept(spec: str, path: Path, on_a_desktop: bool) -> Target:
@@ -288,7 +283,8 @@ def _file(spec: str, path: Path, real: RealOptions) -> Target:
     if real.destroy_data is not None:
         if path.exists():
             inspect_device(spec)  # says what it is instead
-        raise TargetError(f"{spec} is not a block device", "--destroy-data erases /dev/...; a file needs --size only")
+        hint = "--destroy-data erases a whole drive; a file needs --size only"
+        raise TargetError(f"{spec} is not a block device", hint)
     if real.reuse:
         return _existing(spec, path, real)
     if real.overwrite_file is not None:
@@ -312,7 +308,7 @@ def _file(spec: str, path: Path, real: RealOptions) -> Target:
     if not path.absolute().parent.is_dir():
         raise TargetError(f"{spec}: no such folder {path.parent}", "create it on the drive to measure")
     check_scratch(spec, wanted)
-    return _real(spec, path, "file", wanted, lambda: RealDrive.scratch(spec, wanted), probe.facts(path))
+    return _real(spec, path.name, "file", wanted, lambda: RealDrive.scratch(spec, wanted), probe.facts(path))
 
 
 def _existing(spec: str, path: Path, real: RealOptions) -> Target:
@@ -332,29 +328,29 @@ def _existing(spec: str, path: Path, real: RealOptions) -> Target:
         )
     size, agreed = real.size, file["identity"] if real.overwrite_file is not None else None
     capacity = min(size or file["usable_bytes"], file["usable_bytes"])
-    target = _real(spec, path, "file", capacity, lambda: RealDrive.existing(spec, size, agreed), probe.facts(path))
+    target = _real(spec, path.name, "file", capacity, lambda: RealDrive.existing(spec, size, agreed), probe.facts(path))
     return target if file["ours"] or agreed else replace(target, foreign=file)
 
 
 def _device(spec: str, path: Path, real: RealOptions) -> Target:
     from pslc.device import probe
 
+    device = inspect_device(spec)
     if real.destroy_data is None:
         hint = f"to erase it: --destroy-data SERIAL; pslc probe {spec} shows the serial number"
         raise GuardError(
             f"{spec} is a block device, and everything on it would be lost", hint, code="device-not-confirmed"
         )
     serial, wipe = real.destroy_data, real.wipe_signatures
-    device = inspect_device(str(path))
-    return _real(
-        spec, path, "device", device["bytes"], lambda: RealDrive.device(str(path), serial, wipe), probe.facts(path)
-    )
+    # Python takes a drive of Windows for a folder without a name.
+    slug = path.name or device["name"]
+    return _real(spec, slug, "device", device["bytes"], lambda: RealDrive.device(spec, serial, wipe), probe.facts(path))
 
 
-def _real(spec: str, path: Path, kind: str, capacity: int, opener: Callable[[], RealDrive], facts: Facts) -> Target:
+def _real(spec: str, slug: str, kind: str, capacity: int, opener: Callable[[], RealDrive], facts: Facts) -> Target:
     device = facts["device"] or Device()
     name = device.get("model") or device.get("name") or spec
-    return Target(spec, path.name, kind, name, capacity // 4096 * 4096, facts, _watched(opener, facts))
+    return Target(spec, slug, kind, name, capacity // 4096 * 4096, facts, _watched(opener, facts))
 
 
 def _watched(opener: Callable[[], RealDrive], facts: Facts) -> Callable[[], RealDrive]:

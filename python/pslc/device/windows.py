@@ -4,9 +4,9 @@ elevated console is needed, and a fact that Windows does not give is None."""
 from pathlib import Path
 from typing import Final
 
-from pslc._native import windows_drive, windows_health, windows_volume
+from pslc._native import windows_drive, windows_drive_number, windows_health, windows_volume
 from pslc.formats.nvme_smart_log import SMARTCTL
-from pslc.schema.facts import UNKNOWN_DEVICE, Device, Facts, FileSystem, Moment, WindowsDrive, WindowsVolume
+from pslc.schema.facts import UNKNOWN_DEVICE, Device, Facts, FileSystem, Moment, WindowsVolume
 
 DRIVE: Final = "PhysicalDrive"
 """Prefix of a drive's name, before its number."""
@@ -20,12 +20,22 @@ def storage(path: Path) -> Facts:
         return {"file_system": None, "stack": [], "partition_start_bytes": None, "device": None}
     numbers = list(dict.fromkeys(number for number, _, _ in volume["extents"]))
     single = numbers[0] if len(numbers) == 1 else None
-    drive = windows_drive(single) if single is not None else None
     return {
         "file_system": _file_system(volume),
         "stack": [f"{DRIVE}{number}" for number in numbers],
         "partition_start_bytes": volume["extents"][0][1] if single is not None else None,
-        "device": _device(f"{DRIVE}{single}", drive) if drive is not None else None,
+        "device": _device(single),
+    }
+
+
+def whole_drive(name: str) -> Facts:
+    """Facts of a whole drive as of the one below a file, by a name such as `\\\\.\\PhysicalDrive1`."""
+    number = windows_drive_number(name)
+    return {
+        "file_system": None,
+        "stack": [] if number is None else [f"{DRIVE}{number}"],
+        "partition_start_bytes": None,
+        "device": _device(number),
     }
 
 
@@ -61,9 +71,12 @@ def _file_system(volume: WindowsVolume) -> FileSystem | None:
     }
 
 
-def _device(name: str, drive: WindowsDrive) -> Device:
+def _device(number: int | None) -> Device | None:
+    drive = None if number is None else windows_drive(number)
+    if drive is None:
+        return None
     return {
-        "name": name,
+        "name": f"{DRIVE}{number}",
         **UNKNOWN_DEVICE,
         "model": drive["model"],
         "serial": drive["serial"],

@@ -16,6 +16,7 @@ import numpy as np
 
 from pslc import suites
 from pslc.base.errors import JobError, PslcError, RecordingError
+from pslc.device.names import is_device
 from pslc.device.region import Scope, find_region
 from pslc.device.sensors import Meter
 from pslc.device.target import RealOptions, find_target
@@ -275,7 +276,7 @@ def unfinished(folder: Path, real: RealOptions) -> CampaignSpec:
         raise RecordingError(f"the run in {folder} is finished", f"pslc analyze {folder} shows it")
     first = recordings[0]
     _refuse_unresumable(first, folder)
-    if not first.is_simulated and not Path(first.target).is_block_device() and real.size is None:
+    if not first.is_simulated and not is_device(Path(first.target)) and real.size is None:
         real = replace(real, size=first.capacity_bytes)
     options = RunOptions(seed=first.seed, options=first.overrides, scope=Scope.of(first.scope), real=real)
     return CampaignSpec(subject, first.target, options, interrupted=recordings)

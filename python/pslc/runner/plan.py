@@ -148,7 +148,9 @@ def of_its_life(target: Target, written: int) -> str:
 
 def _where(target: Target) -> str:
     if target.kind == "device":
-        return f"ERASES {target.spec}, {target.name}, {words.size(target.capacity_bytes)}: everything on it is lost"
+        serial = (target.facts["device"] or Device()).get("serial")
+        name = f"{target.name}, serial number {serial}" if serial else target.name
+        return f"ERASES {target.spec}, {name}, {words.size(target.capacity_bytes)}: everything on it is lost"
     system = target.facts["file_system"] or FileSystem()
     what = f"{system.get('type', 'an unknown file system')} on {target.name}"
     return f"uses a file of {words.size(target.capacity_bytes)} at {target.spec} ({what})"

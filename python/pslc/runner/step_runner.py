@@ -133,7 +133,7 @@ class StepRunner:
         result = self._step(text, deterministic, lambda: drive.run(text, source, list(overrides), seed, progress, keep))
         self.logs.add(result["logs"], common["began_unix_ns"] - result["start_ns"])
         if "dump" in result:
-            self.logs.add_wrong_block(result["dump"], Path(self.target.spec).name)
+            self.logs.add_wrong_block(result["dump"], Path(self.target.spec).name or self.target.slug)
         recording = recorded(result)
         notes = self._notes + _layout_notes(drive)
         for job in recording.jobs:

@@ -136,8 +136,8 @@ class Power(TypedDict):
 
 class InspectedDevice(TypedDict):
     """A block device that is to be overwritten. `serial`: None where it is not told; `users`: who uses it, a sentence
-    each; `signatures`: file systems, partition tables and the like, by libblkid, None where it cannot be read or there
-    is no libblkid."""
+    each; `signatures`: file systems, partition tables and the like, by libblkid, None where it cannot be read, where
+    there is no libblkid, and on Windows."""
 
     name: str
     bytes: int

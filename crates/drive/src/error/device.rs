@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use pslc_ssd::codes;
 
+use super::physical_drive::{LIST, ON_A_FILE};
 use super::Hint;
 
 /// Why a block device must not be written to, or cannot be looked at.
@@ -74,6 +75,7 @@ impl DeviceError {
     /// What to do next.
     pub fn hint(&self) -> Hint {
         match self {
+            Self::NotFound { .. } if cfg!(windows) => LIST.into(),
             Self::NotFound { .. } | Self::NotBlockDevice { .. } => {
                 "lsblk lists the block devices; pslc probe shows one".into()
             }
@@ -85,15 +87,19 @@ impl DeviceError {
                 let path = path.display();
                 format!("pslc probe {path} shows it; make sure that this is the drive to be erased").into()
             }
-            Self::NoSerial { .. } => "measure on a file on it instead: --on FILE --size 20GB".into(),
+            Self::NoSerial { .. } => ON_A_FILE.into(),
             Self::InUse { .. } => "unmount, swapoff or stop what uses it; nothing was written".into(),
             Self::NoLibblkid { .. } => {
                 "on Debian and Ubuntu: apt install libblkid1; elsewhere it is part of util-linux; nothing was written"
                     .into()
             }
+            Self::ContentUnknown { .. } if cfg!(windows) => "is the drive failing? nothing was written".into(),
             Self::ContentUnknown { .. } => "this takes the rights of root; nothing was written".into(),
             Self::HasSignatures { .. } => {
                 "if all of it may be lost, give --wipe-signatures as well; nothing was written".into()
+            }
+            Self::Held { .. } | Self::NotOpened { .. } if cfg!(windows) => {
+                "close what shows, checks or maps the drive, such as Disk Management; nothing was written".into()
             }
             Self::Held { .. } | Self::NotOpened { .. } => {
                 "lsblk and fuser -v tell more; nothing was written".into()

@@ -14,6 +14,7 @@ mod device;
 mod drive_file;
 mod job;
 mod new_file;
+mod physical_drive;
 mod target_file;
 mod unsupported;
 
@@ -21,6 +22,7 @@ pub use device::DeviceError;
 pub use drive_file::DriveFileError;
 pub use job::UnfitJob;
 pub use new_file::FileError;
+pub use physical_drive::PhysicalDriveError;
 pub use target_file::TargetFileError;
 pub use unsupported::Unsupported;
 
@@ -29,6 +31,8 @@ pub use unsupported::Unsupported;
 pub enum OpenError {
     #[error(transparent)]
     Device(#[from] DeviceError),
+    #[error(transparent)]
+    PhysicalDrive(#[from] PhysicalDriveError),
     #[error(transparent)]
     TargetFile(#[from] TargetFileError),
     #[error(transparent)]
@@ -49,6 +53,7 @@ impl OpenError {
     pub fn code(&self) -> &'static str {
         match self {
             Self::Device(error) => error.code(),
+            Self::PhysicalDrive(error) => error.code(),
             Self::TargetFile(error) => error.code(),
             Self::Unsupported(error) => error.code(),
             Self::File(error) => error.code(),
@@ -62,6 +67,7 @@ impl OpenError {
     pub fn hint(&self) -> Hint {
         match self {
             Self::Device(error) => error.hint(),
+            Self::PhysicalDrive(error) => error.hint(),
             Self::TargetFile(error) => error.hint(),
             Self::Unsupported(error) => error.hint().into(),
             Self::File(error) => error.hint().into(),
@@ -127,6 +133,7 @@ fn words(error: &io::Error) -> String {
 pub fn codes() -> impl Iterator<Item = &'static str> {
     let types = [
         DeviceError::CODES,
+        PhysicalDriveError::CODES,
         TargetFileError::CODES,
         Unsupported::CODES,
         UnfitJob::CODES,

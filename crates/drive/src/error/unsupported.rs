@@ -7,14 +7,11 @@ use pslc_ssd::codes;
 /// Why nothing real is measured on this system in this way.
 #[derive(Debug, thiserror::Error)]
 pub enum Unsupported {
-    #[error("{path}: raw drives are not measured on Windows")]
-    RawDrive { path: PathBuf },
     #[error("{path}: only on Linux can pslc tell who uses it and what it holds")]
     NotLinux { path: PathBuf },
 }
 
 codes!(Unsupported {
-    RawDrive => "raw-drive-on-windows",
     NotLinux => "needs-linux",
 });
 

@@ -1,24 +1,28 @@
-//! Where there is no Linux, nobody tells who uses a device or a file, or what it holds: only new files are
-//! written.
+//! What only Linux tells enough about: files that are there already, and on macOS drives as a whole.
 
 use std::path::Path;
 
 use crate::error::{OpenError, Unsupported};
-use crate::guard::facts::{Device, Existing};
+#[cfg(not(windows))]
+use crate::guard::facts::Device;
+use crate::guard::facts::Existing;
 use crate::io::RealTarget;
 
 fn refused(path: &Path) -> OpenError {
     Unsupported::NotLinux { path: path.to_path_buf() }.into()
 }
 
+#[cfg(not(windows))]
 pub fn inspect(path: &Path) -> Result<Device, OpenError> {
     Err(refused(path))
 }
 
+#[cfg(not(windows))]
 pub fn serial_of(path: &Path) -> Result<Option<String>, OpenError> {
     Err(refused(path))
 }
 
+#[cfg(not(windows))]
 pub fn open_device(path: &Path, _: &str, _: bool) -> Result<RealTarget, OpenError> {
     Err(refused(path))
 }

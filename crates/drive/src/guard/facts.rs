@@ -16,7 +16,8 @@ pub struct Device {
     /// A partition of another device.
     pub is_partition: bool,
     pub users: Users,
-    /// File systems, partition tables and the like on it, a sentence each, by libblkid.
+    /// File systems, partition tables and the like on it, a sentence each, by libblkid; an error where it is unknown, as on
+    /// Windows until it is opened.
     pub signatures: io::Result<Vec<String>>,
 }
 

@@ -3,7 +3,7 @@
 //! ```text
 //!   open_scratch    a new file in a folder          folder
 //!   open_existing   a file that pslc made           mark  signatures
-//!   open_device     a device that nobody uses       users  signatures
+//!   open_device     a device that nobody uses       users  signatures; on Windows physical_drive
 //!                     users       mounts  holders  loops: who stands on it, up and down the stack
 //!                     signatures  blkid: what it holds
 //!                   facts         what is shown of it before anybody agrees
@@ -12,6 +12,9 @@
 #[cfg(target_os = "linux")]
 mod blkid;
 #[cfg(target_os = "linux")]
+mod device;
+#[cfg(windows)]
+#[path = "device_windows.rs"]
 mod device;
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;
@@ -26,6 +29,8 @@ pub(crate) mod holders;
 mod loops;
 #[cfg(target_os = "linux")]
 mod mounts;
+#[cfg(any(windows, test))]
+mod physical_drive;
 mod room;
 #[cfg(unix)]
 mod scratch;
@@ -39,10 +44,12 @@ mod sysfs;
 #[cfg(target_os = "linux")]
 mod users;
 
-#[cfg(target_os = "linux")]
+#[cfg(any(target_os = "linux", windows))]
 pub use device::{inspect, open_device, serial_of};
+#[cfg(not(any(target_os = "linux", windows)))]
+pub use elsewhere::{inspect, open_device, serial_of};
 #[cfg(not(target_os = "linux"))]
-pub use elsewhere::{inspect, inspect_file, open_device, open_existing, serial_of};
+pub use elsewhere::{inspect_file, open_existing};
 #[cfg(target_os = "linux")]
 pub use existing::{inspect_file, open_existing};
 pub use facts::{Device, Existing};

@@ -7,7 +7,7 @@
 use std::fs::{self, File};
 use std::path::{Component, Path, Prefix};
 
-use crate::error::{failed, OpenError, TargetFileError, Unsupported};
+use crate::error::{failed, OpenError, TargetFileError};
 use crate::guard::room::{self, BLOCK};
 use crate::io::Written;
 use crate::io::{RealTarget, Trim};
@@ -52,7 +52,7 @@ fn check_name(path: &Path) -> Result<(), OpenError> {
     };
     let whole = path.to_path_buf();
     if is_drive {
-        return Err(Unsupported::RawDrive { path: whole }.into());
+        return Err(TargetFileError::DeviceAsFile { path: whole }.into());
     }
     let Some(name) = path.file_name() else {
         return Err(TargetFileError::ScratchNameless { path: whole }.into());

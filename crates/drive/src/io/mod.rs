@@ -22,6 +22,8 @@ mod stat;
 mod target;
 mod written;
 
+#[cfg(windows)]
+pub(crate) use arena::Arena;
 pub use engine::Kind;
 pub use machine::keyword;
 #[cfg(target_os = "linux")]

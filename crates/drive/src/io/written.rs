@@ -9,7 +9,7 @@ pub struct Written {
 
 impl Written {
     /// Nothing is known about what is there.
-    #[cfg(any(target_os = "linux", test))]
+    #[cfg(any(target_os = "linux", windows, test))]
     pub fn unknown() -> Written {
         Written { bits: None }
     }

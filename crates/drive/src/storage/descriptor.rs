@@ -139,17 +139,185 @@ pub struct Extent {
     pub bytes: u64,
 }
 
-/// `IOCTL_VOLUME_GET_VOLUME_DISK_EXTENTS`, a `VOLUME_DISK_EXTENTS`. Empty where not all of them are there.
-pub fn extents(bytes: &[u8]) -> Vec<Extent> {
-    let count = u32_at(bytes, 0).unwrap_or(0) as usize;
+/// `IOCTL_VOLUME_GET_VOLUME_DISK_EXTENTS`, a `VOLUME_DISK_EXTENTS`. `None` where not all of them are there.
+pub fn extents(bytes: &[u8]) -> Option<Vec<Extent>> {
+    let count = u32_at(bytes, 0)? as usize;
     let parts = bytes.get(8..).unwrap_or_default().chunks_exact(24).take(count);
     let extents: Option<Vec<Extent>> = parts
         .map(|part| {
-            let positive = |at| u64_at(part, at).filter(|number| *number <= i64::MAX as u64);
-            Some(Extent { drive: u32_at(part, 0)?, start_bytes: positive(8)?, bytes: positive(16)? })
+            Some(Extent {
+                drive: u32_at(part, 0)?,
+                start_bytes: size_at(part, 8)?,
+                bytes: size_at(part, 16)?,
+            })
         })
         .collect();
-    extents.filter(|extents| extents.len() == count).unwrap_or_default()
+    extents.filter(|extents| extents.len() == count)
+}
+
+/// A number of 64 bits with a sign, which is not below 0.
+fn size_at(bytes: &[u8], at: usize) -> Option<u64> {
+    u64_at(bytes, at).filter(|number| *number <= i64::MAX as u64)
+}
+
+/// What the system counts a device as. `IOCTL_STORAGE_GET_DEVICE_NUMBER`, a `STORAGE_DEVICE_NUMBER`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Place {
+    /// The number of the drive, or of the drive that a volume lies on.
+    Drive(u32),
+    /// A disc for reading, which is on no drive.
+    Disc,
+}
+
+pub fn place(bytes: &[u8]) -> Option<Place> {
+    const FILE_DEVICE_CD_ROM: u32 = 0x2;
+    const FILE_DEVICE_DISK: u32 = 0x7;
+    const FILE_DEVICE_DVD: u32 = 0x33;
+    let whole = bytes.get(..12)?;
+    match (u32_at(whole, 0)?, u32_at(whole, 4)?) {
+        (FILE_DEVICE_CD_ROM | FILE_DEVICE_DVD, _) => Some(Place::Disc),
+        (FILE_DEVICE_DISK, number) if number != u32::MAX => Some(Place::Drive(number)),
+        _ => None,
+    }
+}
+
+/// Bytes of a drive, to the last one that can be written. `IOCTL_DISK_GET_LENGTH_INFO`, a `GET_LENGTH_INFORMATION`.
+pub fn length(bytes: &[u8]) -> Option<u64> {
+    size_at(bytes, 0)
+}
+
+/// `IOCTL_DISK_GET_DISK_ATTRIBUTES`, a `GET_DISK_ATTRIBUTES`.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Attributes {
+    pub offline: bool,
+    pub read_only: bool,
+}
+
+pub fn attributes(bytes: &[u8]) -> Option<Attributes> {
+    let flags = u64_at(bytes, 8)?;
+    Some(Attributes { offline: flags & 1 != 0, read_only: flags & 2 != 0 })
+}
+
+/// Whether the medium can be taken out. `StorageDeviceProperty`, a `STORAGE_DEVICE_DESCRIPTOR`.
+pub fn removable(bytes: &[u8]) -> Option<bool> {
+    bytes.get(..WORDS_BEGIN).map(|begin| begin[10] != 0)
+}
+
+/// How a drive is divided. `IOCTL_DISK_GET_DRIVE_LAYOUT_EX`, a `DRIVE_LAYOUT_INFORMATION_EX`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Layout {
+    /// `None`: there is no table.
+    pub table: Option<Table>,
+    /// Without the unused places of an MBR.
+    pub partitions: Vec<Partition>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Table {
+    Mbr,
+    Gpt,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Partition {
+    pub number: u32,
+    pub start_bytes: u64,
+    pub bytes: u64,
+    pub kind: PartitionKind,
+}
+
+/// What a partition is for, by its type.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PartitionKind {
+    /// Room that Windows sets aside on each drive with a GPT (MSR); it holds nothing.
+    Reserved,
+    /// Of a storage pool.
+    Pool,
+    /// Of a dynamic disk.
+    Dynamic,
+    /// In words.
+    Other(String),
+}
+
+const LAYOUT_BYTES: usize = 48;
+const PARTITION_BYTES: usize = 144;
+/// Where a partition's type is, of one byte or of 16.
+const TYPE_AT: usize = 32;
+
+/// `None` unless all of it is there, and each partition is of the table's own style.
+pub fn layout(bytes: &[u8]) -> Option<Layout> {
+    let table = match u32_at(bytes, 0)? {
+        0 => Some(Table::Mbr),
+        1 => Some(Table::Gpt),
+        2 => None,
+        _ => return None,
+    };
+    let count = u32_at(bytes, 4)? as usize;
+    let entries = bytes.get(LAYOUT_BYTES..).unwrap_or_default().chunks_exact(PARTITION_BYTES).take(count);
+    let all: Vec<(u8, Partition)> =
+        entries.map(|of| Some((of[TYPE_AT], partition(of, table)?))).collect::<Option<_>>()?;
+    let is_whole = all.len() == count;
+    let is_unused = |kind: u8, of: &Partition| table != Some(Table::Gpt) && kind == 0 && of.bytes == 0;
+    let partitions = all.into_iter().filter(|(kind, of)| !is_unused(*kind, of)).map(|(_, of)| of).collect();
+    is_whole.then_some(Layout { table, partitions })
+}
+
+/// A `PARTITION_INFORMATION_EX`.
+fn partition(bytes: &[u8], table: Option<Table>) -> Option<Partition> {
+    let kind = match (u32_at(bytes, 0)?, table) {
+        (0, Some(Table::Mbr) | None) => mbr_kind(bytes[TYPE_AT]),
+        (1, Some(Table::Gpt)) => gpt_kind(&guid(&bytes[TYPE_AT..])?),
+        (2, None) => PartitionKind::Other("of no type".into()),
+        _ => return None,
+    };
+    let (start_bytes, bytes_of) = (size_at(bytes, 8)?, size_at(bytes, 16)?);
+    Some(Partition { number: u32_at(bytes, 24)?, start_bytes, bytes: bytes_of, kind })
+}
+
+fn mbr_kind(number: u8) -> PartitionKind {
+    match number {
+        0x42 => PartitionKind::Dynamic,
+        0xE7 | 0xD7 => PartitionKind::Pool,
+        _ => PartitionKind::Other(format!("type 0x{number:02X}")),
+    }
+}
+
+fn gpt_kind(guid: &str) -> PartitionKind {
+    match guid {
+        "e3c9e316-0b5c-4db8-817d-f92df00215ae" => PartitionKind::Reserved,
+        "e75caf8f-f680-4cee-afa3-b001e56efc2d" | "e7addcb4-dc34-4539-9a76-ebbd07be6f7e" => {
+            PartitionKind::Pool
+        }
+        "5808c8aa-7e8f-42e0-85d2-e1e90434cfb3" | "af9b60a0-1431-4f62-bc68-3311714a69ad" => {
+            PartitionKind::Dynamic
+        }
+        "c12a7328-f81f-11d2-ba4b-00a0c93ec93b" => PartitionKind::Other("EFI system partition".into()),
+        "de94bba4-06d1-4d40-a16a-bfd50179d6ac" => PartitionKind::Other("Windows recovery".into()),
+        "ebd0a0a2-b9e5-4433-87c0-68b6b72699c7" => PartitionKind::Other("data of Windows".into()),
+        _ => PartitionKind::Other(format!("type {guid}")),
+    }
+}
+
+/// A `GUID` as it is written: its first three numbers are little endian.
+fn guid(bytes: &[u8]) -> Option<String> {
+    let (first, second, third) = (u32_at(bytes, 0)?, u16_at(bytes, 4)?, u16_at(bytes, 6)?);
+    let hex = |of: &[u8]| of.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let (fourth, node) = (hex(bytes.get(8..10)?), hex(bytes.get(10..16)?));
+    Some(format!("{first:08x}-{second:04x}-{third:04x}-{fourth}-{node}"))
+}
+
+/// What tells a drive that nothing is needed of a part of it: a `DEVICE_MANAGE_DATA_SET_ATTRIBUTES` with one
+/// `DEVICE_DATA_SET_RANGE`, for `DeviceDsmAction_Trim`.
+pub fn trim_request(offset: u64, bytes: u64) -> Vec<u8> {
+    const SIZE: u32 = 28;
+    const TRIM: u32 = 1;
+    /// No file system has set aside what is trimmed.
+    const NOT_FS_ALLOCATED: u32 = 0x8000_0000;
+    const RANGE_OFFSET: u32 = 32;
+    const RANGE_BYTES: u32 = 16;
+    let words = [SIZE, TRIM, NOT_FS_ALLOCATED, 0, 0, RANGE_OFFSET, RANGE_BYTES, 0];
+    let range = [offset, bytes].map(u64::to_le_bytes);
+    words.iter().flat_map(|word| word.to_le_bytes()).chain(range.into_iter().flatten()).collect()
 }
 
 /// Bytes of a drive and of its logical block. `IOCTL_DISK_GET_DRIVE_GEOMETRY_EX`, a `DISK_GEOMETRY_EX`.

@@ -18,7 +18,9 @@ mod query;
 #[cfg(not(windows))]
 pub use elsewhere::{drive, health, volume};
 #[cfg(windows)]
-pub use query::{drive, health, volume};
+pub(crate) use query::{ask, describe, drives_of_system, look_at, path_of, place};
+#[cfg(windows)]
+pub use query::{drive, health, volume, volumes};
 
 /// A drive as a whole. Every number is what the system says, not what was measured.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -38,6 +40,8 @@ pub struct Drive {
     /// Whether it takes trims.
     pub trims: Option<bool>,
     pub cache: descriptor::WriteCache,
+    /// Whether its medium can be taken out.
+    pub removable: Option<bool>,
 }
 
 /// What changes while a drive works.
@@ -64,6 +68,26 @@ pub struct Volume {
     pub free_bytes: Option<u64>,
     /// The parts of drives that it is made of.
     pub extents: Vec<descriptor::Extent>,
+}
+
+/// The drives that a volume lies on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct VolumeDrives {
+    /// Where it is mounted, else its own name.
+    pub name: String,
+    /// The system's numbers of them; `None` where it does not tell.
+    pub drives: Option<Vec<u32>>,
+}
+
+/// The number of a drive by its name: `\\.\PhysicalDrive1`, in upper or lower case.
+pub fn drive_number(name: &str) -> Option<u32> {
+    const PREFIX: &str = "physicaldrive";
+    let name = name.replace('/', "\\").to_ascii_lowercase();
+    let rest = [r"\\.\", r"\\?\"].iter().find_map(|space| name.strip_prefix(space))?;
+    // Python's paths end in one.
+    let digits = rest.strip_prefix(PREFIX)?.trim_end_matches('\\');
+    let number: u32 = digits.parse().ok()?;
+    (number.to_string() == digits).then_some(number)
 }
 
 /// The number at a place; `None` behind the end.

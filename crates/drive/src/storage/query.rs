@@ -5,13 +5,14 @@ use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::windows::ffi::OsStrExt;
 use std::os::windows::fs::{MetadataExt, OpenOptionsExt};
-use std::os::windows::io::AsRawHandle;
+use std::os::windows::io::AsHandle;
 use std::path::{Path, PathBuf};
 use std::ptr::null_mut;
 
-use windows_sys::Win32::Foundation::HANDLE;
+use windows_sys::Win32::Foundation::{ERROR_NO_MORE_FILES, INVALID_HANDLE_VALUE};
 use windows_sys::Win32::Storage::FileSystem::{
-    GetDriveTypeW, GetVolumeInformationW, GetVolumeNameForVolumeMountPointW, GetVolumePathNameW,
+    FindFirstVolumeW, FindNextVolumeW, FindVolumeClose, GetDriveTypeW, GetVolumeInformationW,
+    GetVolumeNameForVolumeMountPointW, GetVolumePathNameW, GetVolumePathNamesForVolumeNameW,
     FILE_ATTRIBUTE_COMPRESSED, FILE_ATTRIBUTE_ENCRYPTED, FILE_SHARE_DELETE, FILE_SHARE_READ,
     FILE_SHARE_WRITE,
 };
@@ -19,21 +20,22 @@ use windows_sys::Win32::System::Ioctl::{
     StorageAccessAlignmentProperty, StorageAdapterProperty, StorageAdapterProtocolSpecificProperty,
     StorageDeviceProperty, StorageDeviceProtocolSpecificProperty, StorageDeviceSeekPenaltyProperty,
     StorageDeviceTemperatureProperty, StorageDeviceTrimProperty, StorageDeviceWriteCacheProperty,
-    IOCTL_DISK_GET_DRIVE_GEOMETRY_EX, IOCTL_STORAGE_QUERY_PROPERTY, STORAGE_PROPERTY_ID,
+    IOCTL_DISK_GET_DRIVE_GEOMETRY_EX, IOCTL_STORAGE_GET_DEVICE_NUMBER, IOCTL_STORAGE_QUERY_PROPERTY,
+    STORAGE_PROPERTY_ID,
 };
+use windows_sys::Win32::System::SystemInformation::GetSystemWindowsDirectoryW;
 use windows_sys::Win32::System::SystemServices::FILE_READ_ONLY_VOLUME;
-use windows_sys::Win32::System::IO::DeviceIoControl;
 
-use super::descriptor::{self, NvmeData};
-use super::{nvme, Drive, Health, Volume};
+use super::descriptor::{self, NvmeData, Place};
+use super::{nvme, Drive, Health, Volume, VolumeDrives};
 use crate::sys;
 
 /// `CTL_CODE(IOCTL_VOLUME_BASE, 0, METHOD_BUFFERED, FILE_ANY_ACCESS)`, of ntddvol.h.
 const GET_VOLUME_DISK_EXTENTS: u32 = 0x0056_0000;
 const DRIVE_REMOTE: u32 = 4;
 
-/// Bytes of the longest answer but those of NVMe drives.
-const ANSWER_BYTES: usize = 16 << 10;
+/// Bytes of the longest answer: a drive with as many partitions as a GPT has room for.
+const ANSWER_BYTES: usize = 32 << 10;
 /// Letters of the longest path, and of a name.
 const PATH_LETTERS: usize = 1 << 15;
 const NAME_LETTERS: usize = 261;
@@ -58,10 +60,7 @@ pub fn volume(path: &Path) -> io::Result<Volume> {
     ];
     let room = sys::room(Path::new(&mount)).ok();
     let source = volume_name(&mount_z);
-    let extents = source.as_ref().and_then(|name| {
-        let answer = ask(&look_at(Path::new(name)).ok()?, GET_VOLUME_DISK_EXTENTS, &[], ANSWER_BYTES)?;
-        Some(descriptor::extents(&answer))
-    });
+    let extents = source.as_ref().and_then(|name| extents(&look_at(Path::new(name)).ok()?));
     Ok(Volume {
         file_system,
         mount,
@@ -73,23 +72,88 @@ pub fn volume(path: &Path) -> io::Result<Volume> {
     })
 }
 
+fn extents(volume: &File) -> Option<Vec<descriptor::Extent>> {
+    descriptor::extents(&ask(volume, GET_VOLUME_DISK_EXTENTS, &[]).ok()?)
+}
+
+/// Each volume of the system, mounted or not.
+///
+/// # Errors
+///
+/// Fails where the system does not count them up to the last.
+pub fn volumes() -> io::Result<Vec<VolumeDrives>> {
+    let mut letters = vec![0; NAME_LETTERS];
+    // SAFETY: the call writes at most as many letters as are said.
+    let search = unsafe { FindFirstVolumeW(letters.as_mut_ptr(), NAME_LETTERS as u32) };
+    if search == INVALID_HANDLE_VALUE {
+        return Err(io::Error::last_os_error());
+    }
+    let mut volumes = Vec::new();
+    let end = loop {
+        volumes.push(volume_drives(&narrow(&letters)));
+        // SAFETY: the search goes on, and the call writes at most as many letters as are said.
+        if unsafe { FindNextVolumeW(search, letters.as_mut_ptr(), NAME_LETTERS as u32) } == 0 {
+            break io::Error::last_os_error();
+        }
+    };
+    // SAFETY: the search is over.
+    unsafe { FindVolumeClose(search) };
+    match end.raw_os_error() {
+        Some(code) if code == ERROR_NO_MORE_FILES as i32 => Ok(volumes),
+        _ => Err(end),
+    }
+}
+
+/// On which drives the volume lies whose root folder is `root`. What has no extents may still be of one drive, as the
+/// slot of a card reader is, or of none, as a disc.
+fn volume_drives(root: &str) -> VolumeDrives {
+    let volume = look_at(Path::new(root.trim_end_matches('\\'))).ok();
+    let of_extents = volume.as_ref().and_then(extents).filter(|extents| !extents.is_empty());
+    let of_extents = of_extents.map(|extents| extents.iter().map(|extent| extent.drive).collect());
+    let drives = of_extents.or_else(|| match place(volume.as_ref()?)? {
+        Place::Drive(number) => Some(vec![number]),
+        Place::Disc => Some(Vec::new()),
+    });
+    VolumeDrives { name: mount_point(root).unwrap_or_else(|| root.to_string()), drives }
+}
+
+/// The drives that Windows itself lies on.
+pub(crate) fn drives_of_system() -> Option<Vec<u32>> {
+    let mut folder = vec![0; PATH_LETTERS];
+    // SAFETY: the call writes at most as many letters as are said.
+    let length = unsafe { GetSystemWindowsDirectoryW(folder.as_mut_ptr(), PATH_LETTERS as u32) } as usize;
+    let folder = narrow(folder.get(..length).filter(|folder| !folder.is_empty())?);
+    let root = volume(Path::new(&folder)).ok()?.source? + r"\";
+    volume_drives(&root).drives.filter(|drives| !drives.is_empty())
+}
+
+/// Which drive a handle leads to.
+pub(crate) fn place(file: &File) -> Option<Place> {
+    descriptor::place(&ask(file, IOCTL_STORAGE_GET_DEVICE_NUMBER, &[]).ok()?)
+}
+
 /// A drive, by the system's number.
 ///
 /// # Errors
 ///
 /// Fails where there is none, or where it cannot be opened.
 pub fn drive(number: u32) -> io::Result<Drive> {
-    let file = look_at(&path_of(number))?;
-    let answer = |property| property_of(&file, property).unwrap_or_default();
-    let identity = descriptor::identity(&answer(StorageDeviceProperty));
+    Ok(describe(&look_at(&path_of(number))?, number))
+}
+
+/// The drive that is open.
+pub(crate) fn describe(file: &File, number: u32) -> Drive {
+    let answer = |property| property_of(file, property).unwrap_or_default();
+    let properties = answer(StorageDeviceProperty);
+    let identity = descriptor::identity(&properties);
     let (question, length) = (NvmeData::IdentifyController, nvme::IDENTIFY_BYTES);
-    let own = ask_nvme(&file, StorageAdapterProtocolSpecificProperty, question, length)
+    let own = ask_nvme(file, StorageAdapterProtocolSpecificProperty, question, length)
         .map(|bytes| nvme::identity(&bytes))
         .unwrap_or_default();
-    let geometry = ask(&file, IOCTL_DISK_GET_DRIVE_GEOMETRY_EX, &[], ANSWER_BYTES).unwrap_or_default();
+    let geometry = ask(file, IOCTL_DISK_GET_DRIVE_GEOMETRY_EX, &[]).unwrap_or_default();
     let (bytes, sector) = descriptor::geometry(&geometry);
     let (logical, physical) = descriptor::block_bytes(&answer(StorageAccessAlignmentProperty));
-    Ok(Drive {
+    Drive {
         number,
         model: own.model.or(identity.model),
         serial: own.serial.or(identity.serial),
@@ -102,7 +166,8 @@ pub fn drive(number: u32) -> io::Result<Drive> {
         rotational: descriptor::flag(&answer(StorageDeviceSeekPenaltyProperty)),
         trims: descriptor::flag(&answer(StorageDeviceTrimProperty)),
         cache: descriptor::write_cache(&answer(StorageDeviceWriteCacheProperty)),
-    })
+        removable: descriptor::removable(&properties),
+    }
 }
 
 /// Temperature and health log of a drive, by the system's number.
@@ -119,37 +184,37 @@ pub fn health(number: u32) -> io::Result<Health> {
     Ok(Health { temperature, log: nvme::health(&log) })
 }
 
-fn path_of(number: u32) -> PathBuf {
+pub(crate) fn path_of(number: u32) -> PathBuf {
     format!(r"\\.\PhysicalDrive{number}").into()
 }
 
 /// Open what has a name, to ask the system about it and nothing else.
-fn look_at(path: &Path) -> io::Result<File> {
+pub(crate) fn look_at(path: &Path) -> io::Result<File> {
     let share = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
     OpenOptions::new().access_mode(0).share_mode(share).open(path)
 }
 
-/// What the system answers; `None` where it does not.
-fn ask(file: &File, code: u32, question: &[u8], length: usize) -> Option<Vec<u8>> {
-    let mut answer = vec![0u8; length];
-    let (handle, mut came) = (file.as_raw_handle() as HANDLE, 0);
-    let (input, output) = (question.as_ptr().cast(), answer.as_mut_ptr().cast());
-    let (asked, room) = (question.len() as u32, length as u32);
-    // SAFETY: the handle is open and waits for its requests; both buffers are as long as is said, until the call is done.
-    let done = unsafe { DeviceIoControl(handle, code, input, asked, output, room, &mut came, null_mut()) };
-    answer.truncate(came as usize);
-    (done != 0).then_some(answer)
+/// What the system answers, which has at most `ANSWER_BYTES`.
+pub(crate) fn ask(file: &File, code: u32, question: &[u8]) -> io::Result<Vec<u8>> {
+    ask_for(file, code, question, ANSWER_BYTES)
+}
+
+fn ask_for(file: &File, code: u32, question: &[u8], length: usize) -> io::Result<Vec<u8>> {
+    let mut answer = vec![0; length];
+    let came = sys::control(file.as_handle(), code, question, &mut answer)?;
+    answer.truncate(came);
+    Ok(answer)
 }
 
 fn property_of(file: &File, property: STORAGE_PROPERTY_ID) -> Option<Vec<u8>> {
     // PropertyId, PropertyStandardQuery, and one byte of room, filled up.
     let question = [property as u32, 0, 0].map(u32::to_le_bytes).concat();
-    ask(file, IOCTL_STORAGE_QUERY_PROPERTY, &question, ANSWER_BYTES)
+    ask(file, IOCTL_STORAGE_QUERY_PROPERTY, &question).ok()
 }
 
 fn ask_nvme(file: &File, property: STORAGE_PROPERTY_ID, what: NvmeData, length: usize) -> Option<Vec<u8>> {
     let question = descriptor::nvme_question(property as u32, what, length as u32);
-    let answer = ask(file, IOCTL_STORAGE_QUERY_PROPERTY, &question, question.len())?;
+    let answer = ask_for(file, IOCTL_STORAGE_QUERY_PROPERTY, &question, question.len()).ok()?;
     descriptor::nvme_answer(&answer, length).map(<[u8]>::to_vec)
 }
 
@@ -180,6 +245,15 @@ fn volume_name(mount: &[u16]) -> Option<String> {
     let done =
         unsafe { GetVolumeNameForVolumeMountPointW(mount.as_ptr(), name.as_mut_ptr(), NAME_LETTERS as u32) };
     (done != 0).then(|| narrow(&name).trim_end_matches('\\').to_string())
+}
+
+/// Where a volume is mounted first, by the name of its root folder: `D:\`.
+fn mount_point(root: &str) -> Option<String> {
+    let (root, mut mounts, mut length) = (wide(Path::new(root)), vec![0; PATH_LETTERS], 0);
+    let (into, room) = (mounts.as_mut_ptr(), PATH_LETTERS as u32);
+    // SAFETY: the name ends in 0, and the call writes at most as many letters as are said.
+    let done = unsafe { GetVolumePathNamesForVolumeNameW(root.as_ptr(), into, room, &mut length) };
+    Some(narrow(&mounts)).filter(|mount| done != 0 && !mount.is_empty())
 }
 
 /// The name of the file system, and its flags.

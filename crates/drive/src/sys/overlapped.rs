@@ -7,7 +7,7 @@ use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::windows::ffi::OsStrExt;
 use std::os::windows::fs::OpenOptionsExt;
-use std::os::windows::io::{AsRawHandle, BorrowedHandle, FromRawHandle, OwnedHandle};
+use std::os::windows::io::{AsHandle, AsRawHandle, BorrowedHandle, FromRawHandle, OwnedHandle};
 use std::path::Path;
 use std::ptr::{null, null_mut};
 
@@ -27,11 +27,12 @@ use windows_sys::Win32::Storage::FileSystem::{
     FILE_FLAG_OVERLAPPED, FILE_FLAG_WRITE_THROUGH, FILE_SHARE_DELETE, FILE_SHARE_READ, FILE_SHARE_WRITE,
     FILE_STORAGE_INFO,
 };
-use windows_sys::Win32::System::Ioctl::{FILE_LEVEL_TRIM, FILE_LEVEL_TRIM_RANGE, FSCTL_FILE_LEVEL_TRIM};
+use windows_sys::Win32::System::Ioctl::{FSCTL_FILE_LEVEL_TRIM, IOCTL_STORAGE_MANAGE_DATA_SET_ATTRIBUTES};
 use windows_sys::Win32::System::Threading::{CreateEventW, GetCurrentProcess, OpenProcessToken};
 use windows_sys::Win32::System::IO::{DeviceIoControl, GetOverlappedResult, OVERLAPPED};
 
 use super::windows::{overlapped, succeeded};
+use crate::storage::descriptor;
 
 const SHARE_ALL: u32 = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
 
@@ -175,20 +176,39 @@ pub fn write_through(file: Borrowed, bytes: &[u8], offset: u64, _: SyncMode) -> 
     pwrite(file, bytes, offset)
 }
 
+/// Ask a driver, or have it do something, and wait for it: how many bytes of `answer` came.
+pub fn control(file: Borrowed, code: u32, question: &[u8], answer: &mut [u8]) -> io::Result<usize> {
+    let (input, output) = (question.as_ptr().cast(), answer.as_mut_ptr().cast());
+    let (asked, room) = (question.len() as u32, answer.len() as u32);
+    let came = wait_for(file, 0, |handle, moved, at| {
+        // SAFETY: the handle is open, and both buffers are as long as is said, until the request is done.
+        unsafe { DeviceIoControl(handle, code, input, asked, output, room, moved, at) }
+    });
+    came.map(|bytes| bytes as usize)
+}
+
 /// Tell the drive that nothing is needed of a part of a file.
 pub fn trim(file: Borrowed, offset: u64, bytes: u64) -> io::Result<()> {
-    let range = FILE_LEVEL_TRIM_RANGE { Offset: offset, Length: bytes };
-    let asked = FILE_LEVEL_TRIM { Key: 0, NumRanges: 1, Ranges: [range] };
-    let (input, size) = ((&raw const asked).cast(), size_of::<FILE_LEVEL_TRIM>() as u32);
-    let done = wait_for(file, 0, |handle, moved, at| {
-        // SAFETY: the handle is open, the call reads the structure, and nothing is asked for in return.
-        unsafe { DeviceIoControl(handle, FSCTL_FILE_LEVEL_TRIM, input, size, null_mut(), 0, moved, at) }
-    });
+    // A FILE_LEVEL_TRIM: no key, and one range.
+    let asked = [1u64 << 32, offset, bytes].map(u64::to_le_bytes).concat();
+    trimmed(
+        control(file, FSCTL_FILE_LEVEL_TRIM, &asked, &mut []),
+        "the file system trims no part of a file (FSCTL_FILE_LEVEL_TRIM)",
+    )
+}
+
+/// Tell a drive that nothing is needed of a part of it.
+pub fn discard(file: &File, offset: u64, bytes: u64) -> io::Result<()> {
+    let asked = descriptor::trim_request(offset, bytes);
+    trimmed(
+        control(file.as_handle(), IOCTL_STORAGE_MANAGE_DATA_SET_ATTRIBUTES, &asked, &mut []),
+        "the drive takes no trims (IOCTL_STORAGE_MANAGE_DATA_SET_ATTRIBUTES)",
+    )
+}
+
+fn trimmed(done: io::Result<usize>, unsupported: &'static str) -> io::Result<()> {
     match done {
-        Err(error) if is_unsupported(&error) => Err(io::Error::new(
-            io::ErrorKind::Unsupported,
-            "the file system trims no part of a file (FSCTL_FILE_LEVEL_TRIM)",
-        )),
+        Err(error) if is_unsupported(&error) => Err(io::Error::new(io::ErrorKind::Unsupported, unsupported)),
         done => done.map(drop).map_err(worded),
     }
 }

@@ -8,7 +8,7 @@ use crate::error::UnfitJob;
 impl RealTarget {
     /// What would fail at the first request.
     pub fn check(&self, jobs: &[Job]) -> Result<(), UnfitJob> {
-        for job in jobs.iter().filter(|job| job.direct) {
+        for job in jobs.iter().filter(|job| job.direct || self.has_no_cache()) {
             if self.direct.is_none() {
                 return Err(UnfitJob::NoDirect { job: job.name.clone() });
             }
@@ -28,5 +28,13 @@ impl RealTarget {
             }
         }
         Ok(())
+    }
+
+    /// Windows keeps nothing of a whole drive in its cache, whatever a job asks for.
+    fn has_no_cache(&self) -> bool {
+        #[cfg(windows)]
+        return self.trim == super::Trim::Discard;
+        #[cfg(not(windows))]
+        false
     }
 }

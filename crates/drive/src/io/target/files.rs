@@ -16,7 +16,7 @@ use crate::sys::{self, Raw};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trim {
     PunchHole,
-    #[cfg(target_os = "linux")]
+    #[cfg(any(target_os = "linux", windows))]
     Discard,
 }
 

@@ -32,6 +32,8 @@ use crate::io::stat::DeviceStat;
 #[cfg(target_os = "linux")]
 use crate::io::Mark;
 use crate::io::Written;
+#[cfg(windows)]
+use crate::sys::discard;
 use crate::sys::{self, Raw};
 use counters::Counters;
 #[cfg(target_os = "linux")]
@@ -45,7 +47,7 @@ pub struct RealTarget {
     buffered: File,
     /// Those of the workers that go through the page cache.
     opened: Vec<File>,
-    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "files only"))]
+    #[cfg_attr(not(any(target_os = "linux", windows)), expect(dead_code, reason = "files only"))]
     trim: Trim,
     capacity: u64,
     block: u32,
@@ -349,7 +351,7 @@ impl Target for RealTarget {
                 _ => {}
             }
         }
-        #[cfg(target_os = "linux")]
+        #[cfg(any(target_os = "linux", windows))]
         if request.op == Op::Trim && self.trim == Trim::Discard {
             self.slots[at as usize].submitted = self.now();
             let result = discard(&self.buffered, offset, len).map(|()| 0);
