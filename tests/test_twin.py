@@ -747,8 +747,12 @@ def test_a_run_on_a_twin_tells_no_tail_of_latency_and_says_why(small: str, tmp_p
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_the_cpu_seconds_of_a_pool_are_those_of_all_its_tasks(workers: int) -> None:
+@pytest.mark.parametrize("method", ["spawn", "forkserver"])
+def test_the_cpu_seconds_of_a_pool_are_those_of_all_its_tasks(
+    workers: int, method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Whether this process does the work or the workers do, whose own clocks say how much there was."""
+    monkeypatch.setattr("pslc.twin.pool.START_METHOD", method)
     with Pool(workers) as pool:
         spent = pool.map(_spend_cpu, [0.1] * 4)
         assert sum(spent) <= pool.cpu_seconds < 2 * sum(spent)

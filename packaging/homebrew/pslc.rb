@@ -1,4 +1,4 @@
-# VERSION and SHA256 are those of the sdist of a release; `brew update-python-resources pslc` adds what it depends on.
+# packaging/fill.py fills in a release; `brew update-python-resources pslc` adds what it depends on.
 class Pslc < Formula
   include Language::Python::Virtualenv
 

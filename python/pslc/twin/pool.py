@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -13,6 +14,9 @@ from pslc.base.processes import cores, end_with_parent
 from pslc.twin.optimizer import evaluations
 
 MAX_WORKERS: Final = 8
+
+START_METHOD: Final = "spawn" if sys.platform == "win32" else "forkserver"
+"""Start method of the workers. Windows cannot copy a process, which is the faster way elsewhere."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +38,7 @@ class Pool:
         """Start `workers` processes (default: one per core, at most 8)."""
         self.workers = workers or min(cores(), MAX_WORKERS)
         self.pool = (
-            ProcessPoolExecutor(self.workers, get_context("forkserver"), end_with_parent) if self.workers > 1 else None
+            ProcessPoolExecutor(self.workers, get_context(START_METHOD), end_with_parent) if self.workers > 1 else None
         )
         self._before, self._in_workers = evaluations(), 0
         self._cpu_before_s, self._cpu_in_workers_s = time.process_time(), 0.0
