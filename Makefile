@@ -22,6 +22,9 @@ ONLINE ?= $(BIN)/python -c 'import urllib.request as r; r.urlopen("https://pypi.
 have = if ! { $(1); } >/dev/null; then \
 	  echo "check: not done here, it needs: $(2)" >&2; test "$(PSLC_TOOLS)" != required; exit; fi;
 FUZZ := job size profile trace
+# What is shipped for Windows, checked on each change; `make windows` runs it.
+WINDOWS := x86_64-pc-windows-gnu
+NATIVE := -p pslc-ssd -p pslc-load -p pslc-drive
 
 
 help:
@@ -105,6 +108,7 @@ test-all: test test-long
 check: build
 	@$(call have,cargo fmt --version,rustup component add rustfmt) cargo fmt --check
 	@$(call have,cargo clippy --version,rustup component add clippy) cargo clippy --workspace --all-targets --quiet -- -D warnings
+	@$(call have,rustup target list --installed | grep -qx $(WINDOWS) && command -v x86_64-w64-mingw32-gcc,rustup target add $(WINDOWS) and gcc-mingw-w64-x86-64) cargo clippy --target $(WINDOWS) $(NATIVE) --all-targets --quiet -- -D warnings
 	@$(call have,cargo deny --version,cargo install --locked cargo-deny) cargo deny --all-features --offline check bans licenses sources
 	@$(call have,ls -d $(ADVISORIES)/*/ && cargo deny --version,cargo deny fetch) cargo deny --all-features --offline check advisories
 	@$(call have,valgrind --version,valgrind) $(INSTRUCTIONS) --check
@@ -278,7 +282,7 @@ $(DEPS): pyproject.toml | tools
 	@touch $@
 
 # Programs that some tests hold ours against. Without one of them its tests are skipped, and fail where PSLC_TOOLS=required.
-TOOLS := fio valgrind chromium dmsetup libblkid1 blktrace strace nbdkit libnbd-bin python3-libnbd fuse3 qemu-utils sysstat nvme-cli gcc e2fsprogs xfsprogs btrfs-progs f2fs-tools mdadm lvm2 cryptsetup-bin dosfstools exfatprogs ntfs-3g nilfs-tools udftools erofs-utils squashfs-tools
+TOOLS := fio valgrind chromium dmsetup libblkid1 blktrace strace nbdkit libnbd-bin python3-libnbd fuse3 qemu-utils sysstat nvme-cli gcc gcc-mingw-w64-x86-64 e2fsprogs xfsprogs btrfs-progs f2fs-tools mdadm lvm2 cryptsetup-bin dosfstools exfatprogs ntfs-3g nilfs-tools udftools erofs-utils squashfs-tools
 test-tools:
 	apt-get update -qq
 	apt-get install -y -qq $(TOOLS)

@@ -73,9 +73,8 @@ refits` writes [refits.md](docs/accuracy/refits.md), a row a figure.
 """.strip()
 
 SERVERS = """
-Write amplification of skewed and partly read-only writes, beside five drives of SSD-iq. `make ssd-iq` writes
-[ssd_iq.md](docs/accuracy/ssd_iq.md), a row a kind of work. With 80 % read-only drives differ most (0.48 to 1.18 times
-uniform writes), and docs/model.md says what was tried.
+Write amplification of skewed and partly read-only writes, beside five drives of SSD-iq (`make ssd-iq`); a row a kind of
+work is in [ssd_iq.md](docs/accuracy/ssd_iq.md).
 """.strip()
 
 INTERVALS = """
@@ -249,7 +248,7 @@ def hidden_drives() -> list[str]:
 
 
 SECTIONS: dict[str, Callable[[], list[str]]] = {
-    "Drives for servers": lambda: [*SERVERS.splitlines(), "", *summary_of("ssd_iq.md")],
+    "Drives for servers": lambda: [*SERVERS.splitlines(), *summary_of("ssd_iq.md")],
     "Twins of published figures": lambda: [*REFITS.splitlines(), "", *summary_of("refits.md")],
     "Twins of hidden drives": hidden_drives,
     "Intervals of suites": lambda: [*INTERVALS.splitlines(), "", *(FOLDER / "intervals.md").read_text().splitlines()],
