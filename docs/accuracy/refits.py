@@ -22,11 +22,11 @@ from pathlib import Path
 import numpy as np
 
 import pslc
-from pslc.base import units
 from pslc.base.errors import PslcError
 from pslc.base.processes import end_with_parent
 from pslc.device.published import FILE as FIGURES
 from pslc.device.published import of_a_fill
+from pslc.device.target import find_target
 from pslc.twin import priors, profile_writer, published_curve
 from pslc.twin.datasets import Floats, dataset_of_curve
 from pslc.twin.model import in_words
@@ -81,10 +81,10 @@ def built_in() -> list[dict[str, str]]:
     for path in sorted((Path(pslc.__file__).parent / "drives").glob("*.toml")):
         name = path.stem
         own = of_a_fill(name)
-        text = tomllib.loads(path.read_text())
-        capacity = units.size(text["capacity"], "capacity") / 1e9
-        row = {"drive": name, "capacity_GB": f"{capacity:g}", "link": text["link"], "tool": "qd32",
-               "cells": {1: "slc", 2: "mlc", 3: "tlc", 4: "qlc"}[text["nand"]["bits_per_cell"]]}  # fmt: skip
+        drive = find_target(f"sim:{name}")
+        row = {"drive": name, "capacity_GB": f"{drive.capacity_bytes / 1e9:g}", "tool": "qd32",
+               "link": tomllib.loads(drive.profile)["link"],
+               "cells": {1: "slc", 2: "mlc", 3: "tlc", 4: "qlc"}[drive.facts["bits_per_cell"]]}  # fmt: skip
         told = {key: (own[word], unit) for key, (word, unit) in KEYS.items() if word in own}
         row |= {key: str(value / (1e9 if unit == "GB" else 1e6)) for key, (value, unit) in told.items()}
         rows.append(row)
@@ -100,7 +100,7 @@ def words_of(row: dict[str, str]) -> str:
     if row.get("left_out"):
         raise ValueError(row["left_out"])
     given = {key: row.get(key) or "" for key in KEYS}
-    if sum(map(bool, given.values())) < 2 and row["of"] == "review":
+    if sum(map(bool, given.values())) < 2:
         raise ValueError("one figure")
     if not given["speed1_MBps"]:
         raise ValueError("no speed of the first phase")
