@@ -52,8 +52,8 @@ def main() -> None:
         within += work != NOT_ASKED and not mark
     target = f"{TARGET:.0%}".replace("%", " %")
     head = [
-        f"Within {target} of the median drive: {within} of {asked} kinds of work. Figures are bytes programmed for each",
-        "of the host's, over those of uniform 4 KiB writes to a full drive; of 90 % read-only data nothing is asked.",
+        f"Within {target} of the median drive: {within} of {asked} kinds of work. Figures are bytes programmed for",
+        "each of the host's, over those of uniform 4 KiB writes to a full drive; of 90 % read-only data nothing is asked.",
     ]
     PAGE.write_text("\n".join([*head, "", *lines]) + "\n")
 
