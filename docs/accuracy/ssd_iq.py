@@ -53,7 +53,7 @@ def main() -> None:
     target = f"{TARGET:.0%}".replace("%", " %")
     head = [
         f"Within {target} of the median drive: {within} of {asked} kinds of work. Figures are bytes programmed for",
-        "each of the host's, over those of uniform 4 KiB writes to a full drive; of 90 % read-only data nothing is asked.",
+        "each of the host's, over those of uniform 4 KiB writes to a full drive; of 90 % read-only nothing is asked.",
     ]
     PAGE.write_text("\n".join([*head, "", *lines]) + "\n")
 
