@@ -227,7 +227,8 @@ def test_it_ends_while_a_file_system_is_mounted_on_it_and_keeps_what_was_synced(
             _, talk = on.end()
             assert time.monotonic() - began < MAX_END_S
             assert on.process.returncode == 0
-            assert "nbdfuse, process" in talk
+            # nbdfuse sometimes fails an assertion of its own when requests are refused, and is gone by then.
+            assert "nbdfuse, process" in talk or fuse.poll() not in (None, 0)
         finally:
             on.tool("umount", "at", ok=False)
             if loop:
