@@ -24,6 +24,7 @@ import numpy as np
 import pslc
 from pslc.base.errors import PslcError
 from pslc.base.processes import end_with_parent
+from pslc.device.profiles import library
 from pslc.device.published import FILE as FIGURES
 from pslc.device.published import of_a_fill
 from pslc.device.target import find_target
@@ -78,8 +79,7 @@ def reviewed() -> list[dict[str, str]]:
 def built_in() -> list[dict[str, str]]:
     """The published phases of each built-in profile, as rows like those."""
     rows = []
-    for path in sorted((Path(pslc.__file__).parent / "drives").glob("*.toml")):
-        name = path.stem
+    for name in library():
         own = of_a_fill(name)
         drive = find_target(f"sim:{name}")
         row = {"drive": name, "capacity_GB": f"{drive.capacity_bytes / 1e9:g}", "tool": "qd32",

@@ -542,7 +542,7 @@ impl Nand {
         self.map_unit.whole(self.planes as u64 * self.page_bytes as u64) as u32
     }
 
-    /// Mapping pages of one superblock (one block of every plane of every die) in native mode.
+    /// Mapping pages of one superblock: one block of every plane of every die.
     pub fn superblock_pages(&self, mode: CellMode) -> u64 {
         let native = self.multi_plane_pages() as u64 * self.dies as u64 * self.pages_per_block as u64;
         native / self.bits_per_cell as u64 * self.bits(mode) as u64
@@ -553,7 +553,7 @@ impl Nand {
         self.map_unit.bytes(self.superblock_pages(mode))
     }
 
-    /// Bytes of a program unit: a multi-plane page, times the bits of a native cell.
+    /// Bytes of a program unit: a multi-plane page, times the bits that a cell holds.
     pub fn unit_bytes(&self, mode: CellMode) -> u64 {
         self.map_unit.bytes((self.multi_plane_pages() * self.bits(mode)) as u64)
     }

@@ -20,20 +20,22 @@ fn two_bits() -> Config {
     c
 }
 
-fn mlc_speed(c: &Config) -> f64 {
-    let unit = c.nand.planes * c.nand.page_bytes * 2;
-    c.nand.dies as f64 * unit as f64 / c.nand.timing(CellMode::Mlc).program.as_secs_f64()
+/// Raw speed at so many bits a cell: every die programs all the time.
+fn raw_speed(c: &Config, bits: u32, program: Nanos) -> f64 {
+    let unit = c.nand.planes * c.nand.page_bytes * bits;
+    c.nand.dies as f64 * unit as f64 / program.as_secs_f64()
 }
 
-/// Raw native speed: every die programs all the time.
+fn mlc_speed(c: &Config) -> f64 {
+    raw_speed(c, 2, c.nand.timing(CellMode::Mlc).program)
+}
+
 fn native_speed(c: &Config) -> f64 {
-    let unit = c.nand.planes * c.nand.page_bytes * c.nand.bits_per_cell;
-    c.nand.dies as f64 * unit as f64 / c.nand.native.program.as_secs_f64()
+    raw_speed(c, c.nand.bits_per_cell, c.nand.native.program)
 }
 
 fn slc_speed(c: &Config) -> f64 {
-    let unit = c.nand.planes * c.nand.page_bytes;
-    c.nand.dies as f64 * unit as f64 / c.nand.slc.program.as_secs_f64()
+    raw_speed(c, 1, c.nand.slc.program)
 }
 
 /// Die time of folding a unit over that of programming it directly: the reads, and the overhead of the program.
@@ -210,10 +212,8 @@ fn the_residue_stays_in_the_cache() {
     assert_near("left in pSLC", load.value("slc_valid_bytes") as f64, 300e6, 0.02);
 }
 
-/// Write amplification of greedy collection under uniform random writes: a / (a + W(-a exp(-a))) with a = raw / user
-/// (Desnoyers, "Analytic Models of SSD Write Performance"); 2.36 at a = 1.3.
-#[test]
-fn greedy_collection_of_uniform_random_writes_amplifies_by_2_36_at_30_percent_spare() {
+/// A drive without a cache whose superblocks are small and many, and the pages of the host's on it.
+fn thirty_percent_spare() -> (Config, u64) {
     let mut c = small();
     c.cache.mode = CacheMode::PureXlc;
     c.nand.pages_per_block = 9;
@@ -221,6 +221,14 @@ fn greedy_collection_of_uniform_random_writes_amplifies_by_2_36_at_30_percent_sp
     let usable = c.nand.superblocks() as u64 - c.ftl.reserve_superblocks as u64 - 2;
     let user = usable * c.nand.superblock_pages(CellMode::Native) * 10 / 13;
     c.capacity_bytes = user * 4096;
+    (c, user)
+}
+
+/// Write amplification of greedy collection under uniform random writes: a / (a + W(-a exp(-a))) with a = raw / user
+/// (Desnoyers, "Analytic Models of SSD Write Performance"); 2.36 at a = 1.3.
+#[test]
+fn greedy_collection_of_uniform_random_writes_amplifies_by_2_36_at_30_percent_spare() {
+    let (c, user) = thirty_percent_spare();
     let mut load = Load::new(&c);
     load.fill(0, c.capacity_bytes, MB);
     let mut random = Random(1);
@@ -234,14 +242,8 @@ fn greedy_collection_of_uniform_random_writes_amplifies_by_2_36_at_30_percent_sp
 #[test]
 fn collection_costs_the_host_what_it_moves() {
     for overhead in [1000, 1400, 2500] {
-        let mut c = small();
-        c.cache.mode = CacheMode::PureXlc;
-        c.nand.pages_per_block = 9;
-        c.nand.blocks_per_plane = 1200;
+        let (mut c, user) = thirty_percent_spare();
         c.ftl.gc_overhead_permille = overhead;
-        let usable = c.nand.superblocks() as u64 - c.ftl.reserve_superblocks as u64 - 2;
-        let user = usable * c.nand.superblock_pages(CellMode::Native) * 10 / 13;
-        c.capacity_bytes = user * 4096;
         let mut load = Load::new(&c);
         load.fill(0, c.capacity_bytes, MB);
         let mut random = Random(3);
@@ -250,7 +252,7 @@ fn collection_costs_the_host_what_it_moves() {
         load.scatter(c.capacity_bytes, 2 * user, &mut random);
         let host = 2.0 * c.capacity_bytes as f64;
         let collected = (load.value("gc_bytes_total") - moved) as f64 / host;
-        // Of each multi-plane page of a victim, so much is valid; it is read as a whole.
+        // This share of a victim is valid, and each of its multi-plane pages is read as a whole.
         let valid = collected / (1.0 + collected);
         let read = c.nand.native.read.as_secs_f64()
             / (c.nand.multi_plane_pages() as f64 * 4096.0 * valid * c.nand.dies as f64);

@@ -57,19 +57,14 @@ impl Film {
 }
 
 fn picture(drive: &Drive) -> Vec<u8> {
-    let pages = |mode| drive.superblock_pages(mode).max(1);
-    let (slc, mlc, native) = (pages(CellMode::Slc), pages(CellMode::Mlc), pages(CellMode::Native));
     drive
         .superblocks()
         .map(|superblock| {
             if superblock.is_free() {
                 return 0;
             }
-            let (kind, pages) = match superblock.mode {
-                CellMode::Slc => (SLC, slc),
-                CellMode::Mlc => (SLC, mlc),
-                CellMode::Native => (NATIVE, native),
-            };
+            let kind = if superblock.mode == CellMode::Native { NATIVE } else { SLC };
+            let pages = drive.superblock_pages(superblock.mode).max(1);
             let open = if superblock.is_open() { OPEN } else { 0 };
             kind | open | (superblock.valid as u64 * VALID_STEPS / pages).min(VALID_STEPS) as u8
         })

@@ -3,7 +3,7 @@
 from pslc.analysis.blackbox import blackbox_causes
 from pslc.analysis.cache import CacheEnd, cache_end
 from pslc.analysis.context import WRITE_ALL, AccessPattern, AnalysisOptions, MeasurementContext
-from pslc.analysis.counter_causes import CAUSES, CauseEstimate, PhaseFacts, phase_cause
+from pslc.analysis.counter_causes import CAUSES, CauseEstimate, PhaseFacts, cache_superblock_bytes, phase_cause
 from pslc.analysis.phases import Phase, find_phases
 from pslc.analysis.series import Curve
 from pslc.analysis.warnings import AnalysisWarning, analysis_warnings
@@ -30,6 +30,7 @@ __all__ = [
     "analyze_curve",
     "blackbox_causes",
     "cache_end",
+    "cache_superblock_bytes",
     "find_phases",
     "phase_cause",
 ]

@@ -257,7 +257,7 @@ def _shares(deltas: Mapping[str, float], seconds: float, facts: PhaseFacts) -> _
         dies_busy=deltas["die_busy_ns_total"] / (awake_s * 1e9 * dies),
         buffer_wait=None if wait is None else wait / (awake_s * 1e9),
         held_bytes=deltas["slc_valid_bytes"],
-        superblock_bytes=deltas.get("slc_superblocks", 0.0) * _superblock_bytes(facts),
+        superblock_bytes=deltas.get("slc_superblocks", 0.0) * cache_superblock_bytes(facts),
         limit_bytes=deltas["cache_limit_bytes"],
         buffered=deltas.get("buffer_rise_bytes", 0.0) / host,
         woken=woken_s / seconds,
@@ -273,7 +273,7 @@ def _shares(deltas: Mapping[str, float], seconds: float, facts: PhaseFacts) -> _
     )
 
 
-def _superblock_bytes(facts: PhaseFacts) -> int:
+def cache_superblock_bytes(facts: Facts) -> int:
     """Bytes of a superblock of the dynamic cache; 0: not known."""
     return facts.get("mlc_superblock_bytes", facts.get("slc_superblock_bytes", 0))
 

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 from typing_extensions import TypedDict
 
-from pslc.analysis import sentences
+from pslc.analysis import cache_superblock_bytes, sentences
 from pslc.base import words
 from pslc.recording.context import began
 from pslc.recording.store import Recording
@@ -68,9 +68,7 @@ def of(recording: Recording) -> Moments | None:
     filled = np.ceil(given / facts["native_superblock_bytes"]).astype(int) + 3
     free = free + np.maximum(static - pslc, np.clip(total - free - pslc - filled, 0, static))
     # As many as the data that are folded come from: at least one while any are.
-    folding = np.minimum(
-        np.ceil(flows["folded"] / facts.get("mlc_superblock_bytes", facts["slc_superblock_bytes"])).astype(int), pslc
-    )
+    folding = np.minimum(np.ceil(flows["folded"] / cache_superblock_bytes(facts)).astype(int), pslc)
     valid, limit = series["slc_valid_bytes"][last], series["cache_limit_bytes"][last]
     phases = recording.findings.get("phases", [])
     lines = [

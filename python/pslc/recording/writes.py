@@ -21,6 +21,7 @@ from pslc.analysis import (
     Writes,
     analyze_curve,
     blackbox_causes,
+    cache_superblock_bytes,
     phase_cause,
 )
 from pslc.base import words
@@ -221,8 +222,7 @@ def _paced(recording: Recording) -> bool:
 def _handed_out(recording: Recording) -> int:
     """Bytes of work that a simulated drive counts before the curve feels it: requests under way are counted already."""
     facts = recording.facts
-    superblock = facts.get("mlc_superblock_bytes", facts["slc_superblock_bytes"])
-    return facts["write_buffer_bytes"] + HANDED_OUT * superblock + round(under_way(recording))
+    return facts["write_buffer_bytes"] + HANDED_OUT * cache_superblock_bytes(facts) + round(under_way(recording))
 
 
 def _evidence(recording: Recording, curve: Curve, phase: Phase) -> CauseEstimate:

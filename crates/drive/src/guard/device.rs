@@ -41,7 +41,11 @@ pub fn serial_of(path: &Path) -> Result<Option<String>, OpenError> {
 /// Open a whole device for writing. `serial` must be its own; nothing may use it; with a signature on it,
 /// `wipe_signatures` must be given. What is judged last, with nobody else able to take it, is the descriptor that is
 /// written.
-pub fn open_device(path: &Path, given: &str, wipe_signatures: bool) -> Result<RealTarget, OpenError> {
+pub fn open_device(
+    path: &Path,
+    expected_serial: &str,
+    wipe_signatures: bool,
+) -> Result<RealTarget, OpenError> {
     let handle = find(path)?;
     let path = path.to_path_buf();
     let ours = [handle.as_raw_fd()];
@@ -54,7 +58,7 @@ pub fn open_device(path: &Path, given: &str, wipe_signatures: bool) -> Result<Re
             std::thread::sleep(BETWEEN);
             device = look(file, &path, ours)?;
         }
-        judge(device, given, wipe_signatures)
+        judge(device, expected_serial, wipe_signatures)
     };
     let device = patient(&handle, &ours)?;
     let open = |of: &File, flags: i32| {
@@ -83,7 +87,7 @@ pub fn open_device(path: &Path, given: &str, wipe_signatures: bool) -> Result<Re
 }
 
 /// What must be so before anything is written.
-fn judge(device: Device, given: &str, wipe_signatures: bool) -> Result<Device, DeviceError> {
+fn judge(device: Device, expected_serial: &str, wipe_signatures: bool) -> Result<Device, DeviceError> {
     let path = device.path.clone();
     if device.is_partition {
         return Err(DeviceError::Partition { path });
@@ -95,8 +99,8 @@ fn judge(device: Device, given: &str, wipe_signatures: bool) -> Result<Device, D
         return Err(DeviceError::TooSmall { path, bytes: device.bytes });
     }
     match &device.serial {
-        Some(serial) if serial == given => {}
-        Some(_) => return Err(DeviceError::WrongSerial { path, given: given.to_string() }),
+        Some(serial) if serial == expected_serial => {}
+        Some(_) => return Err(DeviceError::WrongSerial { path, given: expected_serial.to_string() }),
         None => return Err(DeviceError::NoSerial { path }),
     }
     if !device.users.is_empty() {

@@ -62,12 +62,16 @@ pub fn serial_of(path: &Path) -> Result<Option<String>, OpenError> {
 /// Open a whole drive for writing. `serial` must be its own, nothing may use it, and with anything on it
 /// `wipe_signatures` must be given. It is judged through a handle without rights, through one that shares it with nobody,
 /// and through the one that is written.
-pub fn open_device(path: &Path, given: &str, wipe_signatures: bool) -> Result<RealTarget, OpenError> {
+pub fn open_device(
+    path: &Path,
+    expected_serial: &str,
+    wipe_signatures: bool,
+) -> Result<RealTarget, OpenError> {
     let number = number_of(path)?;
-    physical_drive::confirm(&look(&find(path, number)?, number), path, given)?;
+    physical_drive::confirm(&look(&find(path, number)?, number), path, expected_serial)?;
     let judge = |file: &File| {
         let read = |drive: &Approved| data_on(file, drive.bytes);
-        physical_drive::judge(&look(file, number), path, given, wipe_signatures, read)
+        physical_drive::judge(&look(file, number), path, expected_serial, wipe_signatures, read)
     };
     let alone = judge(&open(path, number, GENERIC_READ, SHARE_NOTHING)?)?;
     let shared = open(path, number, GENERIC_READ | GENERIC_WRITE, SHARE_ALL)?;

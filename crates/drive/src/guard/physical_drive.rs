@@ -46,11 +46,11 @@ pub struct Approved {
 pub fn judge(
     facts: &Facts,
     path: &Path,
-    given: &str,
+    expected_serial: &str,
     wipe_signatures: bool,
     read: impl FnOnce(&Approved) -> io::Result<Vec<&'static str>>,
 ) -> Result<Approved, OpenError> {
-    let approved = confirm(facts, path, given)?;
+    let approved = confirm(facts, path, expected_serial)?;
     let path = path.to_path_buf();
     match read(&approved) {
         Err(source) => Err(DeviceError::ContentUnknown { path, source }.into()),
@@ -65,7 +65,7 @@ pub fn judge(
 }
 
 /// That it is the drive whose serial number was given, and that nobody uses it.
-pub fn confirm(facts: &Facts, path: &Path, given: &str) -> Result<Approved, OpenError> {
+pub fn confirm(facts: &Facts, path: &Path, expected_serial: &str) -> Result<Approved, OpenError> {
     let path_buf = || path.to_path_buf();
     let bytes = require(facts.bytes, path, "its size")?;
     if bytes == 0 {
@@ -75,8 +75,12 @@ pub fn confirm(facts: &Facts, path: &Path, given: &str) -> Result<Approved, Open
         return Err(DeviceError::TooSmall { path: path_buf(), bytes }.into());
     }
     let serial = match &facts.serial {
-        Some(serial) if serial == given => serial.clone(),
-        Some(_) => return Err(DeviceError::WrongSerial { path: path_buf(), given: given.to_string() }.into()),
+        Some(serial) if serial == expected_serial => serial.clone(),
+        Some(_) => {
+            return Err(
+                DeviceError::WrongSerial { path: path_buf(), given: expected_serial.to_string() }.into()
+            )
+        }
         None => return Err(DeviceError::NoSerial { path: path_buf() }.into()),
     };
     let number = unused(facts, path)?;

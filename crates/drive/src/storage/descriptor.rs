@@ -322,7 +322,7 @@ pub fn trim_request(offset: u64, bytes: u64) -> Vec<u8> {
 
 /// Bytes of a drive and of its logical block. `IOCTL_DISK_GET_DRIVE_GEOMETRY_EX`, a `DISK_GEOMETRY_EX`.
 pub fn geometry(bytes: &[u8]) -> (Option<u64>, Option<u32>) {
-    let size = u64_at(bytes, 24).filter(|size| *size > 0 && *size <= i64::MAX as u64);
+    let size = size_at(bytes, 24).filter(|size| *size > 0);
     (size, u32_at(bytes, 20).filter(|block| block.is_power_of_two()))
 }
 

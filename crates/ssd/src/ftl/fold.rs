@@ -6,7 +6,6 @@ use super::gc::RELOCATION_SUPERBLOCKS;
 use super::superblocks::{State, Superblock};
 use super::victim::VictimRule;
 use super::Ftl;
-use crate::cell_mode::CellMode;
 use crate::nand::Nand;
 use crate::units::Nanos;
 
@@ -33,16 +32,16 @@ impl Ftl {
     }
 
     fn fold_victim(&self) -> Option<u32> {
-        if self.geometry.main == CellMode::Slc {
-            return None;
-        }
         // What the dynamic part is to give back comes before the static part, which gives back nothing.
         let shrinks = self.superblocks.borrowed > self.dynamic_limit() && self.closed_dynamic() > 0;
-        let closed = self.superblocks.iter().filter(|(_, block)| {
-            let is_cache = block.state == State::Closed && block.mode != CellMode::Native;
-            is_cache && !(shrinks && block.set_aside)
-        });
-        self.first_to_fold(closed)
+        self.first_to_fold(self.closed_cache().filter(|(_, block)| !(shrinks && block.set_aside)))
+    }
+
+    /// Superblocks of the cache that are full, or were.
+    pub(super) fn closed_cache(&self) -> impl Iterator<Item = (u32, &Superblock)> {
+        let is_closed =
+            |block: &Superblock| block.state == State::Closed && self.geometry.is_cache(block.mode);
+        self.superblocks.iter().filter(move |(_, block)| is_closed(block))
     }
 
     /// Which of these superblocks of the cache is folded first.

@@ -62,10 +62,7 @@ impl Ftl {
         if free > self.fold_below || free <= self.reserve || self.closed_dynamic() == 0 {
             return None;
         }
-        let dynamic = self.superblocks.iter().filter(|(_, block)| {
-            block.state == State::Closed && self.geometry.is_cache(block.mode) && !block.set_aside
-        });
-        self.first_to_fold(dynamic)
+        self.first_to_fold(self.closed_cache().filter(|(_, block)| !block.set_aside))
     }
 
     /// What the rule chooses among the closed superblocks that have lost a page. The static cache gives no native space.

@@ -3,7 +3,7 @@
 use super::cache::{HostWrite, Overflow, WriteThrottle};
 use super::gc::RELOCATION_SUPERBLOCKS;
 use super::geometry::PageAddress;
-use super::superblocks::{State, Writer};
+use super::superblocks::Writer;
 use super::write_pointer::WritePointer;
 use super::Ftl;
 use crate::cell_mode::CellMode;
@@ -282,12 +282,9 @@ impl Ftl {
 
     /// The full superblock of the dynamic cache that was opened first.
     pub(super) fn oldest_dynamic(&self) -> Option<u32> {
-        let full = self.superblocks.iter().filter(|(index, block)| {
-            block.state == State::Closed
-                && self.geometry.is_cache(block.mode)
-                && !block.set_aside
-                && !self.relocation.is_victim(*index)
-        });
+        let full = self
+            .closed_cache()
+            .filter(|(index, block)| !block.set_aside && !self.relocation.is_victim(*index));
         full.min_by_key(|(_, block)| block.opened).map(|(index, _)| index)
     }
 
