@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import pslc
+from pslc.device import drive_files
 from pslc.device.target import find_target
 from pslc.schema.jobs import Kind
 
@@ -282,6 +283,34 @@ def waf(drive: str, span: str, theta: str = "") -> float:
 def waf_read_only(drive: str, share: str) -> float:
     """Of uniform writes where such a share of the full drive is not written any more."""
     return amplification(drive, "100%", f"size={100 - int(share.rstrip('%'))}%")
+
+
+# ---- formatted drives
+
+
+@functools.cache
+def formatted(drive: str) -> list[dict[str, Any]]:
+    """Phases of the first 64 GiB that are written to a drive that was formatted, one request at a time."""
+    with tempfile.TemporaryDirectory() as folder:
+        path, text = Path(folder) / "disk.pslc", Path(folder) / "job.fio"
+        kept = drive_files.create(path, drive)
+        kept.format([])
+        kept.save()
+        del kept
+        text.write_text("[first]\nrw=write\nbs=1m\nsize=64g\n")
+        return list(pslc.run(text, on=str(path)).findings["phases"])
+
+
+@measure("B")
+def slow_start(drive: str) -> float:
+    """What a formatted drive takes slowly."""
+    return float(formatted(drive)[0]["to_bytes"])
+
+
+@measure("B/s")
+def slow_start_speed(drive: str) -> float:
+    """How fast it takes that."""
+    return float(formatted(drive)[0]["bytes_per_s"])
 
 
 # ---- power and heat

@@ -281,6 +281,9 @@ pub struct Ftl {
     pub gc: VictimRule,
     /// Array time of a program of garbage collection over that of a direct one, in permille (1000: equal).
     pub gc_overhead_permille: u32,
+    /// Host data after which the next free superblock is erased while the host writes. 0: a superblock is erased when it is
+    /// opened, or in silence.
+    pub erase_every_bytes: u64,
     /// Free superblocks below which host writes are throttled to reclaim space.
     pub reserve_superblocks: u32,
 }
@@ -458,6 +461,7 @@ impl Config {
             &mut cache.dynamic_least_bytes,
             &mut cache.fold_below_bytes,
             &mut cache.fold_batch_bytes,
+            &mut scaled.ftl.erase_every_bytes,
         ] {
             *size = share(*size);
         }

@@ -66,6 +66,7 @@ fn scaled(mut config: Config, by: u32) -> Config {
         &mut cache.dynamic_least_bytes,
         &mut cache.fold_below_bytes,
         &mut cache.fold_batch_bytes,
+        &mut config.ftl.erase_every_bytes,
     ] {
         *bytes *= by as u64;
     }

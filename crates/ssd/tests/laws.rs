@@ -344,3 +344,40 @@ fn large_writes_wait_for_room_in_the_buffer_no_longer_than_they_take() {
         assert!(took / 2 < waited && waited <= took, "{depth} under way: {waited} ns of {took}");
     }
 }
+
+#[test]
+fn a_formatted_drive_that_erases_beside_writes_starts_slowly() {
+    for every in [500_000, 1_000_000] {
+        let mut c = small();
+        c.ftl.erase_every_bytes = every;
+        c.nand.slc.erase = c.nand.native.erase;
+        let end = every * c.nand.superblocks() as u64;
+        let erase = c.nand.planes as f64 * c.nand.native.erase.as_secs_f64();
+        let slow = 1.0 / (1.0 / slc_speed(&c) + erase / every as f64);
+        let is_slow_to_its_end = |speeds: &[f64], what: &str| {
+            let slow =
+                speeds.iter().rposition(|&s| s < 0.75 * slc_speed(&c)).expect("it is slow") as u64 * BIN;
+            // What the host has asked for is ahead of what is programmed.
+            let ahead = c.controller.write_buffer_bytes + 32 * (256 << 10);
+            assert!(
+                (end..=end + ahead + BIN).contains(&(slow + BIN)),
+                "slow start, {what}: {slow}, not {end}"
+            );
+        };
+        let mut load = Load::new(&c);
+        assert_near("new", mean(&load.fill(0, end + 40 * BIN, BIN)), slc_speed(&c), 0.05);
+
+        load.drive.format(&c);
+        let speeds = load.fill(0, end + 40 * BIN, BIN);
+        is_slow_to_its_end(&speeds, "formatted");
+        assert_near("slow start", mean(&speeds[8..(end / BIN) as usize]), slow, 0.015);
+
+        load.drive.format(&c);
+        is_slow_to_its_end(&load.fill(0, end + 40 * BIN, BIN), "formatted again");
+
+        // What was erased in silence is not again beside writes.
+        load.drive.format(&c);
+        load.idle(Nanos::from_secs(10));
+        assert_near("after a silence", mean(&load.fill(0, 400_000_000, BIN)), slc_speed(&c), 0.05);
+    }
+}

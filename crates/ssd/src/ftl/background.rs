@@ -82,7 +82,7 @@ impl Ftl {
     /// Erase free superblocks, one at a time, once the dies have nothing else to do: a host that comes back waits for one
     /// erase at most.
     fn erase_ahead(&mut self, nand: &mut Nand, mut worked: Nanos, start: Nanos, until: Nanos) -> Progress {
-        for superblock in self.superblocks.free_to_erase() {
+        for superblock in self.superblocks.free_to_erase().collect::<Vec<u32>>() {
             let at = start.max(nand.free_at());
             if at >= until {
                 return Progress::Interrupted;

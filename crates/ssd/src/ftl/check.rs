@@ -38,6 +38,7 @@ impl Ftl {
         self.silences.check()?;
         self.runs.check()?;
         self.credits.check()?;
+        self.erasing.check(config)?;
         self.check_counts()?;
         let (count, set_aside) = (config.nand.superblocks(), config.static_superblocks() as u32);
         self.superblocks.check(count, set_aside, self.host_pages(), &self.geometry)?;

@@ -106,9 +106,14 @@ impl Ftl {
         count
     }
 
-    /// Whether host units grant relocation.
+    /// Whether host units grant relocation or erases.
     #[inline]
     pub fn is_throttled(&self) -> bool {
+        self.grants_relocation() || self.erases_beside()
+    }
+
+    #[inline]
+    pub(super) fn grants_relocation(&self) -> bool {
         self.throttle != WriteThrottle::None || self.superblocks.free() <= self.reserve.max(self.fold_below)
     }
 

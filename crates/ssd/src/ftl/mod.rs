@@ -4,6 +4,7 @@ mod background;
 pub mod cache;
 mod check;
 pub mod custom;
+mod erase_beside;
 mod fold;
 mod gc;
 mod geometry;
@@ -21,6 +22,7 @@ pub use superblocks::{Superblock, Writer};
 
 use cache::{Space, View, WriteThrottle};
 use custom::Custom;
+use erase_beside::EraseBeside;
 use gc::RELOCATION_SUPERBLOCKS;
 use geometry::{Geometry, PageAddress};
 use page_map::PageMap;
@@ -98,6 +100,7 @@ pub struct Ftl {
     gc_rule: VictimRule,
     throttle: WriteThrottle,
     credits: Credits,
+    erasing: EraseBeside,
     exhausted: bool,
     #[serde(skip)]
     custom: Custom,
@@ -155,6 +158,7 @@ impl Ftl {
             gc_rule: config.ftl.gc,
             throttle: WriteThrottle::None,
             credits: Credits::default(),
+            erasing: EraseBeside::new(config),
             exhausted: false,
             custom: Custom::default(),
             pages: PageCounts::default(),
@@ -166,7 +170,7 @@ impl Ftl {
     /// All data are gone, and the cache is set up anew; wear and counters stay.
     pub fn format(&mut self, config: &Config) {
         let before = std::mem::replace(self, Ftl::new(config));
-        self.superblocks.take_wear(&before.superblocks);
+        self.superblocks.take_wear(&before.superblocks, config.ftl.erase_every_bytes > 0);
         self.pages = before.pages;
         self.pages.died_in_slc += std::mem::take(&mut self.pages.slc_valid);
         self.pages.mapped = 0;

@@ -67,6 +67,8 @@ pub struct Superblocks {
     pub set_aside: u32,
     /// Superblocks of less than the native bits that are not free and not set aside.
     pub borrowed: u32,
+    /// Free superblocks that hold old data.
+    to_erase: u32,
     /// Erases of superblocks so far, by whether the erased cells held one bit or more.
     pub slc_erases: u64,
     pub native_erases: u64,
@@ -98,20 +100,22 @@ impl Superblocks {
             openings: 0,
             set_aside,
             borrowed: 0,
+            to_erase: 0,
             slc_erases: 0,
             native_erases: 0,
             set_aside_erases: 0,
         }
     }
 
-    /// The cells of others are these, with what was done to them.
-    pub fn take_wear(&mut self, before: &Superblocks) {
+    /// The cells of others are these, with what was done to them. Those that hold old data, or `all`, must be erased.
+    pub fn take_wear(&mut self, before: &Superblocks, all: bool) {
         for (block, worn) in self.all.iter_mut().zip(&before.all) {
             block.mode = worn.mode;
-            block.dirty = worn.dirty || worn.state != State::Free;
+            block.dirty = all || worn.dirty || worn.state != State::Free;
             block.slc_erases = worn.slc_erases;
             block.native_erases = worn.native_erases;
         }
+        self.to_erase = self.free_to_erase().count() as u32;
         self.slc_erases = before.slc_erases;
         self.native_erases = before.native_erases;
         self.set_aside_erases = before.set_aside_erases;
@@ -152,6 +156,7 @@ impl Superblocks {
             .iter()
             .filter(|block| block.state != State::Free && block.mode != CellMode::Native && !block.set_aside);
         ensure(self.borrowed as usize == borrowed.count() && !self.free.is_empty(), "free superblocks")?;
+        ensure(self.to_erase as usize == self.free_to_erase().count(), "superblocks to erase")?;
         let slc: u64 = self.all.iter().map(|block| block.slc_erases as u64).sum();
         let native: u64 = self.all.iter().map(|block| block.native_erases as u64).sum();
         ensure(
@@ -221,9 +226,15 @@ impl Superblocks {
     }
 
     /// Free superblocks that hold old data, in the order in which they will be opened: the static cache's, then the others.
-    pub fn free_to_erase(&self) -> Vec<u32> {
+    pub fn free_to_erase(&self) -> impl Iterator<Item = u32> + '_ {
         let free = self.free_set_aside.iter().chain(&self.free).copied();
-        free.filter(|index| self.get(*index).dirty).collect()
+        free.filter(|index| self.get(*index).dirty)
+    }
+
+    /// Whether free superblocks hold old data.
+    #[inline]
+    pub fn are_to_erase(&self) -> bool {
+        self.to_erase > 0
     }
 
     /// Erase a free superblock where it holds old data; returns the mode that they were in.
@@ -233,6 +244,7 @@ impl Superblocks {
         if !std::mem::take(&mut block.dirty) {
             return None;
         }
+        self.to_erase -= 1;
         match block.mode {
             CellMode::Slc => {
                 block.slc_erases += 1;
@@ -272,6 +284,7 @@ impl Superblocks {
         let block = &mut self.all[index as usize];
         assert!(block.state == State::Closed && block.valid == 0);
         block.state = State::Free;
+        self.to_erase += 1;
         if block.set_aside {
             self.free_set_aside.push_back(index);
         } else {

@@ -170,6 +170,10 @@ fn policy(c: &Config, reader: &Reader) -> Result<(), PlacedFault> {
     if let Some((key, permille)) = overheads.into_iter().find(|(_, of)| !(100..=100_000).contains(of)) {
         return fail(key, CheckFault::Overhead { key, permille });
     }
+    if c.ftl.erase_every_bytes > c.capacity_bytes {
+        let (bytes, max_bytes) = (c.ftl.erase_every_bytes, c.capacity_bytes);
+        return fail("ftl.erase_every", CheckFault::EraseEvery { bytes, max_bytes });
+    }
     let (from_permille, to_permille) = (cache.shrink_from_permille, cache.shrink_to_permille);
     if from_permille > to_permille || to_permille > 1000 {
         return fail("cache.shrink_to", CheckFault::Shrink { from_permille, to_permille });
@@ -182,9 +186,9 @@ fn policy(c: &Config, reader: &Reader) -> Result<(), PlacedFault> {
     if waits && cache.dead_until_idle {
         return fail("cache.dead", CheckFault::DeadUnderWait { when_full });
     }
-    let (bytes, cache_bytes) = (cache.fold_batch_bytes, cache.most_bytes());
-    if cache_bytes > 0 && bytes > cache_bytes {
-        return fail("cache.fold_batch", CheckFault::FoldBatch { bytes, cache_bytes });
+    let (bytes, max_bytes) = (cache.fold_batch_bytes, cache.most_bytes());
+    if max_bytes > 0 && bytes > max_bytes {
+        return fail("cache.fold_batch", CheckFault::FoldBatch { bytes, max_bytes });
     }
     if cache.idle.is_some_and(|idle| idle.rate_bytes_per_s == Some(0)) {
         return fail("cache.idle.rate", CheckFault::NoIdleRate);

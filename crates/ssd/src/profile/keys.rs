@@ -137,6 +137,7 @@ fn visit(v: &mut Visit, draft: &mut Draft) {
     controller(v, &mut c.controller);
     v.word("ftl.gc", &mut c.ftl.gc, Some(VictimRule::Greedy));
     overhead(v, "ftl.gc_overhead", &mut c.ftl.gc_overhead_permille);
+    v.quantity("ftl.erase_every", &mut c.ftl.erase_every_bytes, units::BYTES, Some(0));
     v.key("ftl.map_unit", &mut c.nand.map_unit, read_map_unit, |unit| {
         Some(quoted(&units::BYTES.write(unit.size())))
     });

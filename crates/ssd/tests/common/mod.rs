@@ -42,7 +42,12 @@ pub fn tiny() -> Config {
             independent_reads: false,
         },
         controller: Controller::plain(4096 * 48, 2, Nanos(1500)),
-        ftl: Ftl { gc: VictimRule::Greedy, gc_overhead_permille: 1000, reserve_superblocks: 3 },
+        ftl: Ftl {
+            gc: VictimRule::Greedy,
+            gc_overhead_permille: 1000,
+            erase_every_bytes: 0,
+            reserve_superblocks: 3,
+        },
         cache: Cache {
             mode: CacheMode::DynamicSlc,
             static_bytes: 0,

@@ -189,6 +189,7 @@ pub const DRAWN: &[(&str, Draw)] = &[
     ("nand.mlc.program", |n, d| two_bits(d).then(|| among(n, &["600us", "390us"]))),
     ("nand.mlc.erase", |n, d| two_bits(d).then(|| among(n, &["2500us", "1100us"]))),
     ("ftl.gc_overhead", |n, _| one_of(n, &["", "1.4", "0.8", "2.25"])),
+    ("ftl.erase_every", |n, _| one_of(n, &["", "", "", "", "", "", "", "64KiB", "300KiB", "2MiB"])),
 ];
 
 /// The drive that these numbers draw, one for each key of [`DRAWN`]; an error where the

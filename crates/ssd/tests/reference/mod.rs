@@ -117,6 +117,8 @@ pub struct Reference {
     space_credits: i64,
     slot_credits: i64,
     time_credits: i64,
+    /// Pages of host data since a superblock was erased beside them.
+    unerased_pages: usize,
     not_before: u64,
     silent_since: u64,
     worked_until: u64,
@@ -206,6 +208,7 @@ impl Reference {
             space_credits: 0,
             slot_credits: 0,
             time_credits: 0,
+            unerased_pages: 0,
             not_before: 0,
             silent_since: 0,
             worked_until: 0,
@@ -1299,6 +1302,7 @@ impl Reference {
     fn throttle_host(&mut self, at: u64) {
         let host = self.host.clone().unwrap();
         let unit = host.unit_pages as u64;
+        self.erase_beside(at, host.unit_pages);
         if self.throttle == Throttle::None && self.free.len() > self.reserve().max(self.fold_below()) {
             return;
         }
@@ -1350,6 +1354,28 @@ impl Reference {
                     self.time_credits -= (self.busy() - before) as i64 * 1000;
                 }
                 None => (self.space_credits, self.slot_credits, self.time_credits) = (0, 0, 0),
+            }
+        }
+    }
+
+    /// Host data of so many pages let the drive erase: plane after plane, what will be opened first.
+    fn erase_beside(&mut self, at: u64, pages: usize) {
+        let every = self.c.ftl.erase_every_bytes.div_ceil(PAGE) as usize;
+        let dirty = |reference: &Self| {
+            let free = [reference.free_set_aside.clone(), reference.free.clone()].concat();
+            free.into_iter().find(|&index| reference.blocks[index].last_mode.is_some())
+        };
+        if every == 0 || dirty(self).is_none() {
+            return;
+        }
+        self.unerased_pages += pages;
+        while self.unerased_pages >= every {
+            self.unerased_pages -= every;
+            if let Some(index) = dirty(self) {
+                let mode = self.blocks[index].last_mode.take().unwrap();
+                for _ in 0..self.c.nand.planes {
+                    self.erase(at, mode);
+                }
             }
         }
     }

@@ -52,8 +52,10 @@ pub enum CheckFault {
     ReuseUnderWait { when_full: &'static str },
     #[error("cache.when_full is \"{when_full}\", under which dead data are what is freed first")]
     DeadUnderWait { when_full: &'static str },
+    #[error("ftl.erase_every is {}, which is more than the drive", BYTES.write(*bytes))]
+    EraseEvery { bytes: u64, max_bytes: u64 },
     #[error("cache.fold_batch is {}, which is more than the cache", BYTES.write(*bytes))]
-    FoldBatch { bytes: u64, cache_bytes: u64 },
+    FoldBatch { bytes: u64, max_bytes: u64 },
     #[error("cache.idle.rate is 0")]
     NoIdleRate,
 
@@ -118,6 +120,7 @@ codes!(CheckFault {
     Shrink => "profile-bad-shrink",
     ReuseUnderWait => "profile-reuse-under-wait",
     DeadUnderWait => "profile-dead-under-wait",
+    EraseEvery => "profile-bad-erase-every",
     FoldBatch => "profile-bad-fold-batch",
     NoIdleRate => "profile-no-idle-rate",
     NoBridge => "profile-no-bridge",
@@ -175,7 +178,7 @@ impl CheckFault {
                 format!("cache.reuse = \"as-freed\": with \"{when_full}\" nothing else ends the wait").into()
             }
             Self::DeadUnderWait { .. } => "cache.dead = \"free-at-once\"".into(),
-            Self::FoldBatch { cache_bytes, .. } => format!("at most {}", BYTES.write(*cache_bytes)).into(),
+            Self::EraseEvery { max_bytes, .. } | Self::FoldBatch { max_bytes, .. } => at_most(*max_bytes),
             Self::NoIdleRate => "idle = \"never\"".into(),
             Self::TwoPageCaches => {
                 "one of them: the first to see a request would leave the other nothing".into()
@@ -199,6 +202,11 @@ impl CheckFault {
             }
         }
     }
+}
+
+/// The largest size that a key may have.
+fn at_most(bytes: u64) -> Hint {
+    format!("at most {}", BYTES.write(bytes)).into()
 }
 
 /// How much of the cells there is, and what else would do.
