@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from pslc.device import parts
+import pslc
+from pslc.device import drive_files, parts
 from pslc.device.profiles import library
 from pslc.device.target import find_target
 from tests.conftest import fill
@@ -82,14 +83,40 @@ def test_the_pm871b_has_a_small_buffer_and_then_162():
 
 
 def test_the_fx700_has_a_cache_of_two_tiers():
-    import pslc
-
-    recording = pslc.run("fill", on="sim:fx700-2tb")
+    recording = fill("sim:fx700-2tb")
     first, second, third = recording.findings["phases"]
     assert [phase["cause"] for phase in (first, second, third)] == ["pslc", "pslc", "fold"]
     assert [phase["to_bytes"] / 1e9 for phase in (first, second)] == pytest.approx([54, 460], rel=0.02)
     assert "cells of one bit take 5066 MB/s, cells of two 3554 MB/s" in second["because"]
     assert recording.facts["mlc_superblock_bytes"] == 2 * recording.facts["slc_superblock_bytes"]
+
+
+def test_the_p44_pro_is_fast_for_more_than_a_third_as_it_folds_beside():
+    first, second, _ = phases("sim:p44-pro-2tb")
+    assert (first[0], second[0]) == ("pslc", "fold")
+    assert [first[1], second[1]] == pytest.approx([5700, 1750], rel=0.03)
+    assert fill("sim:p44-pro-2tb").findings["cache_bytes"] == pytest.approx(760e9, rel=0.02)
+
+
+def test_a_formatted_p44_pro_takes_its_first_16_gb_slowly(tmp_path):
+    path, first, second = tmp_path / "disk.pslc", tmp_path / "first.fio", tmp_path / "second.fio"
+    first.write_text("[first]\nrw=write\nbs=1m\nsize=15g\n")
+    second.write_text("[second]\nrw=write\nbs=1m\noffset=16g\nsize=16g\n")
+    drive_files.create(path, "p44-pro-2tb")
+
+    def speeds() -> list[float]:
+        recordings = [pslc.run(job, on=str(path)) for job in (first, second)]
+        return [
+            recording.jobs[0]["write"]["io_bytes"] / recording.jobs[0]["write"]["runtime_ns"]
+            for recording in recordings
+        ]
+
+    assert speeds() == pytest.approx([5.6, 5.6], rel=0.02)
+    kept = drive_files.open_kept(path)
+    kept.format([])
+    kept.save()
+    del kept
+    assert speeds() == pytest.approx([1.1, 5.6], rel=0.05)
 
 
 @pytest.mark.parametrize("static_gb", [4, 12, 24])

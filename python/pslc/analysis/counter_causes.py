@@ -20,6 +20,7 @@ from pslc.analysis.thresholds import (
     MAX_DIE_SHARE_THROTTLED,
     MAX_DIE_SHARE_UNHURRIED,
     MAX_DIE_TIME_RATIO,
+    MAX_FOLD_RATE_RATIO,
     MAX_IDLE_MOVED_SHARE,
     MAX_LINK_TIME_RATIO,
     MAX_PROGRAMMED_SHARE,
@@ -430,7 +431,15 @@ def _garbage_collection(shares: _Shares) -> CauseEstimate | None:
     return shares.estimate("gc", margin, because)
 
 
+def _folds_beside(shares: _Shares) -> bool:
+    """Whether the cache fills although it is folded: the host waits for its own data, and not for space."""
+    has_room = 0 < shares.superblock_bytes < FULL_CACHE_SHARE * shares.limit_bytes
+    return has_room and shares.to_slc > shares.to_native and MIN_MOVED_SHARE <= shares.folded < MAX_FOLD_RATE_RATIO
+
+
 def _folding(shares: _Shares) -> CauseEstimate | None:
+    if _folds_beside(shares):
+        return None
     # A superblock is folded in one go: the last of a phase into the cache tells of the one after it.
     slowed = shares.to_native > shares.to_slc and shares.fold_time >= MIN_FOLD_TIME_SHARE
     if shares.folded < MIN_MOVED_SHARE and not slowed:
@@ -448,7 +457,9 @@ cause."""
 
 def _host_data(shares: _Shares) -> CauseEstimate:
     """Which cells the host's data went to, where the NAND did little else."""
-    quiet = (MIN_MOVED_SHARE - max(shares.folded, shares.collected)) / MIN_MOVED_SHARE
+    beside = _folds_beside(shares)
+    limit = MAX_FOLD_RATE_RATIO if beside else MIN_MOVED_SHARE
+    quiet = (limit - max(shares.folded, shares.collected)) / limit
     total = shares.to_slc + shares.to_native
     if shares.to_slc >= shares.to_native:
         two_bits = "mlc_write_bytes_per_s" in shares.facts
@@ -456,6 +467,7 @@ def _host_data(shares: _Shares) -> CauseEstimate:
         raw = _quoted(shares.facts, "slc_write_bytes_per_s", cells)
         raw += _quoted(shares.facts, "mlc_write_bytes_per_s", "cells of two")
         went = f"{_percent(shares.to_slc / total)} of the data went to pSLC and {_percent(shares.folded)} was folded"
+        went += " beside" if beside else ""
         return shares.estimate("pslc", min(2 * shares.to_slc / total - 1, quiet), f"{went}: {shares.rate}{raw}")
     raw = _quoted(shares.facts, "native_write_bytes_per_s", "the cells take") + _held_back(shares.facts)
     enough = max(EMPTY_CACHE_SHARE * shares.limit_bytes, MIN_HELD_SHARE_OF_WRITE * shares.host_bytes)
