@@ -14,7 +14,7 @@ const FOLDS_BESIDE: [&str; 4] = ["direct-while-folding", "fold-beside", "waterma
 pub const FOLD_OVERHEADS: [(&str, &str, f64); 4] = [
     ("direct-then-fold", "TLC", 2.77),
     ("direct-then-fold", "QLC", 1.1),
-    ("fold", "TLC", 2.97),
+    ("fold", "TLC", 2.93),
     ("fold", "QLC", 1.1),
 ];
 /// What a share of the capacity is rounded down to.
