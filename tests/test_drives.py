@@ -121,8 +121,6 @@ def test_a_formatted_p44_pro_takes_its_first_16_gb_slowly(tmp_path):
 
 @pytest.mark.parametrize("static_gb", [4, 12, 24])
 def test_a_660p_keeps_to_its_shrinking_limit_however_large_its_static_part_is(static_gb):
-    import pslc
-
     recording = pslc.run("fill", on=f"sim:660p-1tb,scale=1/16,cache.static={static_gb}GB")
     superblock = 8 * 4 * 16384 * 1024 // 4 // 16  # pSLC, of a scaled drive
     limit = recording.bytes["cache_limit_bytes"] // superblock

@@ -164,6 +164,12 @@ class _Shares:
     def busy(self) -> str:
         return f"the link was busy {_percent(self.link_busy)} of the time and the dies {_percent(self.dies_busy)}"
 
+    @property
+    def folds_beside(self) -> bool:
+        """Whether the cache fills although it is folded: the host waits for its own data, and not for space."""
+        has_room = 0 < self.superblock_bytes < FULL_CACHE_SHARE * self.limit_bytes
+        return has_room and self.to_slc > self.to_native and MIN_MOVED_SHARE <= self.folded < MAX_FOLD_RATE_RATIO
+
     def estimate(self, cause: str, margin: float, because: str) -> CauseEstimate:
         """An estimate: half sure at the threshold, sure at half of a full margin. Counters are exact, only what they
         come to is not."""
@@ -431,14 +437,8 @@ def _garbage_collection(shares: _Shares) -> CauseEstimate | None:
     return shares.estimate("gc", margin, because)
 
 
-def _folds_beside(shares: _Shares) -> bool:
-    """Whether the cache fills although it is folded: the host waits for its own data, and not for space."""
-    has_room = 0 < shares.superblock_bytes < FULL_CACHE_SHARE * shares.limit_bytes
-    return has_room and shares.to_slc > shares.to_native and MIN_MOVED_SHARE <= shares.folded < MAX_FOLD_RATE_RATIO
-
-
 def _folding(shares: _Shares) -> CauseEstimate | None:
-    if _folds_beside(shares):
+    if shares.folds_beside:
         return None
     # A superblock is folded in one go: the last of a phase into the cache tells of the one after it.
     slowed = shares.to_native > shares.to_slc and shares.fold_time >= MIN_FOLD_TIME_SHARE
@@ -457,8 +457,7 @@ cause."""
 
 def _host_data(shares: _Shares) -> CauseEstimate:
     """Which cells the host's data went to, where the NAND did little else."""
-    beside = _folds_beside(shares)
-    limit = MAX_FOLD_RATE_RATIO if beside else MIN_MOVED_SHARE
+    limit = MAX_FOLD_RATE_RATIO if shares.folds_beside else MIN_MOVED_SHARE
     quiet = (limit - max(shares.folded, shares.collected)) / limit
     total = shares.to_slc + shares.to_native
     if shares.to_slc >= shares.to_native:
@@ -467,7 +466,7 @@ def _host_data(shares: _Shares) -> CauseEstimate:
         raw = _quoted(shares.facts, "slc_write_bytes_per_s", cells)
         raw += _quoted(shares.facts, "mlc_write_bytes_per_s", "cells of two")
         went = f"{_percent(shares.to_slc / total)} of the data went to pSLC and {_percent(shares.folded)} was folded"
-        went += " beside" if beside else ""
+        went += " beside" if shares.folds_beside else ""
         return shares.estimate("pslc", min(2 * shares.to_slc / total - 1, quiet), f"{went}: {shares.rate}{raw}")
     raw = _quoted(shares.facts, "native_write_bytes_per_s", "the cells take") + _held_back(shares.facts)
     enough = max(EMPTY_CACHE_SHARE * shares.limit_bytes, MIN_HELD_SHARE_OF_WRITE * shares.host_bytes)

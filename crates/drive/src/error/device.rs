@@ -24,8 +24,8 @@ pub enum DeviceError {
     NoMedium { path: PathBuf },
     #[error("{path} has {bytes} bytes, and no drive has so few")]
     TooSmall { path: PathBuf, bytes: u64 },
-    #[error("{path}: the serial number given, {given}, is not that of this drive")]
-    WrongSerial { path: PathBuf, given: String },
+    #[error("{path}: the serial number given, {expected_serial}, is not that of this drive")]
+    WrongSerial { path: PathBuf, expected_serial: String },
     #[error("{path}: the system does not tell its serial number, so it cannot be confirmed")]
     NoSerial { path: PathBuf },
     /// Who uses it, a sentence each.

@@ -38,7 +38,7 @@ pub fn serial_of(path: &Path) -> Result<Option<String>, OpenError> {
     Ok(rdev.and_then(sysfs::folder).ok().and_then(|folder| serial(&disk_of(&folder))))
 }
 
-/// Open a whole device for writing. `serial` must be its own; nothing may use it; with a signature on it,
+/// Open a whole device for writing. `expected_serial` must be its own; nothing may use it; with a signature on it,
 /// `wipe_signatures` must be given. What is judged last, with nobody else able to take it, is the descriptor that is
 /// written.
 pub fn open_device(
@@ -100,7 +100,9 @@ fn judge(device: Device, expected_serial: &str, wipe_signatures: bool) -> Result
     }
     match &device.serial {
         Some(serial) if serial == expected_serial => {}
-        Some(_) => return Err(DeviceError::WrongSerial { path, given: expected_serial.to_string() }),
+        Some(_) => {
+            return Err(DeviceError::WrongSerial { path, expected_serial: expected_serial.to_string() })
+        }
         None => return Err(DeviceError::NoSerial { path }),
     }
     if !device.users.is_empty() {

@@ -59,7 +59,7 @@ pub fn serial_of(path: &Path) -> Result<Option<String>, OpenError> {
     Ok(storage::describe(&find(path, number)?, number).serial)
 }
 
-/// Open a whole drive for writing. `serial` must be its own, nothing may use it, and with anything on it
+/// Open a whole drive for writing. `expected_serial` must be its own, nothing may use it, and with anything on it
 /// `wipe_signatures` must be given. It is judged through a handle without rights, through one that shares it with nobody,
 /// and through the one that is written.
 pub fn open_device(

@@ -77,9 +77,8 @@ pub fn confirm(facts: &Facts, path: &Path, expected_serial: &str) -> Result<Appr
     let serial = match &facts.serial {
         Some(serial) if serial == expected_serial => serial.clone(),
         Some(_) => {
-            return Err(
-                DeviceError::WrongSerial { path: path_buf(), given: expected_serial.to_string() }.into()
-            )
+            let expected_serial = expected_serial.to_string();
+            return Err(DeviceError::WrongSerial { path: path_buf(), expected_serial }.into());
         }
         None => return Err(DeviceError::NoSerial { path: path_buf() }.into()),
     };

@@ -43,8 +43,8 @@ impl Credits {
 }
 
 impl Ftl {
-    /// Do as many erases and as much relocation as the host unit just programmed grants. A unit moved spends all kinds of credit at once;
-    /// what is spent too much counts for the next.
+    /// Do as many erases and as much relocation as the host unit just programmed grants. A unit moved spends all kinds of
+    /// credit at once; what is spent too much counts for the next.
     #[inline]
     pub(super) fn throttle_host(&mut self, nand: &mut Nand, at: Nanos) {
         self.erase_beside(nand, at);

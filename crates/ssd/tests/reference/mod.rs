@@ -423,10 +423,15 @@ impl Reference {
         folded
     }
 
+    /// The free superblock that will be opened first of those that were in use, and how.
+    fn next_to_erase(&self) -> Option<(usize, CellMode)> {
+        let free = self.free_set_aside.iter().chain(&self.free);
+        free.filter_map(|&index| Some((index, self.blocks[index].last_mode?))).next()
+    }
+
     /// Erase every free superblock that was in use, the next after all dies have done with the last.
     fn erase_ahead(&mut self, start: u64, until: u64) {
-        for index in [self.free_set_aside.clone(), self.free.clone()].concat() {
-            let Some(mode) = self.blocks[index].last_mode else { continue };
+        while let Some((index, mode)) = self.next_to_erase() {
             let at = self.dies.iter().map(Die::quiet).max().unwrap().max(start);
             if at >= until {
                 self.worked_until = until;
@@ -1361,18 +1366,14 @@ impl Reference {
     /// Host data of so many pages let the drive erase: plane after plane, what will be opened first.
     fn erase_beside(&mut self, at: u64, pages: usize) {
         let every = self.c.ftl.erase_every_bytes.div_ceil(PAGE) as usize;
-        let dirty = |reference: &Self| {
-            let free = [reference.free_set_aside.clone(), reference.free.clone()].concat();
-            free.into_iter().find(|&index| reference.blocks[index].last_mode.is_some())
-        };
-        if every == 0 || dirty(self).is_none() {
+        if every == 0 || self.next_to_erase().is_none() {
             return;
         }
         self.unerased_pages += pages;
         while self.unerased_pages >= every {
             self.unerased_pages -= every;
-            if let Some(index) = dirty(self) {
-                let mode = self.blocks[index].last_mode.take().unwrap();
+            if let Some((index, mode)) = self.next_to_erase() {
+                self.blocks[index].last_mode = None;
                 for _ in 0..self.c.nand.planes {
                     self.erase(at, mode);
                 }
