@@ -11,10 +11,13 @@ DEPS := $(VENV)/.dependencies
 BUILT := $(VENV)/.built
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: help quick wheel windows audit docs fuzz soak attempts blkid-images demo test test-long test-all check bench bench-fio bench-fio-public bench-serve bench-traces bench-inputs bench-logs bench-analysis bench-charts bench-fit bench-instructions bench-memory bench-mqsim bench-intervals bench-long bench-study bench-web web identify refits accuracy calibration ssd-iq scaled policies questions suites formats fio-page fio-census fio-tests picture build clean tools test-tools man
+.PHONY: help quick mutants release-check licences wheel windows test-vm audit docs fuzz soak attempts blkid-images demo test test-long test-all check bench web refits accuracy contradictions calibration ssd-iq policies questions suites formats fio-page fio-census fio-tests picture build clean tools test-tools man
 SECONDS ?= 60
+MUTANT_SECONDS ?= 1200
 # Tests start hundreds of Pythons, each of which would compile all modules anew where the environment forbids to keep them.
 export PYTHONDONTWRITEBYTECODE :=
+# Products of small matrices are slower on several processors than on one, and stand still where others work beside.
+export OPENBLAS_NUM_THREADS := 1
 ADVISORIES := $(or $(CARGO_HOME),$(HOME)/.cargo)/advisory-dbs
 ONLINE ?= $(BIN)/python -c 'import urllib.request as r; r.urlopen("https://pypi.org/pypi/pip/json", timeout=5)' 2>/dev/null
 
@@ -24,50 +27,38 @@ have = if ! { $(1); } >/dev/null; then \
 FUZZ := job size profile trace
 # What is shipped for Windows, checked on each change; `make windows` runs it.
 WINDOWS := x86_64-pc-windows-gnu
-NATIVE := -p pslc-ssd -p pslc-load -p pslc-drive
+NATIVE := -p pslc-ssd -p pslc-load -p pslc-drive -p pslc-nbd
 
 
 help:
 	@echo "make demo     build, then fill a simulated drive and show its cliff"
-	@echo "make quick    build, then the tests nearest to what was changed since main, in a minute"
+	@echo "make quick    build, then the tests nearest to what was changed since main, in a minute of CPU"
 	@echo "make test     build, then run every test that takes seconds"
 	@echo "make test-long  the tests with a browser, a fit, a build, a cluster, a long random search"
 	@echo "make test-all and the slow tests: every suite on every drive, recovery on random drives"
+	@echo "make test-vm  the tests in a virtual machine: power cuts, drives of each bus, faults (Debian); minutes"
 	@echo "make test-tools  install the programs that tests compare with (Debian, as root)"
 	@echo "make check    formatting, lints, types, licences and known vulnerabilities"
 	@echo "make audit    known vulnerabilities of what an install brings along"
-	@echo "make bench    speed and memory of the simulator, in a table"
-	@echo "make bench-instructions  instructions of a simulated request, into docs/speed/instructions.md; needs valgrind"
-	@echo "make bench-memory  what simulated drives take by kind of work, into docs/speed/memory.md"
-	@echo "make bench-mqsim MQSIM=folder  pslc beside a built checkout of MQSim, in processor time a request"
-	@echo "make bench-fio  the load engine beside fio on one file [FOLDER=/mnt/ssd]"
-	@echo "make bench-inputs  what the worst input of 200 kB costs each parser"
-	@echo "make bench-fio-public FOLDER=jobs  a folder of job files under fio and under pslc, and what differs"
-	@echo "make bench-logs  random runs of fio, whose logs are held against fio's own JSON [N=60]"
-	@echo "make bench-traces  traces replayed: requests a second, and memory [COUNT=20000000]"
-	@echo "make bench-serve  a served drive under fio beside a run of the same job"
-	@echo "make bench-analysis  how often the analysis is right, on curves, logs of each shape and simulated drives [N=300 of each]"
-	@echo "make bench-charts  how often pictures of charts are read right, into docs/accuracy/charts.md [N=300]"
-	@echo "make bench-fit  twins fitted to drives with hidden parameters, into ACCURACY.md [N=12] [FIRST=seed]"
-	@echo "make bench-intervals  how often the intervals of suites hold what drives hide, into ACCURACY.md [N=60] [FIRST=seed]"
-	@echo "make bench-long  whether a run long beside its cache still tells of it, into docs/accuracy/long_runs.md"
+	@echo "make bench NAME=suites  a bench by its name; without one a list of them [ARGS=its arguments]"
 	@echo "make refits   twins fitted to published figures, for ACCURACY.md"
-	@echo "make identify  which suite tells which value of a twin, into docs/twin.md"
 	@echo "make accuracy  published figures beside simulated ones, as ACCURACY.md"
-	@echo "make calibration  constants of parts from published figures, into docs/accuracy/calibration.csv and the parts"
+	@echo "make articles  the articles that pslc exists for, item by item, as docs/articles.md"
+	@echo "make contradictions  every suite on every drive, held against the drive itself, as docs/contradictions.md"
+	@echo "make calibration  constants of parts, fitted to all published figures, into python/pslc/device/parts/constants.csv"
 	@echo "make ssd-iq   write amplification of skewed writes beside that of server drives, into docs/accuracy/ssd_iq.md"
-	@echo "make scaled   what a scaled drive answers beside the whole one, into docs/model.md"
-	@echo "make bench-study  what a point of a study costs, into docs/scale.md"
 	@echo "make policies every policy of the cache under six kinds of work, into docs/policies.md"
 	@echo "make fio-page  what becomes of each of fio's options, as docs/fio.md"
 	@echo "make fio-census FOLDER=fio/examples  what pslc makes of a folder of job files"
-	@echo "make fio-tests FOLDER=fio [SCRIPTS="strided readonly"]  fio's own tests against python -m pslc.fio, into docs/fio.md"
+	@echo "make fio-tests FOLDER=fio [SCRIPTS="strided readonly"]  fio's own tests against pslc-fio, into docs/fio.md"
 	@echo "make questions  what people ask, answered on two drives, into docs/questions.md"
 	@echo "make suites   what the suites say of themselves, as docs/suites.md"
 	@echo "make picture  draw the pictures of the README anew"
 	@echo "make attempts  try to make pslc write where it must not [ATTEMPTS=400] [SEED=1]; loop devices need root"
 	@echo "make blkid-images  fetch libblkid's own test images (Debian), for tests/test_labels.py"
 	@echo "make fuzz     mutated job files, sizes, profiles and traces [SECONDS=60 each]; needs nightly Rust and cargo-fuzz"
+	@echo "make release-check  what of a release can be tried here [PROFILE=fast]"
+	@echo "make mutants  drawn mutants of the package, asked of the tests nearest to each [MUTANT_SECONDS=1200] [SEED=1]"
 	@echo "make wheel    the package for this machine, into target/wheels"
 	@echo "make man      man pages and shell completions, into target/man and target/completions"
 	@echo "make windows  pslc as a Windows program under Wine: digests of runs beside those of Linux, then the tests of files"
@@ -75,11 +66,10 @@ help:
 	@echo "make docs     the documents as a site, into target/site; a broken link ends it"
 	@echo "make formats  what can be read of other programs, as docs/formats.md"
 	@echo "make web      the simulated drive as a page that needs nothing, into target/web/index.html; needs Node.js"
-	@echo "make bench-web  how soon the page answers, and whether 100 random settings do"
 	@echo "make clean    remove the environment and every build"
 
 demo: build
-	@$(BIN)/python docs/pictures/demo.py
+	@$(BIN)/pslc run fill --on sim:aldrin-pro-2tb
 
 build: $(BUILT)
 
@@ -105,22 +95,40 @@ test-long: build
 test-all: test test-long
 	$(BIN)/pytest -m slow -n auto
 
+# Debian's kernel under QEMU, without KVM and without rights of root.
+VM := target/vm
+$(VM)/initrd: tests/vm/kernel tests/vm/init
+	@$(call have,apt-cache show linux-image-amd64 && command -v busybox modprobe,Debian and its packages busybox-static and kmod) tests/vm/kernel $(VM)
+
+test-vm: build $(VM)/initrd
+	$(BIN)/pytest -m vm -n auto --instafail --timeout=2500 --durations=0 tests/vm
+
 check: build
 	@$(call have,cargo fmt --version,rustup component add rustfmt) cargo fmt --check
 	@$(call have,cargo clippy --version,rustup component add clippy) cargo clippy --workspace --all-targets --quiet -- -D warnings
 	@$(call have,rustup target list --installed | grep -qx $(WINDOWS) && command -v x86_64-w64-mingw32-gcc,rustup target add $(WINDOWS) and gcc-mingw-w64-x86-64) cargo clippy --target $(WINDOWS) $(NATIVE) --all-targets --quiet -- -D warnings
 	@$(call have,cargo deny --version,cargo install --locked cargo-deny) cargo deny --all-features --offline check bans licenses sources
 	@$(call have,ls -d $(ADVISORIES)/*/ && cargo deny --version,cargo deny fetch) cargo deny --all-features --offline check advisories
-	@$(call have,valgrind --version,valgrind) $(INSTRUCTIONS) --check
+	@$(call have,valgrind --version,valgrind) $(BIN)/python -m benches instructions --check
 	@$(call have,$(ONLINE),a network with the JSON service of pypi.org) $(MAKE) --silent audit
 	$(BIN)/ruff check python tests benches docs
 	$(BIN)/ruff format --check python tests benches docs
 	$(BIN)/mypy
 
+# Compiled once: what the wheel carries beside its code is made by the wheel.
+BARE := target/bare
 wheel: $(DEPS)
-	$(BIN)/python build_backend.py
-	$(BIN)/maturin build --release --quiet --out target/wheels
-	@$(MAKE) --silent man
+	@rm -rf target/wheels $(BARE)
+	$(BIN)/maturin build --release --quiet --locked --out target/wheels
+	$(PYTHON) -m venv $(BARE) && $(BARE)/bin/pip install --quiet --disable-pip-version-check target/wheels/*.whl
+	$(BARE)/bin/python packaging/finish.py target/wheels/*.whl
+
+# Wheel and sources as their users meet them: PROFILE=fast builds sooner.
+release-check: build licences
+	$(BIN)/python packaging/release_check.py $(or $(PROFILE),release)
+
+licences:
+	$(PYTHON) packaging/licences.py
 
 # Man pages, and completions for bash, zsh, fish and PowerShell, beside the wheel and the site.
 man: $(BUILT)
@@ -161,83 +169,27 @@ target/web/index.html: $(WASM) $(BUILT) $(WEB_SOURCES) python/pslc/lab/page_data
 	cd web && npm ci --silent --no-fund --no-audit && npm run --silent build -- --logLevel warn
 	cp target/web/index.html python/pslc/lab/page.html
 
-bench-web: web
-	$(BIN)/python -m benches.web
-
+# A bench may want more than the build: page wants `make web`, instructions valgrind, fio and mqsim those programs.
 bench: build
-	$(BIN)/python benches/table.py
-	cargo bench --workspace --quiet
-
-# Of the release build, as the wheel has it.
-INSTRUCTIONS := cargo build --release --quiet -p pslc-load --example instructions && $(BIN)/python -m benches.instructions
-
-bench-instructions: $(DEPS)
-	$(INSTRUCTIONS)
-
-bench-mqsim: build
-	$(BIN)/python -m benches.mqsim $(MQSIM)
-
-bench-memory: build
-	$(BIN)/python -m benches.memory
-
-bench-fio: build
-	$(BIN)/python benches/fio.py $(or $(FOLDER),.)
-
-bench-fio-public: build
-	$(BIN)/python benches/fio_public.py $(FOLDER)
-
-bench-logs: build
-	$(BIN)/python -m benches.fio_logs $(or $(N),60)
-
-bench-traces: build
-	$(BIN)/python benches/traces.py --count $(or $(COUNT),20000000)
-
-bench-inputs: build
-	$(BIN)/python -m benches.inputs
-
-bench-serve: build
-	$(BIN)/python -m benches.serve
-
-bench-analysis: build
-	$(BIN)/python -m benches.analysis $(N) | tee docs/accuracy/analysis.md.part
-	mv docs/accuracy/analysis.md.part docs/accuracy/analysis.md
-	@echo "make accuracy puts these tables into ACCURACY.md"
-
-bench-charts: build
-	$(BIN)/python -m benches.charts $(or $(N),300) | tee docs/accuracy/charts.md.part
-	mv docs/accuracy/charts.md.part docs/accuracy/charts.md
-
-bench-intervals: build
-	$(BIN)/python -m benches.intervals $(or $(N),60) $(if $(FIRST),--first $(FIRST))
-	$(BIN)/python docs/accuracy/make.py "Intervals of suites"
-
-bench-long: build
-	$(BIN)/python -m benches.long_runs
-
-bench-fit: build
-	$(BIN)/python -m benches.fit $(or $(N),12) $(if $(FIRST),--first $(FIRST))
-	$(BIN)/python docs/accuracy/make.py "Twins of hidden drives"
-
-identify: build
-	$(BIN)/python -m benches.identify
+	@$(BIN)/python -m benches $(NAME) $(ARGS)
 
 refits: build
 	$(BIN)/python docs/accuracy/refits.py
 
+contradictions: build
+	$(BIN)/python -m tests.contradictions
+
 accuracy: build
 	$(BIN)/python docs/accuracy/make.py
+
+articles: build
+	$(BIN)/python docs/accuracy/articles.py --pictures
 
 ssd-iq: build
 	$(BIN)/python docs/accuracy/ssd_iq.py
 
 calibration: build
-	$(BIN)/python docs/accuracy/calibrate.py
-
-scaled: build
-	$(BIN)/python -m benches.scaled
-
-bench-study: build
-	$(BIN)/python -m benches.studies
+	$(BIN)/python docs/accuracy/pooled.py
 
 questions: build
 	$(BIN)/python docs/questions/make.py
@@ -267,10 +219,14 @@ suites: build
 picture: build
 	$(BIN)/python docs/pictures/draw.py
 
-# The native part, nbdkit's plugin, and an editable install: Python files need no rebuild.
-$(BUILT): $(SOURCES) $(DEPS) pyproject.toml build_backend.py
+# The native part in the profile that links in seconds, and an editable install, where there is none yet: Python files
+# need no rebuild. maturin writes over the module, so who runs the old one keeps another file. What maturin says is shown
+# where it fails.
+$(BUILT): $(SOURCES) $(DEPS) pyproject.toml
 	@echo "compiling the native part (a minute the first time, seconds after a change)"
-	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/python build_backend.py develop
+	@for old in python/pslc/_native.*.so; do test ! -e $$old || { cp -p $$old $$old.part && mv $$old.part $$old; }; done
+	@installed=$$(find $(VENV)/lib/python*/site-packages -maxdepth 1 -name 'pslc-*.dist-info' -newer pyproject.toml); \
+	  said=$$(VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --profile fast --quiet $${installed:+--skip-install} 2>&1) || { echo "$$said" >&2; exit 1; }
 	@touch $@
 
 $(DEPS): pyproject.toml | tools
@@ -282,7 +238,7 @@ $(DEPS): pyproject.toml | tools
 	@touch $@
 
 # Programs that some tests hold ours against. Without one of them its tests are skipped, and fail where PSLC_TOOLS=required.
-TOOLS := fio valgrind chromium dmsetup libblkid1 blktrace strace nbdkit libnbd-bin python3-libnbd fuse3 qemu-utils sysstat nvme-cli gcc gcc-mingw-w64-x86-64 e2fsprogs xfsprogs btrfs-progs f2fs-tools mdadm lvm2 cryptsetup-bin dosfstools exfatprogs ntfs-3g nilfs-tools udftools erofs-utils squashfs-tools
+TOOLS := fio valgrind nbdkit chromium dmsetup libblkid1 blktrace strace libnbd-bin python3-libnbd fuse3 qemu-utils sysstat nvme-cli gcc gcc-mingw-w64-x86-64 e2fsprogs xfsprogs btrfs-progs f2fs-tools mdadm lvm2 cryptsetup-bin dosfstools exfatprogs ntfs-3g nilfs-tools udftools erofs-utils squashfs-tools qemu-system-x86 busybox-static kmod nbd-client iproute2
 test-tools:
 	apt-get update -qq
 	apt-get install -y -qq $(TOOLS)
@@ -325,6 +281,9 @@ fuzz: build
 	@for of in $(FUZZ); do mkdir -p fuzz/work/$$of && (cd fuzz && cargo +nightly fuzz run -s none --no-trace-compares $$of work/$$of corpus/$$of -- \
 	  -max_total_time=$(SECONDS) -max_len=20000 -timeout=1 -rss_limit_mb=500 -dict=job.dict) || exit 1; done
 	$(BIN)/python -m benches.mutate $(SECONDS) $(SEED)
+
+mutants: build
+	@$(BIN)/python -m tests.mutants $(MUTANT_SECONDS) $(or $(SEED),1)
 
 soak:
 	SOAK_SECONDS=$(SECONDS) SOAK_SEED=$(or $(SEED),1) cargo test -p pslc-ssd --test soak -- --ignored --nocapture

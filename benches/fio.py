@@ -1,11 +1,11 @@
-"""Beside fio, on the same file: `make bench-fio [FOLDER=/mnt/ssd]`. Each test is made of pairs, a run of each program
-directly after the other, in alternating order. A ratio is of the two runs of a pair; the table shows the median of the
-ratios, with the lowest and the highest, since what the machine does besides weighs on both.
+"""Beside fio, on the same file: `make bench NAME=fio [ARGS=/mnt/ssd]`. Each test is made of pairs, a run of each
+program directly after the other, in alternating order. A ratio is of the two runs of a pair; the table shows the median
+of the ratios, with the lowest and the highest, since what the machine does besides weighs on both.
 
 Where both make all requests from one thread they run on one CPU: a drive's interrupts may all come to one, and a thread
 on another is woken later (52 instead of 43 us for a read in a virtual machine), wherever it happened to start.
 
-Needs fio on the PATH, and 4 GB in FOLDER; it takes some eight minutes."""
+Needs fio on the PATH, and 4 GB in that folder; it takes some eight minutes."""
 
 import json
 import os

@@ -5,7 +5,7 @@
 Each run draws its jobs (rw, block size, rate, pauses, clones, stonewalls, a ramp) and how they are logged (averaged or
 not, one file a job or one for all, times since 1970). Its logs are read alone, and with the JSON or the job file beside
 them. An answer is right where bytes and mean speed are within 1 % of fio's for the time that the log covers (fio does
-not log its last, incomplete interval), refused where pslc says why, doubted where it names what may be wrong, and wrong
+not log its last, incomplete interval), refused where pslc says why, warned where it names what may be wrong, and wrong
 otherwise.
 """
 
@@ -26,7 +26,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from pslc import PslcError, formats
-from pslc.formats import ImportedData, ImportOptions
+from pslc.formats import FileContents
+from pslc.schema.imports import ImportOptions
 
 MAX_DIFFERENCE_SHARE: Final = 0.01
 TAIL_SPREAD: Final = 0.25
@@ -125,15 +126,15 @@ def held_against(run: Run, logs: Sequence[Path], document: Path, job: Path) -> l
             verdict.error_share, verdict.said = difference(data, truth, run.direction)
             wrong = verdict.error_share > MAX_DIFFERENCE_SHARE
             if wrong:
-                verdict.outcome = "doubted" if data.cautions else "wrong"
-                verdict.said += f"; {'; '.join([data.read_as, *data.cautions, *data.notes])}"
+                verdict.outcome = "warned" if data.of_level("warning") else "wrong"
+                verdict.said += f"; {'; '.join([data.read_as, *data.warnings])}"
         except PslcError as error:
             verdict.outcome, verdict.said = "refused", str(error).partition("\n")[0]
         verdicts.append(verdict)
     return verdicts
 
 
-def difference(data: ImportedData, jobs: Sequence[dict[str, Any]], direction: str) -> tuple[float, str]:
+def difference(data: FileContents, jobs: Sequence[dict[str, Any]], direction: str) -> tuple[float, str]:
     """How far bytes and mean are from fio's, as a share, and both in words.
 
     fio does not log what ends after the last whole interval. So the log may hold all bytes, or those of the time that
@@ -165,7 +166,7 @@ def difference(data: ImportedData, jobs: Sequence[dict[str, Any]], direction: st
 
 def table(verdicts: Sequence[Verdict]) -> list[str]:
     """A line for each way, with the count of each outcome."""
-    outcomes = ("right", "refused", "doubted", "wrong")
+    outcomes = ("right", "refused", "warned", "wrong")
     lines = [f"{'':20}" + "".join(f"{outcome:>10}" for outcome in outcomes)]
     for way in WAYS:
         counts = Counter(verdict.outcome for verdict in verdicts if verdict.way == way)
@@ -194,7 +195,7 @@ def main() -> int:
             runs = list(pool.map(one, range(asked.count)))
         verdicts = [verdict for run in runs for verdict in held_against(*run)]
     print("\n".join(table(verdicts)))
-    rank = {"wrong": 0, "doubted": 1, "right": 2, "refused": 3}
+    rank = {"wrong": 0, "warned": 1, "right": 2, "refused": 3}
     worst = sorted(verdicts, key=lambda of: (rank[of.outcome], -of.error_share))[:10]
     for verdict in worst:
         off = f"{100 * verdict.error_share:.1f} %"

@@ -1,4 +1,4 @@
-"""How well twins answer: fits to simulated drives with hidden parameters, as Markdown: `make bench-fit N=12`.
+"""How well twins answer: fits to simulated drives with hidden parameters, as Markdown: `make bench NAME=fit ARGS=12`.
 
 Each hidden drive has a build, a firmware and values of its own. A third of the fits are told only capacity, link and
 bits a cell, as they are on the label, and given `fill` and `recovery --quick`; a third also what dies and controller it
@@ -10,7 +10,7 @@ suite tells them at all (identifiability.toml), and the expected ones elsewhere.
 written anew after each drive, and what came of single drives goes as JSON lines into target/: a run that is
 interrupted, or ends after 20 minutes, keeps what it has. Running it again goes on after the drives that are there, as
 long as the twin's sources are the same.
-`make bench-fit` then puts the first table into ACCURACY.md. `--worst 10` prints the worst and fits nothing.
+`make bench NAME=fit` then puts the first table into ACCURACY.md. `--worst 10` prints the worst and fits nothing.
 """
 
 from __future__ import annotations
@@ -21,9 +21,7 @@ import json
 import sys
 import time
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, replace
-from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from textwrap import wrap
@@ -34,7 +32,7 @@ import numpy as np
 import pslc
 from benches.alike import alike, least
 from benches.hidden import MIX, NOISE, hidden, noisy, sheet
-from pslc.base.processes import end_with_parent
+from pslc.base import work
 from pslc.twin import identifiability, predict, priors, profile_writer
 from pslc.twin.datasets import datasets_of
 from pslc.twin.fit_result import FitResult
@@ -297,23 +295,22 @@ def fit_all(seeds: Sequence[int], rows: Path) -> None:
     rows.parent.mkdir(parents=True, exist_ok=True)
     results = {result.seed: result for result in read(rows) if result.seed in seeds}
     left = [seed for seed in seeds if seed not in results]
-    pool = ProcessPoolExecutor(2, get_context("forkserver"), end_with_parent)
+    end = time.monotonic() + MAX_RUN_S
+    fits = work.run(left, one, work.Local(2, grace_s=0), interrupts=lambda: int(time.monotonic() > end))
     try:
         with rows.open("a") as file:
-            for done in as_completed([pool.submit(one, seed) for seed in left], MAX_RUN_S):
-                result = done.result()
+            for _, result in fits:
+                if isinstance(result, Exception):
+                    raise result
                 results[result.seed] = result
                 file.write(json.dumps(asdict(result)) + "\n")
                 file.flush()
                 print(f"{len(results)} of {len(seeds)}: {show(result)}", file=sys.stderr, flush=True)
                 write_page(list(results.values()), len(seeds))
-    except (KeyboardInterrupt, TimeoutError) as end:
-        why = "interrupted" if isinstance(end, KeyboardInterrupt) else f"{MAX_RUN_S // 60} min are over"
-        print(f"{why}: {len(results)} of {len(seeds)} drives are done; the same command goes on", file=sys.stderr)
-    # Who waited for the drives under way would wait for minutes more.
-    for process in list(pool._processes.values()):
-        process.terminate()
-    pool.shutdown(cancel_futures=True)
+    except KeyboardInterrupt:
+        fits.close()
+    if len(results) < len(seeds):
+        print(f"{len(results)} of {len(seeds)} drives are done; the same command goes on", file=sys.stderr)
 
 
 def write_page(results: list[Result], asked: int) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pslc.recording.store import Recording, join
+from pslc.recording.model import Recording, join
 from pslc.runner.load import analysed
 from pslc.schema.jobs import Job
 from pslc.twin.model import FirmwareModel, Geometry, Model, typical_dies, typical_native_rate

@@ -1,4 +1,4 @@
-"""Which suite tells which value of a twin, for docs/twin.md and for the fit itself: `make identify`.
+"""Which suite tells which value of a twin, for docs/twin.md and for the fit itself: `make bench NAME=identify`.
 
 On simulated drives of several firmwares, what a suite leaves of the uncertainty of each value, all values being free at
 once: the standard deviation after over that before, the smallest of the firmwares. Large writes are looked at together
@@ -71,7 +71,7 @@ def left(firmware: FirmwareModel, suite: str, folder: Path) -> tuple[dict[str, f
 def kept(found: dict[str, dict[str, float]]) -> str:
     """As TOML."""
     lines = ["# Of each value, what a suite leaves of the uncertainty before it, large writes with a fill; the",
-             "# suites that write least come first. Made by `make identify`."]  # fmt: skip
+             "# suites that write least come first. Made by `make bench NAME=identify`."]  # fmt: skip
     for suite, left_of in found.items():
         lines += ["", f"[{suite}]", *(f"{name} = {share}" for name, share in left_of.items() if share < 1.0)]
     return "\n".join(lines) + "\n"
@@ -154,10 +154,10 @@ def put(mark: str, text: str) -> None:
 def main() -> None:
     """Write the tables into docs/twin.md."""
     assert {*SUITES} == SCALABLE_SUITES | SMALL_IO_SUITES
-    put("make identify: bootstrap", bootstrap())
+    put("make bench NAME=identify: bootstrap", bootstrap())
     TOLD.write_text(kept(measured()), encoding="utf-8")
     reload(identifiability)
-    put("make identify", table())
+    put("make bench NAME=identify", table())
 
 
 if __name__ == "__main__":

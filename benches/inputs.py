@@ -1,4 +1,4 @@
-"""What the worst input of 200 kB costs each parser, in processor time and memory: `make bench-inputs`.
+"""What the worst input of 200 kB costs each parser, in processor time and memory: `make bench NAME=inputs`.
 
 Each input is read in a process of its own, after the parser has read a small one: what it costs is not what starting
 costs. Refusing it is an answer too."""

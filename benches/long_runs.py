@@ -1,4 +1,4 @@
-"""Whether a drive's cache is the same however long the run is: `make bench-long`, a table.
+"""Whether a drive's cache is the same however long the run is: `make bench NAME=long_runs`, a table.
 
 Every built-in drive, scaled down, is written in sequence once and up to 100 times over; the end of its cache and the
 speed until there are held against those of a single pass. Until there it is that of the cache: before it a scaled drive
@@ -7,13 +7,13 @@ may have a phase of its write buffer, which is not divided, and which the whole 
 
 import sys
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
 import pslc
+from pslc.base import work
 from pslc.base.errors import PslcError
 
 PASSES: Final = (1, 2, 4, 10, 100)
@@ -119,7 +119,7 @@ def _cell(cache: float, speed: float) -> str:
 
 def rows(drives: Sequence[str]) -> Iterator[Row]:
     """Of each drive, made side by side."""
-    with ProcessPoolExecutor() as pool:
+    with work.Pool(work.Local(work.cores())) as pool:
         yield from pool.map(row, drives)
 
 
@@ -127,7 +127,7 @@ def main(drives: Sequence[str]) -> None:
     """Print the table; write it where all drives were asked."""
     head = (
         "What runs of 2 to 100 passes over a drive say of its cache and its speed: the larger of the two differences\n"
-        "from a single pass (`make bench-long`; target: within 1 %).\n\n"
+        "from a single pass (`make bench NAME=long_runs`; target: within 1 %).\n\n"
     )
     text = head + table(list(rows(drives or sorted(path.stem for path in DRIVES.glob("*.toml")))))
     print(text)

@@ -1,17 +1,16 @@
-"""Memory of simulated drives by kind of work: `make bench-memory`, which writes the table of docs/speed/memory.md.
+"""Memory of simulated drives by kind of work: `make bench NAME=memory`, which writes the table of docs/speed/memory.md.
 
 Each row is a process of its own, whose peak the system tells; a run of one request is what the program takes itself."""
 
-import os
-import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from benches import measured
+
 PAGE: Final = Path(__file__).parent.parent / "docs/speed/memory.md"
-BEGIN, END = "<!-- measured -->\n", "<!-- end of measured -->\n"
 QLC: Final = "sim:660p-1tb,capacity=3072GB,nand.dies=24"
 LARGE: Final = (
     "sim:aldrin-pro-2tb,capacity=122.88TB,nand.channels=16,nand.dies=512,nand.blocks_per_plane=2550,"
@@ -39,34 +38,29 @@ WORKS: Final = (
 )
 
 
-def measured(work: Work) -> tuple[int, float]:
+def taken(work: Work) -> tuple[int, float]:
     """Peak memory in bytes and processor time in seconds of a run."""
     with tempfile.TemporaryDirectory() as folder:
         job = Path(folder) / "job.fio"
         job.write_text(f"[a]\nioengine=io_uring\niodepth=32\n{work.job}")
         command = [sys.executable, "-m", "pslc", "run", str(job), "--on", work.drive, "--json"]
-        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-            _, status, used = os.wait4(process.pid, 0)
-            process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode != 0:
-        raise RuntimeError(f"{work.words}: pslc ended with {process.returncode}")
-    return used.ru_maxrss * 1024, used.ru_utime + used.ru_stime
+        usage = measured.used(command)
+    return usage.ru_maxrss * 1024, measured.cpu_s(usage)
 
 
 def main() -> None:
     """Write the table."""
-    base, _ = measured(ONE)
+    base, _ = taken(ONE)
     lines = [f"The program takes {base / 1e6:.0f} MB for one request; a row says what comes on top of that.", ""]
     lines += ["| work | drive | memory | a TB | processor time |", "|---|---:|---:|---:|---:|"]
     for work in WORKS:
-        peak, seconds = measured(work)
+        peak, seconds = taken(work)
         more = (peak - base) / 1e6
         each = more / work.size_tb
         lines.append(f"| {work.words} | {work.size_tb:g} TB | {more:.0f} MB | {each:.1f} MB | {seconds:.1f} s |")
     table = "\n".join(lines) + "\n"
     print(table)
-    before, _, rest = PAGE.read_text().partition(BEGIN)
-    PAGE.write_text(before + BEGIN + table + END + rest.partition(END)[2])
+    measured.write(PAGE, table)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
-"""pslc beside MQSim (Tavakkol et al., FAST 2018), in processor time a request: `make bench-mqsim MQSIM=folder`, where
-the folder is a checkout that was built (github.com/CMU-SAFARI/MQSim, `make`).
+"""pslc beside MQSim (Tavakkol et al., FAST 2018), in processor time a request: `make bench NAME=mqsim ARGS=folder`,
+where the folder is a checkout that was built (github.com/CMU-SAFARI/MQSim, `make`).
 
 Each kind of work runs with two numbers of requests, and the difference is divided by theirs: neither start-up nor
 what is written before is counted. The two programs take turns, and each has its best of `TURNS`, as other work on a
@@ -12,7 +12,7 @@ import resource
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -41,32 +41,7 @@ KINDS: Final = (
     Kind("random writes of 4 KiB, fresh drive", False, True, 4096, 32, (1_000_000, 5_000_000), (50_000, 250_000), 30),
 )
 
-FLOW: Final = """<?xml version="1.0" encoding="us-ascii"?>
-<MQSim_IO_Scenarios><IO_Scenario><IO_Flow_Parameter_Set_Synthetic>
-<Priority_Class>HIGH</Priority_Class>
-<Device_Level_Data_Caching_Mode>WRITE_CACHE</Device_Level_Data_Caching_Mode>
-<Channel_IDs>0,1,2,3,4,5,6,7</Channel_IDs>
-<Chip_IDs>0,1,2,3</Chip_IDs>
-<Die_IDs>0,1</Die_IDs>
-<Plane_IDs>0,1</Plane_IDs>
-<Initial_Occupancy_Percentage>0</Initial_Occupancy_Percentage>
-<Working_Set_Percentage>80</Working_Set_Percentage>
-<Synthetic_Generator_Type>QUEUE_DEPTH</Synthetic_Generator_Type>
-<Read_Percentage>{reads}</Read_Percentage>
-<Address_Distribution>{order}</Address_Distribution>
-<Percentage_of_Hot_Region>0</Percentage_of_Hot_Region>
-<Generated_Aligned_Addresses>true</Generated_Aligned_Addresses>
-<Address_Alignment_Unit>{sectors}</Address_Alignment_Unit>
-<Request_Size_Distribution>FIXED</Request_Size_Distribution>
-<Average_Request_Size>{sectors}</Average_Request_Size>
-<Variance_Request_Size>0</Variance_Request_Size>
-<Seed>798</Seed>
-<Average_No_of_Reqs_in_Queue>{queue_depth}</Average_No_of_Reqs_in_Queue>
-<Intensity>32768</Intensity>
-<Stop_Time>0</Stop_Time>
-<Total_Requests_To_Generate>{count}</Total_Requests_To_Generate>
-</IO_Flow_Parameter_Set_Synthetic></IO_Scenario></MQSim_IO_Scenarios>
-"""
+FLOW: Final = (Path(__file__).parent / "mqsim.xml").read_text(encoding="utf-8")
 
 
 def processor_seconds(command: list[str], folder: Path) -> float:
@@ -74,6 +49,20 @@ def processor_seconds(command: list[str], folder: Path) -> float:
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
     subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL, input=b"\n")
     return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+
+
+WHOLE_MAP: Final = {"Ideal_Mapping_Table": "true"}
+
+
+def answer(program: Path, folder: Path, settings: Mapping[str, object], flow: str) -> tuple[float, str]:
+    """Processor seconds of MQSim for a flow on its own drive with some other settings, and what it answers."""
+    drive = (program / "ssdconfig.xml").read_text()
+    for key, value in settings.items():
+        drive = re.sub(rf"<{key}>[^<]*</{key}>", f"<{key}>{value}</{key}>", drive)
+    (folder / "drive.xml").write_text(drive)
+    (folder / "flow.xml").write_text(flow)
+    seconds = processor_seconds([str(program / "MQSim"), "-i", "drive.xml", "-w", "flow.xml"], folder)
+    return seconds, (folder / "flow_scenario_1.xml").read_text()
 
 
 def mqsim(kind: Kind, count: int, program: Path, folder: Path) -> float:
@@ -86,11 +75,7 @@ def mqsim(kind: Kind, count: int, program: Path, folder: Path) -> float:
     sectors = kind.block_bytes // SECTOR_BYTES
     reads = 100 if kind.reads else 0
     flow = FLOW.format(reads=reads, order=order, sectors=sectors, queue_depth=kind.queue_depth, count=count)
-    (folder / "flow.xml").write_text(flow)
-    drive = (program / "ssdconfig.xml").read_text()
-    (folder / "drive.xml").write_text(drive.replace("<Ideal_Mapping_Table>false<", "<Ideal_Mapping_Table>true<"))
-    seconds = processor_seconds([str(program / "MQSim"), "-i", "drive.xml", "-w", "flow.xml"], folder)
-    result = (folder / "flow_scenario_1.xml").read_text()
+    seconds, result = answer(program, folder, WHOLE_MAP, flow)
     reported = re.search(r"<Request_Count>(\d+)</Request_Count>", result)
     if reported is None or int(reported[1]) != count:
         raise SystemExit(f"MQSim made {reported[1] if reported else 'no'} requests, not {count}")

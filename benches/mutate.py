@@ -7,7 +7,6 @@ answer or a `PslcError`, within a second and without a warning; what is neither 
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import json
 import random
@@ -28,7 +27,7 @@ from pslc.base.errors import PslcError
 from pslc.device import drive_files, parts
 from pslc.device.parts import schema
 from pslc.lab import uploads
-from pslc.recording import comparison
+from pslc.recording import comparison, store
 from pslc.report import page, recording_view
 from pslc.runner.load import opened, read_side
 from pslc.studies import points
@@ -43,15 +42,7 @@ LONGEST: Final = 20_000
 Mutate = Callable[[list[str], random.Random], str]
 ENOUGH: Final = 10
 """Finds of one parser."""
-STUDY: Final = """on = ["sim:pm871b-128gb,scale=1/4", "sim:sn850-1tb,scale=1/16"]
-run = ["fill"]
-seed = [0, 1]
-fill_first = ["0%", "50%"]
-where = ["cache.static<cache.dynamic"]
-[vary]
-"cache.static" = "1GB:3GB:2GB"
-"cache.dynamic" = ["2GB", "4GB"]
-"""
+STUDY: Final = (Path(__file__).parent / "study.toml").read_text(encoding="utf-8")
 SAMPLE: Final = (
     'on = "sim:sn850-1tb"\nrun = "recovery"\nquick = true\nsample = "lhs:8"\n[vary.cache]\ndynamic = "1GB:9GB"\n'
 )
@@ -126,7 +117,7 @@ def recorded(folder: Path) -> list[Recorded]:
     for number, what in enumerate(("fill", str(job), "burst")):
         recording = run(what, on="sim:pm871b-128gb,scale=1/16", scope=Scope(quick=number == 2))
         at = folder / f"recording-{number}"
-        recording.save(at)
+        store.save(recording, at)
         found.append(Recorded(at, (at / "run.json").read_text(), (at / "series.parquet").read_bytes()))
     return found
 
@@ -201,8 +192,8 @@ def dropped(folder: Path) -> Callable[[str], None]:
 
     def parse(text: str) -> None:
         files = [part.partition("\n") for part in text.split(SEPARATOR)]
-        contents = [base64.b64encode(content.encode(BYTES, errors="replace")).decode() for _, _, content in files]
-        name = uploads.keep(folder, [name for name, _, _ in files], [f"data:;base64,{content}" for content in contents])
+        contents = [content.encode(BYTES, errors="replace") for _, _, content in files]
+        name = uploads.keep(folder, [name for name, _, _ in files], contents)
         try:
             uploads.read(folder, name)
         finally:

@@ -1,4 +1,4 @@
-"""What a scaled drive answers beside the whole one: the table in docs/model.md, written by `make scaled`."""
+"""What a scaled drive answers beside the whole one: the table in docs/model.md, written by `make bench NAME=scaled`."""
 
 import re
 import tempfile
@@ -15,53 +15,35 @@ FILLS = ("sn850-1tb", "pm871b-128gb", "aldrin-pro-2tb")
 CACHED = "sn850-1tb"
 RANDOM = "TLC drive of 8 GB"
 """The one in benches/small.py, of which the whole takes seconds."""
-TWICE = """
-[global]
-bs=4k
-ioengine=io_uring
-iodepth=32
-norandommap
-[before]
-rw=write
-bs=1m
-[settle]
-stonewall
-rw=randwrite
-loops=2
-randrepeat=0
-[level]
-stonewall
-rw=randwrite
-io_size=50%
-"""
+TWICE = (Path(__file__).parent / "twice.fio").read_text(encoding="utf-8")
 """4 KiB writes over all of a full drive: two and a half times what it holds, of which the last fifth is measured."""
 
-Row = tuple[str, str, float, Fraction | int]
-"""Where, what, the value, and the power of the scale that it goes with."""
+Row = tuple[str, str, float]
+"""Where, what, and the value."""
 
 
 def _fill(drive: str, on: str) -> Iterator[Row]:
     found = pslc.run("fill", on=on).findings
     where = f"`fill`, {drive}"
-    yield where, "end of the cache", found["cache_bytes"], 1
+    yield where, "end of the cache", found["cache_bytes"]
     for number, phase in enumerate(found["phases"], 1):
-        yield where, f"speed of phase {number}", phase["bytes_per_s"], 0
-    yield where, "mean speed", found["fill_mean_bytes_per_s"], 0
+        yield where, f"speed of phase {number}", phase["bytes_per_s"]
+    yield where, "mean speed", found["fill_mean_bytes_per_s"]
 
 
 def _recovery(drive: str, on: str) -> Iterator[Row]:
     found = pslc.run("recovery", on=on).findings
     where = f"`recovery`, {drive}"
-    yield where, "idle threshold", found["idle_threshold_s"], 0
-    yield where, "migration while idle", found["migration_bytes_per_s"], 0
-    yield where, "cache in use", found["cache_bytes"], 1
+    yield where, "idle threshold", found["idle_threshold_s"]
+    yield where, "migration while idle", found["migration_bytes_per_s"]
+    yield where, "cache in use", found["cache_bytes"]
 
 
 def _second_pass(drive: str, on: str) -> Iterator[Row]:
     found = pslc.run("second-pass", on=on).findings
     where = f"`second-pass`, {drive}"
-    yield where, "cache of the full drive", found["cache_bytes"], 1
-    yield where, "mean speed", found["fill_mean_bytes_per_s"], 0
+    yield where, "cache of the full drive", found["cache_bytes"]
+    yield where, "mean speed", found["fill_mean_bytes_per_s"]
 
 
 def _fill_levels(drive: str, on: str) -> Iterator[Row]:
@@ -69,13 +51,13 @@ def _fill_levels(drive: str, on: str) -> Iterator[Row]:
     where = f"`fill-levels`, {drive}"
     for row in found["levels"][::4]:
         if row["cache_bytes"]:
-            yield where, f"cache at {100 * row['full']:.0f} %", row["cache_bytes"], 1
+            yield where, f"cache at {100 * row['full']:.0f} %", row["cache_bytes"]
 
 
 def _overwrite(drive: str, on: str) -> Iterator[Row]:
     where = f"`overwrite`, {drive}"
     for row in pslc.run("overwrite", on=on).findings["overwrite"][1::3]:
-        yield where, f"rewriting {row['of_cache']:g} times the cache", row["bytes_per_s"], 0
+        yield where, f"rewriting {row['of_cache']:g} times the cache", row["bytes_per_s"]
 
 
 def _random(drive: str, on: str) -> Iterator[Row]:
@@ -91,12 +73,12 @@ def _random(drive: str, on: str) -> Iterator[Row]:
     }
     programmed = moved["slc_programmed_bytes_total"] + moved["native_programmed_bytes_total"]
     where = f"random 4 KiB writes on the full {drive}"
-    yield where, "IOPS", level["write"]["total_ios"] / level["write"]["runtime_ns"] * 1e9, 0
-    yield where, "write amplification", programmed / moved["host_write_bytes_total"], 0
+    yield where, "IOPS", level["write"]["total_ios"] / level["write"]["runtime_ns"] * 1e9
+    yield where, "write amplification", programmed / moved["host_write_bytes_total"]
 
 
 def table() -> list[str]:
-    """The rows, in Markdown: how far each is from the whole drive's, sizes in proportion."""
+    """The rows, in Markdown: how far each is from the whole drive's."""
     with tempfile.TemporaryDirectory() as folder:
         small = Path(folder) / "small.toml"
         small.write_text(PROFILE)
@@ -106,11 +88,11 @@ def table() -> list[str]:
         lines = ["| | | 1/4 | 1/16 |", "|---|---|---:|---:|"]
         for measure, drive, on in measures:
             columns = [list(measure(drive, f"sim:{on}" + (f",scale={by}" if by != 1 else ""))) for by in SCALES]
-            for at, (where, what, whole, power) in enumerate(columns[0]):
+            for at, (where, what, whole) in enumerate(columns[0]):
                 off = []
-                for by, rows in zip(SCALES[1:], columns[1:], strict=True):
+                for rows in columns[1:]:
                     found = [row[2] for row in rows if row[1] == what]
-                    off.append(f"{found[0] / (whole * float(by) ** float(power)) - 1:+.1%}" if found else "not seen")
+                    off.append(f"{found[0] / whole - 1:+.1%}" if found else "not seen")
                 lines.append(f"| {where if at == 0 else ''} | {what} | {' | '.join(off)} |")
     return lines
 
@@ -118,7 +100,7 @@ def table() -> list[str]:
 def main() -> None:
     """Put the table between its marks."""
     text = MODEL.read_text(encoding="utf-8")
-    marks = r"(<!-- make scaled -->\n).*?(<!-- end -->)"
+    marks = r"(<!-- make bench NAME=scaled -->\n).*?(<!-- end -->)"
     new = "\n".join(table())
     MODEL.write_text(re.sub(marks, lambda m: f"{m[1]}{new}\n{m[2]}", text, flags=re.S), encoding="utf-8")
 

@@ -1,4 +1,4 @@
-"""A served drive under fio beside `pslc run` of the same job on the same drive: `make bench-serve`.
+"""A served drive under fio beside `pslc run` of the same job on the same drive: `make bench NAME=serve`.
 
 All figures are of the drive's clock: what fio measures at `--speed 0.1` is ten times as fast, and takes a tenth.
 """
@@ -9,18 +9,16 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Thread
 
 import numpy as np
 
 from pslc._native import SimDrive
 from pslc.device.target import open_simulated
 from pslc.serving.listening import Address
-from pslc.serving.nbdkit import THREADS
 from pslc.serving.server import Server
+from pslc.serving.state import too_slow
 
 DRIVE = "sim:pm871b-128gb"
 SPEEDS = (1.0, 0.1)
@@ -40,7 +38,9 @@ PERCENTILES = (50.0, 99.0, 99.9)
 NEAR = 0.05
 NEAR_US = 60.0
 """Of a latency, on the wall's clock; the larger of both counts."""
-HEAD = ("job", "speed", "MB/s", "IOPS", "50 %", "99 %", "99.9 %", "within", "memory plugin", "serve says")
+AT_ONCE = 1e3
+"""A speed at which no reply waits: what the server and this host can do."""
+HEAD = ("job", "speed", "MB/s", "IOPS", "50 %", "99 %", "99.9 %", "within", "at once", "serve says")
 
 
 @dataclass(frozen=True)
@@ -80,35 +80,19 @@ def fio(uri: str, options: list[str], speed: float, size: str, folder: Path) -> 
 
 def served(disk: Path, options: list[str], speed: float, folder: Path) -> tuple[Figures, str]:
     """Of fio on the served drive, and what `serve` says of the host."""
+    told: list[str] = []
     with Server(str(disk), Address(disk.with_suffix(".sock")), data="none", speed=speed) as server:
-        told: list[str] = []
-        thread = Thread(target=server.run, args=(lambda state: told.append(state.too_slow or ""), print))
-        thread.start()
+        recording = server.start(lambda status: told.append(too_slow(status) or ""), print)
         figures = fio(server.address.uri, options, speed, "4g", folder)
         server.stop()
-        thread.join()
+        recording.result()
     return figures, told[-1] if told else ""
-
-
-def floor(options: list[str], folder: Path) -> Figures:
-    """Of fio on nbdkit's own plugin for a disk in memory, which never waits: no server of nbdkit's is faster here."""
-    socket = folder / "memory.sock"
-    nbdkit = subprocess.Popen(["nbdkit", "--foreground", f"--threads={THREADS}", f"--unix={socket}", "memory", "1G"])
-    try:
-        while not socket.exists():
-            time.sleep(0.01)
-        return fio(f"nbd+unix:///?socket={socket}", options, 1.0, "512m", folder)
-    finally:
-        nbdkit.terminate()
-        nbdkit.wait()
-        socket.unlink(missing_ok=True)
 
 
 def main() -> None:
     """Print the table."""
-    for program in ("fio", "nbdkit"):
-        if shutil.which(program) is None:
-            sys.exit(f"{program} is missing: make test-tools")
+    if shutil.which("fio") is None:
+        sys.exit("fio is missing: make test-tools")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         disk = folder / "disk.pslc"
@@ -119,11 +103,11 @@ def main() -> None:
         drive.close()
         whole = disk.read_bytes()
         print(f"{DRIVE}: `pslc run` / fio on `pslc serve`; latencies in us; {os.cpu_count()} processors, load "
-              f"{os.getloadavg()[0]:.1f}. Memory plugin: fio on nbdkit's own; **bold** where that is slower than the "
-              "drive, and no server can do it.\n")  # fmt: skip
+              f"{os.getloadavg()[0]:.1f}. At once: fio on a drive that answers at once; **bold** where that is slower "
+              "than the drive, and this host cannot do it.\n")  # fmt: skip
         _row(HEAD)
         _row(("---",) * len(HEAD))
-        fastest = {job: floor(words.split(), folder) for job, words in JOBS.items()}
+        fastest = {job: served(disk, words.split(), AT_ONCE, folder)[0].iops * AT_ONCE for job, words in JOBS.items()}
         for speed in SPEEDS:
             for job, words in JOBS.items():
                 options = words.split()
@@ -136,7 +120,7 @@ def main() -> None:
                 delays = list(zip(ours.latencies, theirs.latencies, strict=True))
                 near += [abs(b - a) <= max(NEAR * a, NEAR_US * speed) for a, b in delays]
                 shown = [f"{a:.0f} / {b:.0f}" for a, b in [*pairs, *delays]]
-                can = fastest[job].iops / speed
+                can = fastest[job] / speed
                 limit = f"{can:.0f} IOPS" if can >= ours.iops else f"**{can:.0f} IOPS**"
                 _row((job, f"{speed:g}", *shown, f"{sum(near)} of {len(near)}", limit, host))
 

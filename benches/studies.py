@@ -1,11 +1,10 @@
 """What a point of a study costs beside its simulation, what 10 000 would, and what a shared beginning saves:
-docs/scale.md, by `make bench-study`.
+docs/scale.md, by `make bench NAME=studies`.
 
 Beside the simulation is processor time, which other work on the machine changes little; hours and the gain of a second
 process are by the clock, of a machine that does nothing else."""
 
 import os
-import re
 import resource
 import subprocess
 import sys
@@ -16,10 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from benches import measured
 from pslc.device.region import Scope, find_region
 from pslc.device.target import find_target, open_simulated
 from pslc.studies.points import Study
-from pslc.studies.workers import measure
+from pslc.studies.workers import Task, measure
 from pslc.suites import expected
 
 PAGE: Final = Path(__file__).parent.parent / "docs" / "scale.md"
@@ -76,7 +76,7 @@ def begun(folder: Path) -> tuple[float, float]:
     job.write_text(JOB)
     said = {"on": FULL, "run": str(job), "fill_first": "100%", "seed": list(range(TIMES + 1))}
     points = Study.of(said).points()
-    return seconds(lambda at: measure(points[at], False)), seconds(lambda at: measure(points[at], True))
+    return seconds(lambda at: measure(Task(points[at]))), seconds(lambda at: measure(Task(points[at], True)))
 
 
 def main() -> None:
@@ -116,9 +116,7 @@ def main() -> None:
         f"Random writes of 1 GB on a full SN850 1TB: {alone:.2f} s a point where each fills its drive, {shared:.2f} s "
         f"where it is filled once and copied ({alone / shared:.1f} times).\n"
     )
-    page = PAGE.read_text()
-    begin, end = "<!-- measured -->\n", "<!-- end of measured -->"
-    PAGE.write_text(re.sub(f"{begin}.*?{end}", lambda _: begin + text + end, page, flags=re.DOTALL))
+    measured.write(PAGE, text)
     print(text)
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 import pslc
 from benches.curves import simulated
 from pslc.device.region import Scope
-from pslc.recording.store import Recording
+from pslc.recording.model import Recording
 
 CLOSE = 0.01
 SEEN_FALL = 0.75

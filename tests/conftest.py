@@ -4,29 +4,32 @@ import atexit
 import functools
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from benches.small import PROFILE
 from hypothesis import settings
 
 import pslc
-from pslc.report import export
 from tests import forked
 
 ROOT = Path(__file__).parent.parent
 
+# A shell without job control starts what it puts behind itself deaf to interrupts, and so would be what tests start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 
 GROUPS = {
     "loops": (
-        "test_attempts", "test_guard", "test_in_use", "test_labels", "test_overwrite", "test_replay_real",
-        "test_swapped", "test_sysstat", "test_watch",
+        "test_attempts", "test_content", "test_guard", "test_in_use", "test_labels", "test_overwrite",
+        "test_replay_real", "test_swapped", "test_sysstat", "test_watch",
     ),
-    "clock": ("test_ends", "test_faults", "test_fio_pace", "test_fio_until", "test_real", "test_serve"),
+    "clock": ("test_ends", "test_faults", "test_fio_pace", "test_fio_until", "test_real", "test_serve", "test_silence"),
     **{name: (name,) for name in (
         "test_browser", "test_change_points", "test_extension", "test_fio_output", "test_lab", "test_layers",
         "test_study_page", "test_twin",
@@ -63,28 +66,24 @@ atexit.register(shutil.rmtree, os.environ["XDG_CONFIG_HOME"], ignore_errors=True
 NICENESS = os.nice(0)
 
 
-QUICK_S = float(os.environ.get("PSLC_QUICK_S", "inf"))
-"""Seconds after the first test of this process after which no test begins, see `tests.quick`."""
-NOT_BEGUN = "not begun within the time of make quick"
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Count the tests for which `make quick` had no time."""
-    count = sum(NOT_BEGUN in str(report.longrepr) for report in terminalreporter.stats.get("skipped", ()))
-    if count:
-        terminalreporter.write_line(f"{count} tests were {NOT_BEGUN}; make test runs all of them")
+QUICK_CPU_S = float(os.environ.get("PSLC_QUICK_CPU_S", "inf"))
+"""Processor time of this process and of its children after which no test file is begun, see `tests.quick`."""
 
 
 @functools.cache
-def _first_test() -> float:
-    return time.monotonic()
+def _begun(path: Path) -> bool:
+    """Whether this test file found time when its first test came; a folder keeps the names of those that did not."""
+    if sum(os.times()[:4]) < QUICK_CPU_S:
+        return True
+    name = path.relative_to(ROOT).as_posix()
+    (Path(os.environ["PSLC_QUICK_LEFT"]) / name.replace("/", "-")).write_text(name, encoding="utf-8")
+    return False
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Beside others, tests on time go first: a worker gives way from its first other test on."""
-    begin = _first_test()
-    if time.monotonic() - begin >= QUICK_S:
-        pytest.skip(NOT_BEGUN)
+    if not _begun(item.path):
+        pytest.skip("not begun within the time of make quick")
     if "PYTEST_XDIST_WORKER" in os.environ and os.nice(0) == NICENESS and item.path.stem not in GROUPS["clock"]:
         os.nice(5)
 
@@ -130,7 +129,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]):
     return report
 
 
-CHROMIUM = next((path for path in map(shutil.which, export.BROWSERS) if path), None)
+CHROMIUM = next((path for path in map(shutil.which, ("chromium", "chromium-browser", "google-chrome")) if path), None)
 needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
 
 
@@ -151,14 +150,49 @@ def fill(target: str) -> pslc.Recording:
     return pslc.run("fill", on=target)
 
 
+class Command:
+    """`pslc` in a folder: the completed process, output as text."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def __call__(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        return forked.run(arguments, self.folder, os.environ | environment)
+
+    def fine(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        """One that ends well."""
+        done = self(*arguments, **environment)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done
+
+    def refused(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        """One that ends with an error of its user's."""
+        done = self(*arguments, **environment)
+        assert done.returncode == 2, done.stdout + done.stderr
+        return done
+
+
 @pytest.fixture
-def command(tmp_path: Path):
-    """Run `pslc` in an empty folder: `command("run", "fill", ...)` gives the completed process, output as text."""
+def command(tmp_path: Path) -> Command:
+    """`pslc` in an empty folder: `command("run", "fill", ...)`."""
+    return Command(tmp_path)
 
-    def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        return forked.run(arguments, tmp_path, os.environ | environment)
 
-    return run
+@pytest.fixture
+def small(tmp_path: Path) -> str:
+    """A drive as a target, on which a fill takes hundredths of a second."""
+    (tmp_path / "small.toml").write_text(PROFILE)
+    return f"sim:{tmp_path}/small.toml"
+
+
+@pytest.fixture(scope="module")
+def folder() -> Iterator[Path]:
+    """A folder for jobs beside fio, in memory where that is possible: elsewhere a flush takes milliseconds."""
+    if shutil.which("fio") is None:
+        pytest.skip("fio is not installed")
+    memory = Path("/dev/shm")
+    with tempfile.TemporaryDirectory(dir=memory if os.access(memory, os.W_OK) else None) as folder:
+        yield Path(folder)
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import pslc
-from pslc.recording.store import Columns, Findings, join
+from pslc.recording.model import Columns, Findings, join
 
 
 def cut(recording: pslc.Recording, share: float) -> pslc.Recording:

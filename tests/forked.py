@@ -17,7 +17,7 @@ from typing import Any
 
 _IMPORTED = (
     "pslc.cli", "pslc.runner.campaign", "pslc.report.page", "pslc.report.terminal", "pslc.base.failure",
-    "pslc.runner.load", "pslc.formats", "pslc.recording.comparison", "numpy", "arro3.core", "arro3.io", "plotext",
+    "pslc.runner.load", "pslc.formats", "pslc.recording.comparison", "numpy", "arro3.core", "arro3.io",
     "jinja2", "rich.console", "rich.progress", "pslc.cli._progress", "pslc.report.recording_view", "numpy.ma",
     "pydantic.type_adapter", "pydantic.fields", "pytest",
 )  # fmt: skip

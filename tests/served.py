@@ -3,6 +3,7 @@
 import json
 import shutil
 import signal
+import socket
 import subprocess
 import time
 from collections.abc import Iterator
@@ -31,15 +32,16 @@ class Served:
     uri: str
     folder: Path
 
+    def connect(self) -> socket.socket:
+        """Connect as a program that has its own ideas of the protocol."""
+        client = socket.socket(socket.AF_UNIX)
+        client.settimeout(20)
+        client.connect(self.socket)
+        return client
+
     @property
     def socket(self) -> str:
         return unquote(self.uri.partition("socket=")[2])
-
-    @property
-    def nbdkit(self) -> int:
-        """The number of nbdkit's process."""
-        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
-        return next(int(pid) for pid in children if Path(f"/proc/{pid}/comm").read_text().strip() == "nbdkit")
 
     def tool(self, *command: str, ok: bool = True) -> str:
         """Run a program of Debian's on it; its output."""
@@ -85,7 +87,7 @@ def served(folder: Path, drive: str, *options: str) -> Iterator[Served]:
                 process.communicate()
 
 
-def eventually(true, within_s: float = 10.0) -> None:  # type: ignore[no-untyped-def]
+def eventually(true, within_s: float = 20.0) -> None:  # type: ignore[no-untyped-def]
     """Wait until something is true."""
     end = time.monotonic() + within_s
     while not true():

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benches.small import PROFILE
 
 import pslc
 from pslc import suites
-from pslc.base import memory, processes
+from pslc.base import memory, work
 from pslc.device.region import Scope
+from pslc.recording import store
 from pslc.runner import campaign, parallel
 from pslc.runner.job_logs import JobLogs
 from pslc.runner.options import RunOptions
@@ -25,11 +25,8 @@ from pslc.schema.results import StepProgress
 LONG = "sim:sn850-1tb"
 
 
-@pytest.fixture
-def small(tmp_path: Path) -> str:
-    path = tmp_path / "small.toml"
-    path.write_text(PROFILE)
-    return f"sim:{path}"
+def task(name: str, on: str = LONG, *options: tuple[str, str]) -> Task:
+    return Task(name, on, RunOptions(options=options, logs=JobLogs()))
 
 
 def test_the_catalogue_at_once_is_the_catalogue_one_after_the_other(small: str, monkeypatch: pytest.MonkeyPatch):
@@ -37,7 +34,7 @@ def test_the_catalogue_at_once_is_the_catalogue_one_after_the_other(small: str, 
     monkeypatch.setattr(suites, "names", lambda: names)
     found = []
     for cores in (1, 2):
-        monkeypatch.setattr(processes, "cores", lambda cores=cores: cores)
+        monkeypatch.setattr(work, "cores", lambda cores=cores: cores)
         lines: list[str] = []
         kept: list[list[str]] = []
         spec = campaign.CampaignSpec("all", small, RunOptions(seed=5, scope=Scope(quick=True), log=lines.append))
@@ -57,7 +54,7 @@ def test_logs_of_the_catalogue_at_once_are_those_of_one_after_the_other(
     monkeypatch.setattr(suites, "names", lambda: names)
     texts = []
     for cores in (1, 2):
-        monkeypatch.setattr(processes, "cores", lambda cores=cores: cores)
+        monkeypatch.setattr(work, "cores", lambda cores=cores: cores)
         (tmp_path / "logs").mkdir(exist_ok=True)
         logs = JobLogs(tmp_path / "logs")
         options = RunOptions(options=[("write_bw_log", "x")], scope=Scope(quick=True), logs=logs)
@@ -82,14 +79,14 @@ def test_a_log_that_fails_after_the_run_is_exit_code_3_and_the_recording_is_kept
     assert "is not written: No space left on device" in done.stderr
     assert [path.name for path in place.iterdir()] == ["fill"]
     kept = [path.parent for path in (tmp_path / "run").rglob("run.json")]
-    assert all(pslc.Recording.load(folder).jobs for folder in kept)
+    assert not [folder for folder in kept if not store.load(folder).jobs]
     assert len(kept) == (1 if what == "fill" else len(suites.catalogue()))
 
 
 def test_a_suite_that_cannot_be_run_does_not_take_the_other_with_it(small: str):
-    tasks = [Task("fill", on, 0, [], Scope(), None, JobLogs()) for on in ("sim:nowhere", small)]
+    tasks = [task("fill", on) for on in ("sim:nowhere", small)]
     begun: list[str] = []
-    made = {task.on: made for task, made in parallel.results(tasks, 2, None, begun.append)}
+    made = {of.on: made for of, made in parallel.results(tasks, 2, RunOptions(), begun.append)}
     assert isinstance(made[small], pslc.Recording)
     assert isinstance(made["sim:nowhere"], pslc.PslcError)
     assert "nowhere" in made["sim:nowhere"].message
@@ -98,32 +95,32 @@ def test_a_suite_that_cannot_be_run_does_not_take_the_other_with_it(small: str):
 
 
 def test_an_interrupt_ends_what_is_under_way_and_begins_nothing_more():
-    tasks = [Task(name, LONG, 0, [], Scope(), None, JobLogs()) for name in ("random-steady", "snia", "fill")]
+    tasks = [task(name) for name in ("random-steady", "snia", "fill")]
     begun: list[str] = []
     said: list[str] = []
 
     def progress(state: StepProgress) -> bool:
         said.append(state["step"])
-        return False
+        return not state["step"]
 
-    made = [made for _, made in parallel.results(tasks, 2, progress, begun.append)]
-    assert begun == ["random-steady", "snia"]
+    made = [made for _, made in parallel.results(tasks, 2, RunOptions(progress=progress), begun.append)]
+    assert sorted(begun) == ["random-steady", "snia"]
     assert len(made) == 2
-    assert all(isinstance(one, pslc.Recording) and one.interrupted for one in made)
-    assert said[0].split()[0] in begun
+    assert not [one for one in made if not (isinstance(one, pslc.Recording) and one.interrupted)]
+    assert {step.split()[0] for step in said if step} <= set(begun)
 
 
 def test_as_many_run_at_once_as_there_is_memory_for(monkeypatch: pytest.MonkeyPatch):
-    tasks = [Task(name, LONG, 0, [], Scope(), None, JobLogs()) for name in ("fill", "random-steady", "burst")]
-    monkeypatch.setattr(processes, "cores", lambda: 8)
+    tasks = [task(name) for name in ("fill", "random-steady", "burst")]
+    monkeypatch.setattr(work, "cores", lambda: 8)
     monkeypatch.setattr(memory, "free_bytes", lambda: 64 << 30)
     in_order, count = parallel.workers(tasks)
     assert count == 3
-    assert {task.suite for task in in_order} == {"fill", "random-steady", "burst"}
-    assert in_order[0].suite == "random-steady"
+    assert {of.name for of in in_order} == {"fill", "random-steady", "burst"}
+    assert in_order[0].name == "random-steady"
     monkeypatch.setattr(memory, "free_bytes", lambda: 1 << 30)
     assert parallel.workers(tasks)[1] == 1
-    days = [task._replace(options=[("runtime", "30d"), ("time_based", "1")]) for task in tasks]
+    days = [task(of.name, LONG, ("runtime", "30d"), ("time_based", "1")) for of in tasks]
     monkeypatch.setattr(memory, "free_bytes", lambda: 64 << 30)
     assert parallel.workers(days)[1] == 1
 
@@ -147,3 +144,90 @@ def test_a_signal_to_the_whole_group_ends_the_catalogue_and_keeps_what_was_measu
     assert "Traceback" not in said
     assert "bug" not in said
     assert not list(tmp_path.glob("pslc-bug-*"))
+
+
+class Answers:
+    """Progress that is wanted, unwanted, or interrupted twice; `states` are those it was asked with."""
+
+    def __init__(self) -> None:
+        self.interrupts = 0
+        self.states: list[StepProgress] = []
+
+    def __call__(self, state: StepProgress) -> bool:
+        self.states.append(state)
+        if self.interrupts > 1:
+            raise KeyboardInterrupt
+        return self.interrupts == 0
+
+
+def workers_of(pid: int) -> list[int]:
+    """Children that are programs of their own by now: the parent waits for one that was not to be."""
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [int(child) for child in children if b"run" not in Path(f"/proc/{child}/cmdline").read_bytes().split(b"\0")]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.parametrize("begun", [True, False])
+def test_a_catalogue_whose_workers_hang_says_so_and_is_left_at_the_second_signal(tmp_path: Path, begun: bool):
+    """They hang at work, and as they start."""
+    program = str(Path(sys.executable).parent / "pslc")
+    running = subprocess.Popen([program, "run", "all", "--on", LONG, "--save", "runs"], cwd=tmp_path,
+                               stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)  # fmt: skip
+    assert running.stderr is not None
+    stopped: set[int] = set()
+    if begun:
+        assert "1 of " in running.stderr.readline()
+        time.sleep(1)
+    deadline = time.monotonic() + 60
+    while len(stopped) < (1 if work.cores() == 1 else 2) and time.monotonic() < deadline:
+        for child in workers_of(running.pid):
+            os.kill(child, signal.SIGSTOP)
+            stopped.add(child)
+        time.sleep(0.01)
+    try:
+        time.sleep(0.5)
+        running.send_signal(signal.SIGINT)
+        heard = time.monotonic()
+        line = next(line for line in running.stderr if "interrupted; waiting" in line)
+        assert time.monotonic() - heard < 10
+        assert "interrupt again to leave at once" in line
+        assert begun or "a process that has not begun" in line
+        running.send_signal(signal.SIGINT)
+        _, errors = running.communicate(timeout=15)
+        assert running.returncode == 130, errors
+        assert "Traceback" not in errors
+        assert not [child for child in stopped if Path(f"/proc/{child}/exe").exists()]
+    finally:
+        running.kill()
+
+
+def test_an_interrupt_is_heard_though_no_worker_has_begun(monkeypatch: pytest.MonkeyPatch):
+    answers, lines = Answers(), list[str]()
+    watched = parallel._Watched(RunOptions(progress=answers, log=lines.append), lambda _: None, True)
+    assert watched.interrupts() == 0
+    answers.interrupts = 1
+    assert watched.interrupts() == 1
+    assert lines == []
+    monkeypatch.setattr(parallel, "WORD_S", -1.0)
+    assert [watched.interrupts(), watched.interrupts()] == [1, 1]
+    assert lines == [
+        "interrupted; waiting for the end of a process that has not begun; interrupt again to leave at once"
+    ]
+    answers.interrupts = 2
+    with pytest.raises(KeyboardInterrupt):
+        watched.interrupts()
+    assert [state["step"] for state in answers.states] == [""] * 5
+
+
+def test_two_interrupts_at_once_end_what_is_under_way_at_once():
+    """The first was never seen alone."""
+    began = time.monotonic()
+
+    def interrupts() -> int:
+        if time.monotonic() > began + 2:
+            raise KeyboardInterrupt
+        return 0
+
+    with pytest.raises(KeyboardInterrupt):
+        list(work.run([60.0], time.sleep, work.Local(1, 60.0), None, interrupts))
+    assert time.monotonic() - began < 30

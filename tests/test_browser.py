@@ -2,13 +2,13 @@
 
 import re
 import struct
-from datetime import datetime
 
 import pytest
+from benches.small import PROFILE
 
 import pslc
-from pslc.recording import comparison
-from pslc.report import export, page, recording_view
+from pslc.recording import comparison, store
+from pslc.report import page, recording_view
 from tests.conftest import fill, needs_chromium
 
 pytestmark = needs_chromium
@@ -18,9 +18,12 @@ SIZES = {"desk": (1280, 900), "phone": (400, 844)}
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory):
-    """A folder with a page of a run and one of a comparison."""
+    """A folder with pages of a curve, of bars, and of a comparison."""
     folder = tmp_path_factory.mktemp("pages")
     page.write(recording_view.of_recording(fill(TARGET)), folder / "run.html")
+    (folder / "small.toml").write_text(PROFILE)
+    bars = pslc.run("as-ssd", on=f"sim:{folder}/small.toml")
+    page.write(recording_view.of_recording(bars), folder / "bars.html")
     sides = [
         comparison.Side("usual", (fill(TARGET),)),
         comparison.Side("no cache", (pslc.run("fill", on=f"{TARGET},cache.mode=pure-xlc"),)),
@@ -46,8 +49,9 @@ def shown(chromium, pages):
         opened.on("request", lambda asked: None if asked.url.startswith(("file:", "data:", "blob:")) else
                   complaints.append(f"asked for {asked.url}"))  # fmt: skip
         opened.goto((pages / name).as_uri())
+        opened.evaluate("document.querySelectorAll('details.pictures').forEach(fold => fold.open = true)")
         opened.wait_for_function(
-            "[...document.querySelectorAll('.plot')].every(plot => plot.querySelector('.main-svg') && plot.data)"
+            "[...document.querySelectorAll('.plot')].every(plot => plot.querySelector('svg') || !plot.clientWidth)"
         )
         return opened, complaints
 
@@ -68,7 +72,7 @@ def shown(chromium, pages):
 def test_every_picture_is_drawn_without_a_complaint(name, size, colours, shown):
     opened, complaints = shown(name, size, colours)
     for plot in opened.query_selector_all(".plot"):
-        lines = plot.query_selector_all(".scatterlayer .trace path.js-line")
+        lines = plot.query_selector_all(".drawn path.stroke")
         assert lines, plot.get_attribute("id")
         box = plot.bounding_box()
         assert box["width"] > 300
@@ -85,51 +89,66 @@ def test_nothing_is_wider_than_a_phone(name, shown):
     assert max(rows) < 150
 
 
-def test_the_colours_follow_those_of_the_system(shown):
-    papers = []
-    for colours in ("light", "dark"):
-        opened, _ = shown("run.html", colours=colours)
-        ink, paper = (
-            opened.evaluate(f"getComputedStyle(document.body).{name}") for name in ("color", "backgroundColor")
-        )
-        axis = opened.evaluate("getComputedStyle(document.querySelector('.xtick text')).fill")
-        papers.append([sum(map(int, re.findall(r"\d+", colour)[:3])) / 765 for colour in (ink, paper, axis)])
-    (ink, paper, axis), (dark_ink, dark_paper, dark_axis) = papers
-    assert ink < 0.3 < 0.8 < paper
-    assert dark_paper < 0.3 < 0.8 < dark_ink
-    assert axis < 0.5 < dark_axis
+def lightness(opened):
+    """Of text, paper, an axis' label and the first line, from 0 (black) to 1."""
+    colors = opened.evaluate("""() => [[document.body, "color"], [document.body, "backgroundColor"],
+        [document.querySelector(".ytick"), "fill"], [document.querySelector(".stroke"), "stroke"]]
+        .map(([element, name]) => getComputedStyle(element)[name])""")
+    return [sum(map(int, re.findall(r"\d+", color)[:3])) / 765 for color in colors]
 
 
-def test_a_click_on_a_legend_hides_its_line(shown):
+def test_the_colors_follow_the_system_without_a_new_drawing_and_paper_is_white(shown):
+    opened, _ = shown("run.html", colours="dark")
+    ink, paper, label, line = lightness(opened)
+    assert paper < 0.3 < 0.8 < min(ink, label)
+    drawn = opened.evaluate("document.querySelector('.plot svg').outerHTML")
+    for media in ({"color_scheme": "light"}, {"color_scheme": "dark", "media": "print"}):
+        if "media" in media:
+            assert opened.evaluate("document.querySelector('.plot svg').outerHTML") == drawn
+        opened.emulate_media(**media)
+        light_ink, light_paper, light_label, light_line = lightness(opened)
+        assert max(light_ink, light_label) < 0.3 < 0.9 < light_paper, media
+        assert light_line < line
+
+
+def test_labels_of_axes_are_within_the_picture_and_cover_no_other(shown):
+    for name, size in (
+        ("run.html", "phone"),
+        ("bars.html", "phone"),
+        ("bars.html", "desk"),
+        ("comparison.html", "desk"),
+    ):
+        opened, _ = shown(name, size)
+        cut = opened.evaluate("""() => [...document.querySelectorAll(".plot svg")].flatMap(svg => {
+            const frame = svg.getBoundingClientRect();
+            return [...svg.querySelectorAll("text")].filter(text => { const box = text.getBoundingClientRect();
+                return box.left < frame.left - 1 || box.right > frame.right + 1 || box.top < frame.top - 1; })
+                .map(text => text.textContent); })""")
+        assert cut == []
+
+
+def test_a_click_on_a_legend_hides_its_line_and_pointing_tells_values(shown):
     opened, complaints = shown("comparison.html")
     plot = opened.locator("#speed-bytes")
-    visible = "document.getElementById('speed-bytes').data.map(line => line.visible ?? true)"
-    assert opened.evaluate(visible) == [True, True]
-    plot.locator(".legendtoggle").nth(1).click()
-    opened.wait_for_function(f"{visible}[1] === 'legendonly'")
-    assert opened.evaluate(visible) == [True, "legendonly"]
+    assert plot.locator(".drawn:not(.off)").count() == 2
+    plot.locator(".key").nth(1).click()
+    assert plot.locator(".drawn:not(.off)").count() == 1
+    box = plot.locator("svg").bounding_box()
+    opened.mouse.move(box["x"] + box["width"] * 0.2, box["y"] + box["height"] * 0.5)
+    assert re.fullmatch(
+        r"written \d+(\.\d)? GB; usual 6,63\d MB/s; no cache 2,1\d\d MB/s", plot.locator(".readout").inner_text()
+    )
     assert complaints == []
 
 
-def _second_phase():
-    """The word of the second phase, as a picture has it."""
-    phase = fill(TARGET).findings["phases"][1]
-    return f"{phase['cause']} {phase['bytes_per_s'] / 1e6:.0f}"
-
-
-@pytest.mark.long
-def test_each_picture_is_exported_with_drive_conditions_and_date_on_white(tmp_path):
+def test_each_picture_is_exported_with_drive_conditions_and_date(command, tmp_path):
+    store.save(fill(TARGET), tmp_path / "run")
     shown = recording_view.of_recording(fill(TARGET), "My drive")
-    for kind, begins in (("png", b"\x89PNG"), ("svg", b"<svg")):
-        files = export.write(shown.pictures, page.About.of(shown), tmp_path / kind, kind)
-        assert sorted(file.stem for file in files) == sorted(
-            picture.name for picture in shown.pictures if picture.lines
-        )
-        assert all(file.read_bytes().startswith(begins) for file in files)
-    drawn = (tmp_path / "svg" / "speed-bytes.svg").read_text()
-    for said in ("GB written", _second_phase(), "My drive: Speed against GB written", f"simulated as {TARGET}"):
-        assert said in drawn
-    assert f"{datetime.fromtimestamp(fill(TARGET).began_unix_ns / 1e9):%Y-%m-%d}" in drawn
+    for kind, begins in (("png", b"\x89PNG"), ("svg", b"<?xml")):
+        command.fine("report", "run", f"--{kind}", kind, "--label", "My drive", "-o", "a.html")
+        files = list((tmp_path / kind).iterdir())
+        assert sorted(file.stem for file in files) == sorted(p.name for p in shown.pictures if p.has_data)
+        assert not [file for file in files if not file.read_bytes().startswith(begins)]
     assert size_of((tmp_path / "png" / "speed-bytes.png").read_bytes()) == (1600, 900)
 
 
@@ -138,10 +157,8 @@ def size_of(png):
     return struct.unpack(">II", png[16:24])
 
 
-def test_no_button_leaves_the_page_and_two_save_a_picture(shown, tmp_path):
+def test_two_buttons_save_a_picture(shown, tmp_path):
     opened, complaints = shown("run.html", colours="dark")
-    buttons = {button.get_attribute("data-title") for button in opened.query_selector_all(".modebar-btn")}
-    assert buttons == {"Zoom", "Pan", "Reset axes"}
     for kind in ("png", "svg"):
         for white in (False, True):
             files = opened.locator("figure", has=opened.locator("#speed-bytes")).locator(".files")
@@ -154,7 +171,10 @@ def test_no_button_leaves_the_page_and_two_save_a_picture(shown, tmp_path):
             if kind == "png":
                 assert size_of(path.read_bytes()) == (1600, 900)
             else:
-                assert ("rgb(255, 255, 255)" in path.read_text()) == white
+                text = path.read_text()
+                assert ("--paper: #ffffff" in text) == white
+                for said in ("written (GB)", "cache ends at", f"simulated as {TARGET}", "Pichau Aldrin Pro 2TB"):
+                    assert said in text
     assert complaints == []
 
 
@@ -167,11 +187,3 @@ def test_a_table_that_goes_on_says_so_on_a_phone(shown):
     opened, _ = shown("run.html")
     assert opened.locator(".wide.on").count() == 0
     assert not opened.locator(".more").first.is_visible()
-
-
-def test_without_a_browser_the_export_says_what_to_install(command, tmp_path):
-    fill("sim:pm871b-128gb").save(tmp_path / "run")
-    done = command("report", "run", "--png", "pictures", CHROME="/no/such/browser")
-    assert done.returncode == 2
-    assert "hint: install Chromium" in done.stderr
-    assert (tmp_path / "run" / "report.html").exists()

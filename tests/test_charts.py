@@ -13,8 +13,8 @@ from PIL import Image
 from pslc import formats
 from pslc.base import gate
 from pslc.base.errors import PslcError
-from pslc.formats import ChartOptions, ImportOptions
-from pslc.recording import imported
+from pslc.formats import _findings as imported
+from pslc.schema.imports import ChartOptions, ImportOptions
 from tests.conftest import ROOT
 
 EXAMPLE = ROOT / "examples" / "chart.png"
@@ -55,7 +55,10 @@ SEEDS: dict[tuple[str, ...], int] = {("plotly_dark", "line"): 3}
 """Seeds other than 1: there a thin curve in a JPEG is refused."""
 
 
-@pytest.mark.parametrize(("seed", "words"), [(8, "the legend seems to name 5 curves"), (118, "hidden by others")])
+@pytest.mark.parametrize(
+    ("seed", "words"),
+    [(8, "the legend seems to name 5 curves"), (118, "hidden by others"), (236, "is yellow is all over the plot")],
+)
 def test_a_curve_behind_another_is_refused_and_not_left_out_in_silence(seed, words):
     verdict = judge(chart(seed))
     assert verdict.outcome == "refused", verdict
@@ -181,10 +184,10 @@ def test_a_logarithmic_axis_is_refused(tmp_path):
 
 
 def test_without_pillow_the_error_says_what_to_install(monkeypatch):
-    module = importlib.import_module("pslc.formats.chart")
+    module = importlib.import_module("pslc.chart")
     monkeypatch.setattr(module, "find_spec", lambda name: None)
     said = error(EXAMPLE, hints())
-    assert "pip install 'pslc[pictures]'" in said
+    assert 'pip install "pslc[pictures]"' in said
 
 
 def test_damaged_and_hostile_pictures_end_in_an_error_of_one_process(tmp_path):
@@ -207,8 +210,7 @@ def test_a_transparent_picture_is_laid_over_white(tmp_path):
 
 def test_analyze_writes_the_overlay_and_the_tables_which_pslc_reads_again(command, tmp_path):
     words = ("analyze", str(EXAMPLE), *RANGES, "--overlay", "read.png", "--csv", "curve.csv", "--json")
-    done = command(*words, "--name", "Drive A", "--name", "Drive B")
-    assert done.returncode == 0, done.stderr
+    done = command.fine(*words, "--label", "Drive A", "--label", "Drive B")
     documents = json.loads(done.stdout)
     assert [document["name"] for document in documents] == ["Drive A", "Drive B"]
     overlay = np.array(Image.open(tmp_path / "read.png"))
@@ -219,19 +221,95 @@ def test_analyze_writes_the_overlay_and_the_tables_which_pslc_reads_again(comman
 
 
 def test_compare_and_report_take_a_picture_as_recordings(command, tmp_path):
-    done = command("compare", str(EXAMPLE), *RANGES, "--json")
-    assert done.returncode == 0, done.stderr
+    done = command.fine("compare", str(EXAMPLE), *RANGES, "--json")
     assert len(json.loads(done.stdout)["sides"]) == 2
-    done = command("report", str(EXAMPLE), *RANGES, "--series", "blue", "--label", "Drive A", "-o", "page.html")
-    assert done.returncode == 0, done.stderr
+    done = command.fine("report", str(EXAMPLE), *RANGES, "--series", "blue", "--label", "Drive A", "-o", "page.html")
     assert "Drive A" in (tmp_path / "page.html").read_text()
     assert (tmp_path / "page.chart.png").exists()
-    done = command("report", str(EXAMPLE), *RANGES)
-    assert done.returncode == 2
+    done = command.refused("report", str(EXAMPLE), *RANGES)
     assert "-o" in done.stderr
 
 
 def test_a_fit_of_several_curves_asks_for_one(command):
-    done = command("fit", str(EXAMPLE), *RANGES, "--capacity", "2TB")
-    assert done.returncode == 2
+    done = command.refused("fit", str(EXAMPLE), *RANGES, "--capacity", "2TB")
     assert "--series" in done.stderr
+
+
+def plot(path, draw):
+    from matplotlib import pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(9, 5), dpi=100)
+    axes.set(xlim=(0, 600), ylim=(0, 7000))
+    axes.grid()
+    draw(axes)
+    figure.savefig(path)
+    plt.close(figure)
+    return path
+
+
+def two_axes(axes):
+    axes.plot([0, 59, 60, 600], [6000, 6000, 1500, 1500])
+    right = axes.twinx()
+    right.plot(range(601), [35 + 40 * (1 - 2.718 ** (-s / 120)) for s in range(601)], "C3")
+    right.set_ylim(20, 90)
+
+
+def test_a_second_axis_is_said_and_its_curve_is_no_speed(tmp_path):
+    path = plot(tmp_path / "dual.png", two_axes)
+    options = ImportOptions("0:600s", "0:7000MB/s")
+    assert "the right axis has marks of its own" in error(path, options)
+    (curve,) = formats.read_each([path], ImportOptions("0:600s", "0:7000MB/s", chart=ChartOptions(["blue"])))
+    assert curve.curve.total_bytes == pytest.approx(60 * 6e9 + 540 * 1.5e9, rel=0.02)
+
+
+def test_bars_are_no_curve(tmp_path):
+    path = plot(tmp_path / "bars.png", lambda axes: axes.bar([80, 190, 300, 410, 520], [6e3, 6e3, 4e3, 3e3, 3e3], 70))
+    assert "5 blue bars, which are no curve" in error(path, ImportOptions("0:600s", "0:7000MB/s"))
+
+
+def cliff(fast: float, end: float, folding: tuple[float, float]) -> tuple[list[float], list[float]]:
+    """A curve over 600 GB whose speed falls at `end`, and then turns to and fro."""
+    x, speeds = [0.0, end], [fast, fast]
+    for number in range(12):
+        start, to = end + 1 + number * (599 - end) / 12, end + (number + 1) * (599 - end) / 12
+        x += [start, to]
+        speeds += [folding[number % 2]] * 2
+    return x, speeds
+
+
+def black_with_dips(axes):
+    axes.plot([0, 60, 65, 70, 270, 275, 280, 300, 302, 600], [5600, 5600, 900, 5600, 5600, 900, 5600, 5600, 1700, 1700],
+              color="#222222", lw=3)  # fmt: skip
+
+
+def turns_over_a_dotted_grid(axes):
+    axes.grid(ls=":", color="#cccccc")
+    axes.plot(*cliff(2100, 300, (850, 400)), color="#0b5394", lw=2)
+
+
+def turns_beside_dots(axes):
+    axes.set_facecolor("#0b0a32")
+    axes.figure.set_facecolor("#ece9d8")
+    axes.grid(color="#3a3a6a")
+    places = np.random.default_rng(2).uniform((0, 0), (600, 1400), (250, 2)).T
+    axes.plot(*places, ".", color="#ffff00", ms=2)
+    axes.plot(*cliff(5900, 300, (2000, 950)), color="#71cbf8", lw=2.5)
+
+
+@pytest.mark.parametrize("draw", [black_with_dips, turns_over_a_dotted_grid, turns_beside_dots])
+@pytest.mark.parametrize("suffix", ["png", "jpg"])
+def test_grids_and_dots_are_no_curve_and_the_cache_ends_where_the_drawn_one_does(tmp_path, draw, suffix):
+    path = plot(tmp_path / f"chart.{suffix}", draw)
+    dotted = ["#71cbf8"] if draw is turns_beside_dots else []
+    (curve,) = formats.read_each([path], ImportOptions("0:600GB", "0:7000MB/s", chart=ChartOptions(dotted)))
+    findings = imported.analyzed(curve)
+    assert curve.curve.total_bytes == pytest.approx(600e9, rel=0.01)
+    assert findings["cache_bytes_low"] <= 301e9 <= findings["cache_bytes_high"], findings
+    assert findings["cache_bytes"] == pytest.approx(301e9, rel=0.01)
+
+
+def test_a_picture_makes_nothing_surer_than_charts_are_read_right(tmp_path):
+    path = plot(tmp_path / "sure.png", lambda axes: axes.plot([0, 300, 310, 600], [6e3, 6e3, 1e3, 1e3]))
+    findings = imported.analyzed(formats.read([path], ImportOptions("0:600GB", "0:7000MB/s")))
+    assert {phase["confidence"] for phase in findings["phases"]} | {findings["cache_confidence"]} <= {0.95, 0.85}
+    assert findings["cache_bytes_high"] - findings["cache_bytes_low"] >= 10e9

@@ -21,44 +21,37 @@ def test_the_aldrin_has_three_phases_where_and_as_fast_as_published():
     (first, second, third), findings = phases("sim:aldrin-pro-2tb"), fill("sim:aldrin-pro-2tb").findings
     assert findings["cache_bytes"] == pytest.approx(691e9, rel=0.03)
     assert findings["cache_bytes_low"] <= findings["cache_bytes"] <= findings["cache_bytes_high"]
-    assert [first[0], second[0], third[0]] == ["pslc", "direct", "fold"]
+    # The cells take more than the link in the first phase.
+    assert [first[0], second[0], third[0]] == ["link", "direct", "fold"]
     assert [first[1], second[1], third[1]] == pytest.approx([6579, 2159, 863], rel=0.05)
     assert second[2] == pytest.approx(868, rel=0.03)
     assert findings["fill_mean_bytes_per_s"] == pytest.approx(1335e6, rel=0.05)
-    assert findings["doubts"] == []
+    assert findings["warnings"] == []
 
 
-def test_the_aldrin_as_pure_xlc_is_flat():
-    ((cause, speed, end),) = phases("sim:aldrin-pro-2tb,cache.mode=pure-xlc")
-    assert cause == "native"
-    assert 2100 <= speed <= 2250
-    assert end == pytest.approx(2000, rel=1e-4)
-    assert fill("sim:aldrin-pro-2tb,cache.mode=pure-xlc").findings["cache_bytes"] is None
+@pytest.mark.parametrize(
+    ("target", "causes", "speeds", "end_gb"),
+    [
+        ("aldrin-pro-2tb,cache.mode=pure-xlc", ["native"], [2162], 2000),
+        ("aldrin-pro-2tb,cache.mode=pure-slc", ["link"], [6579], 640),
+        ("sn850-1tb", ["pslc", "direct", "native"], [5578, 1100, 2048], 280),
+        ("sn850-1tb,link=pcie3x4", ["link", "direct", "native"], [3316, 1100, 2048], 280),
+        ("pm871b-128gb", ["pslc", "direct"], [435, 162], 3),
+        ("p44-pro-2tb", ["pslc", "direct", "native"], [5700, 1750, 3146], 737),
+    ],
+)
+def test_a_drive_has_the_phases_of_its_review(target, causes, speeds, end_gb):
+    shown = phases(f"sim:{target}")
+    assert [cause for cause, _, _ in shown] == causes
+    assert [speed for _, speed, _ in shown] == pytest.approx(speeds, rel=0.05)
+    assert shown[0][2] == pytest.approx(end_gb, rel=0.03)
+    if len(causes) == 1:
+        assert fill(f"sim:{target}").findings["cache_bytes"] is None
 
 
-def test_the_aldrin_as_pure_slc_is_small_and_fast_to_the_end():
-    ((cause, speed, end),) = phases("sim:aldrin-pro-2tb,cache.mode=pure-slc")
-    assert cause == "pslc"
-    assert speed == pytest.approx(6579, rel=0.05)
-    assert end == pytest.approx(640, rel=0.03)
-
-
-def test_the_sn850_folds_first_and_recovers():
-    first, second, third = phases("sim:sn850-1tb")
-    assert fill("sim:sn850-1tb").findings["cache_bytes"] == pytest.approx(280e9, rel=0.03)
-    assert first[0] == "pslc"
-    assert first[1] > 5000
-    assert second[0] == "fold"
-    assert second[1] == pytest.approx(1100, rel=0.05)
-    assert third[0] == "native"
-    assert third[1] > 2000
-
-
-def test_on_pcie_3_the_first_phase_of_the_sn850_is_bound_by_the_link():
-    first, second, _ = phases("sim:sn850-1tb,link=pcie3x4")
-    assert first[0] == "link"
-    assert 3000 <= first[1] <= 3500
-    assert second[1] == pytest.approx(1100, rel=0.05)
+@pytest.mark.parametrize("name", ["sn850-1tb", "p44-pro-2tb"])
+def test_requests_wait_for_their_own_programs_and_for_the_folding_beside_them(name):
+    assert fill(f"sim:{name}").findings["phases"][1]["shares"]["fold"] > 0.3
 
 
 def test_a_full_sn850_writes_at_native_speed_from_the_first_second(tmp_path):
@@ -76,12 +69,6 @@ def test_a_full_sn850_writes_at_native_speed_from_the_first_second(tmp_path):
         assert speed == pytest.approx(2000, rel=0.05), second
 
 
-def test_the_pm871b_has_a_small_buffer_and_then_162():
-    first, second = phases("sim:pm871b-128gb")
-    assert (first[0], second[0]) == ("pslc", "direct")
-    assert [first[1], second[1]] == pytest.approx([435, 162], rel=0.05)
-
-
 def test_the_fx700_has_a_cache_of_two_tiers():
     recording = fill("sim:fx700-2tb")
     first, second, third = recording.findings["phases"]
@@ -89,13 +76,6 @@ def test_the_fx700_has_a_cache_of_two_tiers():
     assert [phase["to_bytes"] / 1e9 for phase in (first, second)] == pytest.approx([54, 460], rel=0.02)
     assert "cells of one bit take 5066 MB/s, cells of two 3554 MB/s" in second["because"]
     assert recording.facts["mlc_superblock_bytes"] == 2 * recording.facts["slc_superblock_bytes"]
-
-
-def test_the_p44_pro_is_fast_for_more_than_a_third_as_it_folds_beside():
-    first, second, _ = phases("sim:p44-pro-2tb")
-    assert (first[0], second[0]) == ("pslc", "fold")
-    assert [first[1], second[1]] == pytest.approx([5700, 1750], rel=0.03)
-    assert fill("sim:p44-pro-2tb").findings["cache_bytes"] == pytest.approx(760e9, rel=0.02)
 
 
 def test_a_formatted_p44_pro_takes_its_first_16_gb_slowly(tmp_path):
@@ -111,7 +91,7 @@ def test_a_formatted_p44_pro_takes_its_first_16_gb_slowly(tmp_path):
             for recording in recordings
         ]
 
-    assert speeds() == pytest.approx([5.6, 5.6], rel=0.02)
+    assert speeds() == pytest.approx([5.6, 5.6], rel=0.06)
     kept = drive_files.open_kept(path)
     kept.format([])
     kept.save()
@@ -157,14 +137,62 @@ def test_every_drive_knows_wear_power_and_heat_and_says_where_from(name):
     target = find_target(f"sim:{name}")
     whole, sources = tomllib.loads(target.profile), dict(target.provenance)
     assert whole["wear"]["native_cycles"] <= whole["wear"]["slc_cycles"]
-    profile = tomllib.loads(library()[name])
     for table in ("power", "heat", "wear"):
-        if table not in profile:  # From its parts: a source for each value that is no default.
+        if table not in sources:  # From its parts: a source for each value that is no default.
             notes = [note for key, note in sources.items() if key.startswith(f"{table}.")]
             assert len(notes) > 1, (name, table)
             assert all(notes), (name, table)
             continue
-        told = profile["provenance"][table]
+        told = sources[table]
         assert told.startswith(("assumed", "calibrated", "stated")), (name, table)
         for named in re.findall(r"as the parts? (\S+)(?: and (\S+))?", told):
             assert [parts.part(one).name for one in named if one] == [one for one in named if one]
+
+
+def test_a_ufs_drive_has_the_published_speeds_with_its_buffer_on_and_off():
+    on, no_flush, off = pslc.run("modes", on="sim:ufs40-256gb", scope=pslc.Scope(quick=True)).findings["modes"]
+    assert on["fast_bytes_per_s"] == pytest.approx(1568 << 20, rel=0.03)
+    assert off["mean_bytes_per_s"] == pytest.approx(556 << 20, rel=0.03)
+    assert no_flush["fast_bytes_per_s"] == pytest.approx(on["fast_bytes_per_s"], rel=0.01)
+    assert on["again_fast_bytes"] > 0.9 * on["cache_bytes"]
+    assert no_flush["again_fast_bytes"] < 0.02 * on["cache_bytes"]
+
+
+def test_a_phone_writes_two_to_three_times_as_fast_with_its_buffer_as_without():
+    first, past = phases("sim:ufs31-256gb")[:2]
+    assert first[1] == pytest.approx(1200, rel=0.03)
+    assert 2 < first[1] / past[1] < 3
+
+
+def test_an_emmc_reads_and_writes_as_boards_do(tmp_path):
+    assert phases("sim:emmc51-64gb")[1][1] == pytest.approx(40, rel=0.03)
+    job = tmp_path / "job.fio"
+    job.write_text("[a]\nrw=write\nbs=1m\nsize=4g\nfsync=4096\n[b]\nstonewall\nrw=read\nbs=1m\nsize=4g\n")
+    read = pslc.run(job, on="sim:emmc51-64gb").jobs[1]
+    assert read["read"]["io_bytes"] / read["read"]["runtime_ns"] * 1e3 == pytest.approx(166, rel=0.05)
+
+
+def test_a_link_that_carries_one_command_at_a_time_ignores_the_depth(tmp_path):
+    speeds = {}
+    for link in ("emmc-hs400", "emmc-hs400-cqe"):
+        job = tmp_path / "job.fio"
+        job.write_text("[a]\nrw=randread\nbs=4k\nsize=64m\niodepth=32\nioengine=io_uring\n")
+        recording = pslc.run(job, on=f"sim:emmc51-64gb,link={link},controller.cores=8,nand.bus=1600MT/s")
+        speeds[link] = 1 / recording.jobs[0]["read"]["runtime_ns"]
+    assert speeds["emmc-hs400-cqe"] > 1.3 * speeds["emmc-hs400"]
+
+
+def test_a_worn_cache_is_off_for_good(tmp_path):
+    worn = "sim:pm871b-128gb,capacity=4GB,cache.static=200MB,cache.dead=free-at-once,wear.slc_cycles=2"
+    fills = "[global]\nrw=write\nbs=1m\nsize=300m\n" + "".join(f"[f{n}]\nstonewall\npause=60s\n" for n in range(6))
+    job = tmp_path / "job.fio"
+    job.write_text(fills)
+    speeds = {
+        rule: [
+            row["write"]["io_bytes"] / row["write"]["runtime_ns"]
+            for row in pslc.run(job, on=f"{worn},cache.worn={rule}").jobs
+        ]
+        for rule in ("off", "goes-on")
+    }
+    assert speeds["off"][0] == speeds["goes-on"][0] > 1.3 * speeds["off"][-1]
+    assert speeds["goes-on"][-1] == pytest.approx(speeds["goes-on"][0], rel=0.1)

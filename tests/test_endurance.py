@@ -74,7 +74,7 @@ def test_a_profile_without_wear_says_what_is_missing(tmp_path):
     path.write_text(PROFILE)
     findings = pslc.run("endurance", on=f"sim:{path}").findings
     assert findings["life_bytes"] is None
-    assert "add slc_cycles" in findings["doubts"][0]
+    assert "add slc_cycles" in findings["warnings"][0]
 
 
 def test_a_drive_that_is_written_beyond_its_cycles_says_when_they_were_spent(tmp_path):
@@ -82,7 +82,7 @@ def test_a_drive_that_is_written_beyond_its_cycles_says_when_they_were_spent(tmp
     path.write_text(PROFILE + "\n[wear]\nslc_cycles = 30\nnative_cycles = 3\n")
     job.write_text("[a]\nrw=write\nbs=1m\niodepth=8\nioengine=io_uring\ndirect=1\nloops=9\n")
     recording = pslc.run(job, on=f"sim:{path},cache.mode=pure-xlc")
-    worn = [doubt for doubt in recording.findings["doubts"] if doubt.code == "worn-out"]
+    worn = [warning for warning in recording.findings["warnings"] if warning.code == "worn-out"]
     assert len(worn) == 1
     raw = 3 * 4 * 2 * 4 * 780 * 96 * 16384 / 4
     spent = wear.spent(recording)
@@ -92,8 +92,8 @@ def test_a_drive_that_is_written_beyond_its_cycles_says_when_they_were_spent(tmp
     assert spent.after_s == pytest.approx(recording.drive_time_s / spent.lives, rel=0.05)
 
 
-def test_a_drive_within_its_life_has_no_such_doubt(tmp_path):
+def test_a_drive_within_its_life_has_no_such_warning(tmp_path):
     path = tmp_path / "small.toml"
     path.write_text(PROFILE + WEAR)
-    doubts = pslc.run("sustained", on=f"sim:{path}", scope=pslc.Scope(quick=True)).findings["doubts"]
-    assert "worn-out" not in [doubt.code for doubt in doubts]
+    warnings = pslc.run("sustained", on=f"sim:{path}", scope=pslc.Scope(quick=True)).findings["warnings"]
+    assert "worn-out" not in [warning.code for warning in warnings]

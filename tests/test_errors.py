@@ -14,7 +14,9 @@ import pslc
 from pslc import _native
 from pslc.base import writer
 from pslc.base.errors import Faults, GuardError, JobError, ProfileError, PslcError, RecordingError, TargetError
+from pslc.device import condition
 from pslc.device.target import RealOptions
+from tests import forked
 
 ROOT = Path(__file__).parent.parent
 MB = 1 << 20
@@ -270,6 +272,45 @@ def test_faults_that_are_collected_keep_their_codes():
     assert both.value.message == "the study has 2 faults\n  x is 1 (hint: 2)\n  y is 1 (hint: 3)"
 
 
+def several_faults_of_a_profile(folder):
+    profile = 'base = "pm871b-128gb"\n[cache]\ndynamc = "3GB"\ndynamic = 7\n[foo]\na = 1\n'
+    (folder / "several.toml").write_text(profile)
+    return ["run", "fill", "--on", "sim:./several.toml"], {}
+
+
+def several_faults_of_settings(folder):
+    (folder / "pslc.toml").write_text("colour = 1\nfoo = 2\n")
+    return ["report"], {"XDG_CONFIG_HOME": str(folder)}
+
+
+SEVERAL_FAULTS = {
+    "./several.toml: 3 faults": several_faults_of_a_profile,
+    "the study has 2 faults": lambda _folder: (["study"], {}),
+    "pslc.toml has 2 faults": several_faults_of_settings,
+    "sn850-1tb.toml: 2 faults": lambda _folder: (["run", "fill", "--on", "sim:sn850-1tb,cache.x=1,cache.y=2"], {}),
+}
+
+
+@pytest.mark.parametrize("head", SEVERAL_FAULTS)
+def test_each_of_several_faults_is_a_line_on_the_terminal(head, tmp_path):
+    words, env = SEVERAL_FAULTS[head](tmp_path)
+    done = forked.run(words, tmp_path, dict(os.environ) | env)
+    first, *faults, empty, hint = done.stderr.splitlines()
+    assert first.startswith("error: "), done.stderr
+    assert first.endswith(head), done.stderr
+    assert len(faults) == int(head.split()[-2]), done.stderr
+    assert not [fault for fault in faults if not re.fullmatch(r"  \S.* \(hint: .+\)", fault)], done.stderr
+    assert (empty, hint, done.returncode) == ("", "hint: each line says what to write instead", 2)
+
+
+def test_a_line_break_in_a_name_among_several_faults_begins_no_line(tmp_path):
+    (tmp_path / "a\n  error: b.toml").write_text('[foo]\na = 1\n[bar]\nb = 1\n"c\\nd" = 2\n')
+    done = forked.run(["run", "fill", "--on", "sim:./a\n  error: b.toml"], tmp_path)
+    lines = done.stderr.splitlines()
+    assert len(lines) == int(lines[0].split()[-2]) + 3, done.stderr
+    assert not any(line.startswith("  error") for line in lines), done.stderr
+
+
 def test_an_error_without_a_code_says_none():
     with pytest.raises(PslcError) as caught:
         pslc.run("fill", on="sim:no-such-drive")
@@ -296,5 +337,5 @@ def test_the_page_on_python_lists_the_codes_that_there_are():
     rows = [line.split(" | ")[2] for line in section.splitlines() if line.startswith("| ") and "`" in line]
     listed = [code for row in rows for code in re.findall(r"`([a-z0-9-]+)`", row)]
     assert len(set(listed)) == len(listed)
-    assert set(listed) == set(native) | codes_in_python()
+    assert set(listed) == set(native) | codes_in_python() | set(condition.CODES)
     assert set(REFUSED) <= set(listed)

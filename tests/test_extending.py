@@ -57,7 +57,7 @@ def test_a_suite_a_drive_and_a_format_are_one_file_each(recipe):
 def test_a_suite_runs_and_shows_its_findings(run):
     out = run("run", "fsync-cost", "--on", "sim:atom-50-1tb,scale=1/64", "--quick")
     assert re.search(r"A flushed write takes [\d.]+ times as long", out)
-    assert "How much slower is a write that is flushed?" in run("suites", "show", "fsync-cost")
+    assert "How much slower is a write that is flushed?" in run("run", "fsync-cost", "--list")
 
 
 def test_a_drive_is_in_the_library_with_the_sources_of_its_values(run):
@@ -70,7 +70,7 @@ def test_a_drive_is_in_the_library_with_the_sources_of_its_values(run):
 def test_a_die_and_a_controller_make_a_drive(run, tmp_path):
     assert "example.org/paper" in run("drives", "parts", "example-tlc-512g")
     parts = ("--nand", "example-tlc-512g", "--controller", "example-x4", "--capacity", "256GB")
-    assert "MB/s against GB written" in run("drives", "new", *parts, "made.toml")
+    assert "speed (MB/s)" in run("drives", "new", *parts, "made.toml")
     assert 'controller = "example-x4"' in (tmp_path / "made.toml").read_text()
 
 
@@ -113,8 +113,8 @@ def slip(tree, name, old, new):
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ("    doubts: list[MeasurementWarning]\n", "", "fsync_cost.py: what findings() returns has no doubts"),
-        (', "doubts": []}', "}", "fsync_cost.py: what findings() returned has no doubts"),
+        ("    warnings: list[MeasurementWarning]\n", "", "fsync_cost.py: what findings() returns has no warnings"),
+        (', "warnings": []}', "}", "fsync_cost.py: what findings() returned has no warnings"),
         ("recording: Recording) -> Findings:", "recording):", "fsync_cost.py: findings() does not say what it returns"),
         ('QUICK = "a tenth of the writes"\n', "", "the suite fsync-cost has no QUICK"),
         ("import Steps", "import Step", "fsync_cost.py cannot be imported: cannot import name 'Step'"),
@@ -145,9 +145,9 @@ def test_a_slip_in_a_part_names_its_file_and_every_key(tree, run):
 
 
 def test_the_list_of_suites_survives_a_slip_in_one_of_them(tree, run):
-    undo = slip(tree, "suites/fsync_cost.py", "    doubts: list[MeasurementWarning]\n", "")
+    undo = slip(tree, "suites/fsync_cost.py", "    warnings: list[MeasurementWarning]\n", "")
     try:
-        said = run("suites", code=2)
+        said = run("run", "--list", code=2)
     finally:
         undo()
     assert "fsync_cost.py" in said

@@ -7,9 +7,9 @@ import pytest
 
 from pslc.device import macos, names, probe, windows
 from pslc.device.target import find_target, is_drive
-from pslc.formats.nvme_smart_log import health
-from pslc.recording import warnings
+from pslc.recording import warnings as checks
 from pslc.schema.facts import Facts, WindowsDrive, WindowsVolume
+from pslc.schema.health import health
 from pslc.schema.job_options import Traits
 from tests.typed import unlike
 
@@ -65,10 +65,10 @@ def test_of_a_folder_on_windows(tmp_path, on_windows):
     assert (facts["device"]["model"], facts["device"]["rotational"]) == (DRIVE["model"], 0)
     assert facts["now"]["temperature_c"] == 38
     assert probe.endurance_bytes(health(facts["now"]["smart"])) == 5 * probe.NVME_DATA_UNIT / 0.03
-    doubts = list(warnings.of_the_machine(facts))
-    assert any("NTFS with compression" in doubt for doubt in doubts)
-    assert any("the system keeps flushes from the drive" in doubt for doubt in doubts)
-    assert not any("unknown" in doubt for doubt in doubts)
+    warnings = list(checks.of_the_machine(facts))
+    assert any("NTFS with compression" in warning for warning in warnings)
+    assert any("the system keeps flushes from the drive" in warning for warning in warnings)
+    assert not any("unknown" in warning for warning in warnings)
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_a_volume_of_windows_that_is_on_no_single_drive_has_none(tmp_path, on_wi
     facts = probe.facts(tmp_path)
     assert facts["device"] is None
     assert unlike(facts, Facts) == []
-    assert any("the drive behind" in text for text in warnings.of_the_machine(facts))
+    assert any("the drive behind" in text for text in checks.of_the_machine(facts))
 
 
 def test_of_a_whole_drive_on_windows(on_windows):
@@ -114,7 +114,7 @@ def test_what_windows_does_not_tell_is_unknown(tmp_path, on_windows, monkeypatch
     assert windows.moment("PhysicalDrive1") == {"temperature_c": None, "smart": None}
     remote = VOLUME | {"source": None, "options": ["remote"], "extents": []}
     monkeypatch.setattr(windows, "windows_volume", lambda _: remote)
-    assert any("another machine serves" in doubt for doubt in warnings.of_the_machine(probe.facts(tmp_path)))
+    assert any("another machine serves" in warning for warning in checks.of_the_machine(probe.facts(tmp_path)))
 
 
 def plist(**values) -> bytes:
@@ -192,6 +192,7 @@ def test_what_diskutil_prints_that_is_no_answer_is_none(text):
 def test_how_a_drive_is_connected_is_seen_in_its_folder(tmp_path):
     for folder, bus in [
         ("pci0000:00/0000:01:00.0/nvme/nvme0/nvme0n1", "NVMe"),
+        ("virtual/nvme-subsystem/nvme-subsys0/nvme0n1", "NVMe"),
         ("pci0000:00/ata1/host0/target0:0:0/0:0:0:0/block/sda", "SATA"),
         ("pci0000:00/usb2/2-1/2-1:1.0/host6/target6:0:0/6:0:0:0/block/sdb", "USB"),
         ("pci0000:00/0000:00:05.0/virtio2/block/vda", "virtio"),

@@ -9,12 +9,16 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from threading import Event
 
 import pytest
 
 import pslc
+from pslc.cli._recording_folder import Keeper
+from pslc.recording import store
 from pslc.runner.load import opened
 from tests import forked
+from tests.conftest import ROOT
 
 PSLC = str(Path(sys.executable).parent / "pslc")
 SIM = "sim:pm871b-128gb"
@@ -41,37 +45,22 @@ def no_traceback(talk: str) -> None:
     assert "panicked" not in talk, talk
 
 
-@pytest.mark.parametrize("how", [signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM])
-def test_every_signal_that_ends_a_program_keeps_the_recording(how, tmp_path):
-    process = start(tmp_path, "run", "long.fio", *REAL, "--save", "out")
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM])
+def test_every_signal_that_ends_a_program_keeps_the_recording_and_removes_the_file(how, tmp_path):
+    process = start(tmp_path, "run", "long.fio", *REAL, "--save", "out", "--no-report")
     wait_for(tmp_path / "out" / "run.json", process)
     process.send_signal(how)
     _, talk = process.communicate(timeout=60)
     assert process.returncode == 130, talk
     no_traceback(talk)
-    assert "this recording is partial" in opened(tmp_path / "out").findings["doubts"][0]
-    assert not (tmp_path / "scratch.bin").exists()
+    recording = opened(tmp_path / "out")
+    assert "this recording is partial" in recording.findings["warnings"][0]
+    assert recording.interrupted
+    assert recording.written_bytes > 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["long.fio", "out"]
 
 
-CLOCK = """#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <stdlib.h>
-#include <time.h>
-#include <unistd.h>
-int clock_gettime(clockid_t clock, struct timespec *now) {
-    static struct timespec last;
-    static _Atomic int wrong;
-    int (*next)(clockid_t, struct timespec *) = dlsym(RTLD_NEXT, "clock_gettime");
-    int result = next(clock, now);
-    if (clock != CLOCK_MONOTONIC) return result;
-    if (!wrong && access(getenv("WRONG"), F_OK)) return result;
-    if (!wrong) last = *now, wrong = 1;
-    long back = now->tv_sec - last.tv_sec;
-    *now = last;
-    if (getenv("BACK")) now->tv_sec -= back;
-    return result;
-}
-"""
+CLOCK = (ROOT / "tests/fixtures/texts/clock.c").read_text()
 
 
 @pytest.mark.parametrize(("back", "said"), [(False, "clock stood still"), (True, "clock went back by")])
@@ -133,6 +122,8 @@ def test_a_killed_suite_opens_with_every_command(tmp_path):
     wait_for(tmp_path / "out" / "run.json", process)
     process.kill()
     process.communicate(timeout=60)
+    assert store.load(tmp_path / "out").error == "the run has not ended"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["long.fio", "out"], "the file is gone"
     for words in (["analyze", "out"], ["report", "out", "-o", "page.html"], ["compare", "out", "out"]):
         done = forked.run(words, tmp_path)
         assert done.returncode == 0, done.stderr
@@ -142,8 +133,8 @@ def test_a_killed_suite_opens_with_every_command(tmp_path):
 
 def test_a_kill_between_the_two_files_of_a_recording_loses_nothing(tmp_path):
     first, second = (pslc.run("fill", on=SIM, seed=seed, options=[("io_size", f"{seed}g")]) for seed in (1, 2))
-    first.save(tmp_path / "run")
-    second.save(tmp_path / "next")
+    store.save(first, tmp_path / "run")
+    store.save(second, tmp_path / "next")
     (tmp_path / "next" / "run.json").rename(tmp_path / "run" / "run.json.part")
     (tmp_path / "run" / "series.parquet.part").write_bytes((tmp_path / "next" / "series.parquet").read_bytes())
     assert opened(tmp_path / "run").seed == 1, "before the series takes its place"
@@ -167,26 +158,17 @@ def test_a_folder_that_goes_away_does_not_end_the_measurement(tmp_path):
     assert "MB/s" in said
 
 
-def test_a_full_disk_of_recordings_does_not_end_the_measurement(tmp_path):
+def test_a_full_disk_of_recordings_does_not_end_the_measurement(small_disk, tmp_path):
     """A file system of 64 kB, in which no recording has room."""
-    point = tmp_path / "small"
-    point.mkdir()
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=64k", "none", point], capture_output=True, check=False
-    )
-    if mounted.returncode != 0:
-        pytest.skip("mounting needs root")
-    try:
-        process = start(tmp_path, "run", "long.fio", *REAL, "--save", "small/out", "--runtime=2s", "--json")
-        said, talk = process.communicate(timeout=120)
-        assert process.returncode == 3, talk
-        no_traceback(talk)
-        assert "No space left" in talk
-        assert json.loads(said)["written_bytes"] > 0
-        place = Path(talk.split("recording: ")[1].split(",")[0])
-        assert opened(place).written_bytes == json.loads(said)["written_bytes"]
-    finally:
-        subprocess.run(["umount", point], check=True)
+    saved = str(small_disk("64k") / "out")
+    process = start(tmp_path, "run", "long.fio", *REAL, "--save", saved, "--runtime=2s", "--json")
+    said, talk = process.communicate(timeout=120)
+    assert process.returncode == 3, talk
+    no_traceback(talk)
+    assert "No space left" in talk
+    assert json.loads(said)["written_bytes"] > 0
+    place = Path(talk.split("recording: ")[1].split(",")[0])
+    assert opened(place).written_bytes == json.loads(said)["written_bytes"]
 
 
 @pytest.mark.parametrize(
@@ -246,9 +228,44 @@ def test_little_memory_is_an_error_in_words(megabytes, tmp_path):
     assert not (tmp_path / "scratch.bin").exists()
 
 
+@pytest.mark.parametrize("error", [MemoryError(), ImportError("core.so: failed to map segment from shared object")])
+def test_a_checkpoint_for_which_there_is_no_memory_is_said_and_the_next_is_saved(error, tmp_path):
+    lines, saved, tried = [], [], Event()
+
+    def fail() -> None:
+        tried.set()
+        raise error
+
+    with Keeper(tmp_path, lines.append) as keeper:
+        keeper.keep(fail)
+        assert tried.wait(60)
+        keeper.keep(lambda: saved.append("yes"))
+        keeper.close()
+    assert saved == ["yes"]
+    assert lines[0].startswith("warning: the recording cannot be saved: there is not enough memory; the run goes on")
+    assert lines[1:] == [f"the recording is saved in {tmp_path} again"]
+
+
+def test_a_checkpoint_that_a_bug_keeps_from_being_saved_leaves_no_report_each_time(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    lines, tried = [], Event()
+
+    def fail() -> None:
+        tried.set()
+        raise ZeroDivisionError("on purpose")
+
+    with Keeper(tmp_path, lines.append) as keeper:
+        keeper.keep(fail)
+        assert tried.wait(60)
+        keeper.close()
+    (line,) = lines
+    assert "cannot be saved: ZeroDivisionError: on purpose; the run goes on" in line
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_what_is_left_is_a_bug_with_a_report_to_send(tmp_path):
     code = (
-        "import sys; sys.argv = ['pslc', 'suites']\nimport pslc.cli, pslc.suites\n"
+        "import sys; sys.argv = ['pslc', 'run', '--list']\nimport pslc.cli, pslc.suites\n"
         "def broken(*_): raise ZeroDivisionError('on purpose')\n"
         "pslc.suites.names = broken\npslc.cli.main()\n"
     )
@@ -259,7 +276,7 @@ def test_what_is_left_is_a_bug_with_a_report_to_send(tmp_path):
     report = next(tmp_path.glob("pslc-bug-*.txt")).read_text()
     assert "ZeroDivisionError: on purpose" in report
     assert "Traceback" in report
-    assert "command: ['suites']" in report
+    assert "command: ['run', '--list']" in report
 
 
 @pytest.mark.parametrize(

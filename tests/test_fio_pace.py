@@ -7,8 +7,6 @@ import math
 import re
 import shutil
 import subprocess
-import tempfile
-from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -19,19 +17,10 @@ import pytest
 from pslc._native import RealDrive, inspect_file
 from pslc.device.target import find_target
 from tests import forked
-from tests.test_fio_property import FIO, memory
+from tests.test_fio_property import FIO
 from tests.traced import traced
 
 ON = ["--on", "data.bin", "--reuse", "--overwrite-file", "data.bin", "--yes"]
-
-
-@pytest.fixture(scope="module")
-def folder() -> Iterator[Path]:
-    """In memory, where no request takes long."""
-    if FIO is None:
-        pytest.skip("fio is not installed")
-    with tempfile.TemporaryDirectory(dir=memory()) as folder:
-        yield Path(folder)
 
 
 def by_both(text: str, folder: Path) -> list[tuple[Path, list[dict[str, Any]]]]:

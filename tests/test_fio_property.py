@@ -1,13 +1,11 @@
 """Random job files, run by fio and by pslc on the same file: the requests that each made, one by one, from fio's log of
 them (`write_iolog`) and from ours. 30 with `make test`, 300 with `-m slow`."""
 
-import os
 import re
 import shutil
 import subprocess
-import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -26,7 +24,6 @@ from tests.traced import traced
 
 FIO = shutil.which("fio")
 FILE = 4 << 20
-MEMORY = Path("/dev/shm")
 SETTINGS: dict[str, Any] = {
     "deadline": None,
     "derandomize": True,
@@ -239,7 +236,7 @@ def by_pslc(case: Case, path: Path) -> list[Request]:
     return [(words[o], at, n) if o < 3 else (words[o], 0, 0) for o, at, n in zip(op, offset, length, strict=True)]
 
 
-def compare(case: Case, theirs: list[Request], ours: list[Request]) -> None:  # noqa: C901 draws each kind of option in turn
+def compare(case: Case, theirs: list[Request], ours: list[Request]) -> None:
     """What is not left to chance is the same; what is, follows the same rules in both, and is spread alike.
 
     Chance chooses directions (a mix), sizes (`bssplit`, `bsrange`) and places (random jobs). fio's generator is not
@@ -253,50 +250,65 @@ def compare(case: Case, theirs: list[Request], ours: list[Request]) -> None:  # 
         follow_the_rules(case, of, 0 if depth == 1 else may_be)
     if not case.random and not case.drawn_sizes and not case.drawn_directions:
         if depth > 1:
-            theirs, ours = ([r for r in of if r[0] in ("read", "write")] for of in (theirs, ours))
+            theirs, ours = moving(theirs), moving(ours)
         assert theirs == ours
         return
-    theirs, ours = ([r for r in of if r[0] in ("read", "write")] for of in (theirs, ours))
+    theirs, ours = moving(theirs), moving(ours)
     if "verify" in case.options:
         if case.one_size:
             assert [r[0] for r in theirs] == [r[0] for r in ours]
         assert [verified(case, of) for of in (theirs, ours)] == [sum(passes_of(of)) for of in (theirs, ours)]
         theirs, ours = ([r for r in of if r[0] == "write"] for of in (theirs, ours))
     if case.counted and not (case.drawn_directions and not case.random and ran_out(theirs, ours)):
-        if case.one_size:
-            assert len(theirs) == len(ours)
-        # The last request of a zone, or of all, goes past its end as chance lets it.
-        largest = max((n for _, _, n in theirs + ours), default=0)
-        ends = 1 + sum(a[1] + a[2] != b[1] for a, b in pairwise(theirs)) if "zonemode" in case.options else 1
-        apart = abs(sum(n for _, _, n in theirs) - sum(n for _, _, n in ours))
-        # So many requests of sizes that are drawn move what chance lets them.
-        if not (case.drawn_sizes and "number_ios" in case.options):
-            assert apart <= (0 if case.one_size else largest * ends)
+        amounts_are_alike(case, theirs, ours)
+    start = min((at for _, at, _ in theirs + ours), default=0)
     for what in ("read", "write"):
-        one, other = ([r[1:] for r in of if r[0] == what] for of in (theirs, ours))
-        if not case.drawn_directions:
-            assert (one == []) == (other == [])
-        if case.random:
-            alike(case, one, other)
-        elif (case.drawn_directions or case.drawn_sizes) and "zonemode" in case.options:
-            # Sizes, and the other direction, decide where in a zone one ends; where it begins is not left to chance.
-            start = min((at for _, at, _ in theirs + ours), default=0)
-            assert goes_by_zones(case, one, start)
-            assert goes_by_zones(case, other, start)
-        elif not case.drawn_sizes:
-            # Each direction goes its own way, in each pass as far as chance lets it go.
-            found = [part for of in (one, other) for part in parts(case, of)]
-            longest = max(found, key=len, default=[])
-            assert all(part == longest[: len(part)] for part in found)
-        else:
-            assert jumps(case, one) == jumps(case, other) or min(len(one), len(other)) < 3
-        if not (case.passes and case.drawn_sizes):
-            # Further passes draw the same sizes again: too few draws.
-            near([n for _, n in one], [n for _, n in other], "sizes")
+        directions_are_alike(case, *([r[1:] for r in of if r[0] == what] for of in (theirs, ours)), start)
     directions = [[float(r[0] == "write") for r in of] for of in (theirs, ours)]
     # A mix stays with a direction for a while: what counts is how often it is drawn.
     apart = abs(np.mean(directions[0] or [0]) - np.mean(directions[1] or [0]))
     assert apart <= 8 / max(min(map(len, directions)), 1) ** 0.5, "directions"
+
+
+def moving(requests: list[Request]) -> list[Request]:
+    """Requests that move data: no flushes."""
+    return [r for r in requests if r[0] in ("read", "write")]
+
+
+def amounts_are_alike(case: Case, theirs: list[Request], ours: list[Request]) -> None:
+    """As many requests, or as many bytes but for what chance lets the last ones move."""
+    if case.one_size:
+        assert len(theirs) == len(ours)
+    # So many requests of sizes that are drawn move what chance lets them.
+    if case.drawn_sizes and "number_ios" in case.options:
+        return
+    # The last request of a zone, or of all, goes past its end as chance lets it.
+    largest = max((n for _, _, n in theirs + ours), default=0)
+    ends = 1 + sum(a[1] + a[2] != b[1] for a, b in pairwise(theirs)) if "zonemode" in case.options else 1
+    apart = abs(sum(n for _, _, n in theirs) - sum(n for _, _, n in ours))
+    assert apart <= (0 if case.one_size else largest * ends)
+
+
+def directions_are_alike(case: Case, one: list[tuple[int, int]], other: list[tuple[int, int]], start: int) -> None:
+    """Places and sizes of the requests of one direction."""
+    if not case.drawn_directions:
+        assert (one == []) == (other == [])
+    if case.random:
+        alike(case, one, other)
+    elif (case.drawn_directions or case.drawn_sizes) and "zonemode" in case.options:
+        # Sizes, and the other direction, decide where in a zone one ends; where it begins is not left to chance.
+        assert goes_by_zones(case, one, start)
+        assert goes_by_zones(case, other, start)
+    elif not case.drawn_sizes:
+        # Each direction goes its own way, in each pass as far as chance lets it go.
+        ways = [part for of in (one, other) for part in parts(case, of)]
+        longest = max(ways, key=len, default=[])
+        assert not [part for part in ways if part != longest[: len(part)]]
+    else:
+        assert jumps(case, one) == jumps(case, other) or min(len(one), len(other)) < 3
+    if not (case.passes and case.drawn_sizes):
+        # Further passes draw the same sizes again: too few draws.
+        near([n for _, n in one], [n for _, n in other], "sizes")
 
 
 def most_passes(case: Case, requests: list[Request]) -> int:
@@ -323,7 +335,7 @@ def ran_out(theirs: list[Request], ours: list[Request]) -> bool:
 def follow_the_rules(case: Case, requests: list[Request], left_out: int) -> None:
     """Of the requests of either program, one by one; so many flushes may be left out."""
     kind = case.options["rw"].split(":")[0].removeprefix("rand")
-    moved = [r for r in requests if r[0] in ("read", "write")]
+    moved = moving(requests)
     assert {r[0] for r in moved} <= ({"read", "write"} if kind == "rw" or "verify" in case.options else {kind})
     if kind == "rw" and not case.drawn_directions:
         assert {r[0] for r in moved} <= {"write" if case.of_reads == 0 else "read"}
@@ -350,7 +362,9 @@ def follow_the_rules(case: Case, requests: list[Request], left_out: int) -> None
     if case.once and not case.passes:
         # No block has two turns.
         taken = sorted((at, n) for what, at, n in moved if what == kind or kind == "rw")
-        assert all(at + n <= after for (at, n), (after, _) in pairwise(taken)), "a block had two turns"
+        assert not [(at, n, after) for (at, n), (after, _) in pairwise(taken) if not (at + n <= after)], (
+            "a block had two turns"
+        )
 
 
 def alike(case: Case, one: list[tuple[int, int]], other: list[tuple[int, int]]) -> None:
@@ -451,20 +465,6 @@ def check(case: Case, folder: Path) -> None:
         detail = "".join(f"\n{who}: {len(of)} {of[:12]} .. {of[-4:]}" for who, of in (("fio", theirs), ("pslc", ours)))
         detail = f"{case.text}{detail}"
         raise AssertionError(f"{error}\n{detail}") from None
-
-
-def memory() -> Path | None:
-    """A folder in memory, where there is one."""
-    return MEMORY if os.access(MEMORY, os.W_OK) else None
-
-
-@pytest.fixture(scope="module")
-def folder() -> Iterator[Path]:
-    """In memory where that is possible: a flush for each write takes milliseconds elsewhere."""
-    if FIO is None:
-        pytest.skip("fio is not installed")
-    with tempfile.TemporaryDirectory(dir=memory()) as folder:
-        yield Path(folder)
 
 
 @settings(**SETTINGS, max_examples=30)

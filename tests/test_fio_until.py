@@ -111,8 +111,7 @@ def test_what_fio_takes_for_no_steady_state_we_do_not_take(tmp_path, command):
 
 def simulated(command, tmp_path: Path, text: str, drive: str = "sim:pm871b-128gb") -> dict:
     (tmp_path / "j.fio").write_text(text)
-    done = command("run", "j.fio", "--on", drive, "--output-format=fio")
-    assert done.returncode == 0, done.stderr
+    done = command.fine("run", "j.fio", "--on", drive, "--output-format=fio")
     return json.loads(done.stdout)["jobs"][0]
 
 

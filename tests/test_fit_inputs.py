@@ -5,10 +5,9 @@ from pathlib import Path
 import pytest
 
 from pslc import formats
-from pslc.analysis import MeasurementContext
 from pslc.base.errors import PslcError
-from pslc.formats import ImportOptions
-from pslc.recording import imported
+from pslc.formats import _findings as imported
+from pslc.schema.imports import ImportOptions
 from pslc.twin import api, initial_fit, priors
 
 FIXTURES = Path(__file__).parent / "fixtures"
@@ -33,16 +32,16 @@ OF_A_WRITE = (
 def test_a_fit_reads_of_a_file_what_the_analysis_does(names: tuple[str, ...], options: ImportOptions) -> None:
     paths = [FIXTURES / name for name in names]
     foreign = formats.read(paths, options)
-    findings = imported.analyzed(foreign, MeasurementContext(capacity_bytes=CAPACITY))
+    findings = imported.analyzed(foreign, ImportOptions(capacity_bytes=CAPACITY))
     inputs = api._read(paths, {"capacity": CAPACITY, "chart": options, "written_by": "qd32"})
     [dataset] = inputs.datasets
     assert dataset.curve is not None
     summary, _ = initial_fit.summarize_curve(dataset.curve, dataset, priors.collect_priors(CAPACITY, 3e9, nand="tlc"))
     assert summary.cache == (findings["cache_bytes"] and pytest.approx(findings["cache_bytes"], abs=1))
     assert foreign.curve is not None
-    assert dataset.curve.total_bytes == foreign.curve.total_bytes
-    assert inputs.notes == [f"read as: {foreign.read_as}", *foreign.notes, *map(str, findings["doubts"])]
-    assert findings["doubts"]
+    assert dataset.curve.total_bytes == pytest.approx(foreign.curve.total_bytes, abs=1)
+    assert inputs.notes == [f"read as: {foreign.read_as}", *foreign.of_level("note"), *map(str, findings["warnings"])]
+    assert findings["warnings"]
 
 
 @pytest.mark.parametrize(

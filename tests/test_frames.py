@@ -12,6 +12,7 @@ import pslc
 from pslc.base.errors import PslcError
 from pslc.figures import table_text
 from pslc.figures.picture import Table
+from pslc.recording import store
 from tests.conftest import fill
 
 DRIVE = "sim:pm871b-128gb"
@@ -24,16 +25,11 @@ def written(frame):
     )  # fmt: skip
 
 
-def test_pandas_takes_a_recording_as_it_is():
+def test_pandas_and_polars_take_a_recording_as_it_is():
     recording = fill(DRIVE)
-    for frame in (recording.to_pandas(), pd.DataFrame.from_arrow(recording), pd.DataFrame.from_arrow(recording.series)):
-        assert frame.shape == (recording.series.num_rows, len(recording.series.column_names))
-        assert written(frame) == recording.written_bytes
-
-
-def test_polars_takes_a_recording_as_it_is():
-    recording = fill(DRIVE)
-    for frame in (recording.to_polars(), pl.DataFrame(recording), pl.DataFrame(recording.series)):
+    makers = (pd.DataFrame.from_arrow, pl.DataFrame)
+    made = [make(source) for make in makers for source in (recording, recording.series)]
+    for frame in (recording.to_pandas(), recording.to_polars(), *made):
         assert frame.shape == (recording.series.num_rows, len(recording.series.column_names))
         assert written(frame) == recording.written_bytes
 
@@ -49,7 +45,7 @@ def test_duckdb_takes_a_recording_as_it_is():
 def test_every_reader_opens_the_folder_of_a_run(tmp_path):
     duckdb = pytest.importorskip("duckdb", reason="duckdb is not installed")
     recording = fill(DRIVE)
-    recording.save(tmp_path / "run")
+    store.save(recording, tmp_path / "run")
     path = tmp_path / "run" / "series.parquet"
     assert written(pd.read_parquet(path)) == recording.written_bytes
     assert written(pl.read_parquet(path)) == recording.written_bytes
@@ -67,21 +63,21 @@ def test_a_csv_holds_the_same_numbers(tmp_path):
     assert written(pd.read_csv(tmp_path / "series.csv")) == recording.written_bytes
 
 
-def test_a_cell_shows_the_figures_the_picture_and_the_doubts():
+def test_a_cell_shows_the_figures_the_picture_and_the_warnings():
     html = fill(DRIVE)._repr_html_()
     assert "Samsung PM871b 128GB" in html
     assert "3.02 GB" in html
-    assert '<img alt="Samsung PM871b 128GB' in html
+    assert '<img alt="Write speed by data written' in html
     assert "data:image/svg+xml;base64," in html
 
 
 def test_without_matplotlib_a_cell_says_what_draws_its_picture(monkeypatch):
-    monkeypatch.setattr("pslc.charts.draw.find_spec", lambda name: None)
+    monkeypatch.setattr("pslc.figures.draw.find_spec", lambda name: None)
     html = fill(DRIVE)._repr_html_()
-    assert "pip install 'pslc[pictures]'" in html
+    assert 'pip install "pslc[pictures]"' in html
     assert "3.02 GB" in html
     with pytest.raises(PslcError, match="Matplotlib, which is not installed"):
-        fill(DRIVE).plot()
+        pslc.plot(fill(DRIVE))
 
 
 def test_every_suite_has_a_cell_and_a_picture():
@@ -98,7 +94,7 @@ def test_the_package_lists_what_it_does():
 
 
 def test_a_recording_is_loaded_from_its_folder(tmp_path):
-    fill(DRIVE).save(tmp_path / "run")
+    store.save(fill(DRIVE), tmp_path / "run")
     assert pslc.load(tmp_path / "run").findings["cache_bytes"] == fill(DRIVE).findings["cache_bytes"]
 
 
@@ -142,33 +138,29 @@ def _has_lxml():
 
 def test_the_command_prints_a_comparison_as_a_table(command, tmp_path):
     for name in ("a", "b"):
-        fill(DRIVE).save(tmp_path / name)
-    done = command("compare", str(tmp_path / "a"), str(tmp_path / "b"), "--table", "markdown")
-    assert done.returncode == 0, done.stderr
+        store.save(fill(DRIVE), tmp_path / name)
+    done = command.fine("compare", str(tmp_path / "a"), str(tmp_path / "b"), "--table", "markdown")
     assert done.stdout.startswith("| figure |")
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_export_writes_the_series(command, tmp_path, kind):
     recording = fill(DRIVE)
-    recording.save(tmp_path / "run")
+    store.save(recording, tmp_path / "run")
     out = tmp_path / f"out.{kind}"
-    done = command("export", str(tmp_path / "run"), "--to", kind, "-o", str(out))
-    assert done.returncode == 0, done.stderr
+    done = command.fine("export", str(tmp_path / "run"), "--as", kind, "-o", str(out))
     assert done.stdout.strip() == str(out)
     assert written(pd.read_csv(out) if kind == "csv" else pd.read_parquet(out)) == recording.written_bytes
 
 
 def test_exported_fio_logs_hold_the_same_bytes_and_the_same_cache(command, tmp_path):
     recording = fill(DRIVE)
-    recording.save(tmp_path / "run")
-    done = command("export", str(tmp_path / "run"), "--to", "fio", "-o", str(tmp_path / "logs"))
-    assert done.returncode == 0, done.stderr
+    store.save(recording, tmp_path / "run")
+    command.fine("export", str(tmp_path / "run"), "--as", "fio", "-o", str(tmp_path / "logs"))
     log = tmp_path / "logs" / "agg-write_bw.log"
     rates = [int(line.split(",")[1]) for line in log.read_text().splitlines()]
     assert sum(rates) * 1024 / 2 == pytest.approx(recording.written_bytes, rel=0.01)
-    read = command("analyze", str(log), "--json")
-    assert read.returncode == 0, read.stderr
+    read = command.fine("analyze", str(log), "--json")
     assert json.loads(read.stdout)["findings"]["cache_bytes"] == pytest.approx(
         recording.findings["cache_bytes"], rel=0.15
     )
@@ -177,23 +169,21 @@ def test_exported_fio_logs_hold_the_same_bytes_and_the_same_cache(command, tmp_p
 def test_runs_lists_recordings_with_the_newest_first_and_those_that_are_broken(command, tmp_path):
     from dataclasses import replace
 
-    replace(fill(DRIVE), began_unix_ns=10**18).save(tmp_path / "old")
-    replace(fill(DRIVE), began_unix_ns=2 * 10**18, interrupted=True).save(tmp_path / "new")
+    store.save(replace(fill(DRIVE), began_unix_ns=10**18), tmp_path / "old")
+    store.save(replace(fill(DRIVE), began_unix_ns=2 * 10**18, interrupted=True), tmp_path / "new")
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken" / "run.json").write_text("[")
-    done = command("runs", str(tmp_path), "--json")
-    assert done.returncode == 0, done.stderr
+    done = command.fine("report", "--list", str(tmp_path), "--json")
     entries = json.loads(done.stdout)
     assert [entry["folder"].rpartition("/")[2] for entry in entries] == ["new", "old", "broken"]
     assert [bool(entry["note"]) for entry in entries] == [True, False, True]
-    assert "Samsung PM871b 128GB" in command("runs", str(tmp_path)).stdout
+    assert "Samsung PM871b 128GB" in command("report", "--list", str(tmp_path)).stdout
 
 
 def test_open_makes_the_page_that_is_missing(command, tmp_path, monkeypatch):
     monkeypatch.setenv("BROWSER", "true")
-    fill(DRIVE).save(tmp_path / "run")
-    done = command("open", str(tmp_path / "run"))
-    assert done.returncode == 0, done.stderr
+    store.save(fill(DRIVE), tmp_path / "run")
+    done = command.fine("report", "--open", str(tmp_path / "run"))
     assert (tmp_path / "run" / "report.html").read_text().startswith("<!doctype html>")
     assert done.stdout.strip() == str(tmp_path / "run" / "report.html")
 
@@ -201,12 +191,8 @@ def test_open_makes_the_page_that_is_missing(command, tmp_path, monkeypatch):
 def test_a_silence_of_a_second_is_a_gap_and_a_shorter_one_is_none():
     import numpy as np
 
-    from pslc.figures.picture import Line
     from pslc.recording.rates import is_silent
 
     series = {name: np.array([1, 0, 0, 1, 0, 1], dtype=np.uint64) for name in ("reads", "writes", "trims")}
     seconds = np.array([0.5, 0.5, 0.6, 0.5, 0.9, 0.5])
     assert is_silent(series, seconds).tolist() == [False, True, True, False, False, False]
-    x, y = Line("a", [1, 2, 3, 4, 5], [1.0, 1.0, np.nan, np.nan, 3.0]).broken(100)
-    assert np.isnan(y).tolist() == [False, False, True, False]
-    assert x[~np.isnan(x)].tolist() == [1, 2, 5]

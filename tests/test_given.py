@@ -2,7 +2,6 @@
 
 mypy holds every use to these types; real results are held to them here."""
 
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -10,51 +9,25 @@ import pytest
 
 import pslc
 from pslc import traces
-from pslc._native import RealDrive, inspect_device, inspect_file, plan_jobs, served_recording
+from pslc._native import NbdServer, RealDrive, inspect_device, inspect_file, plan_jobs
 from pslc.device.target import RealOptions, open_simulated
-from pslc.recording.store import Common, Recording, ScopeDocument, Step
+from pslc.recording.model import Common, Recording, ScopeDocument, Step
 from pslc.runner import replay
 from pslc.runner.options import RunOptions
 from pslc.runner.step_runner import of_result
 from pslc.runner.subject import Trace
-from pslc.schema.facts import Facts, InspectedDevice, InspectedFile
+from pslc.schema.facts import Facts, InspectedDevice, InspectedFile, ServedStatus
 from pslc.schema.results import Planned, Progress, Recorded, ReplayResult, ReplaySoFar, Result, StepProgress
 from pslc.schema.surveys import Batch, Survey
-from pslc.serving import server
-from pslc.serving.listening import Address
+from pslc.serving.listening import Address, Listener
+from pslc.serving.server import Server
 from pslc.traces import Part, Replay
+from tests.conftest import ROOT
 from tests.loops import loop_over, reason
 from tests.typed import unlike
 
 DRIVE = "sim:pm871b-128gb,scale=1/64"
-JOBS = """
-[write]
-rw=write
-bs=1m
-iodepth=8
-size=32m
-direct=1
-[mixed]
-stonewall
-rw=randrw
-bs=4k
-iodepth=4
-size=8m
-direct=1
-time_based
-runtime=1500ms
-[steady]
-stonewall
-rw=randwrite
-bs=4k
-iodepth=4
-size=8m
-direct=1
-time_based
-runtime=10s
-ss=iops:90%
-ss_dur=1s
-"""
+JOBS = (ROOT / "tests/fixtures/texts/given.fio").read_text()
 LOGGED = "[a]\nrw=randwrite\nbs=4k\nsize=16m\nwrite_lat_log=x\ndirect=1\n"
 
 
@@ -145,22 +118,22 @@ def test_of_a_recording_of_several_steps() -> None:
     assert unlike(recording.facts, Facts) == []
 
 
-def test_of_a_drive_that_was_served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    if shutil.which("nbdkit") is None:
-        pytest.skip("nbdkit is not installed")
-    given: list[Recorded] = []
-
-    def seen(path: str) -> Recorded:
-        given.append(served_recording(path))
-        return given[-1]
-
-    monkeypatch.setattr(server, "served_recording", seen)
-    with server.Server(DRIVE, Address(unix=tmp_path / "socket")) as served:
+def test_of_a_drive_that_is_served(tmp_path: Path) -> None:
+    listener = Listener(Address(unix=tmp_path / "socket"))
+    native = NbdServer(open_simulated(DRIVE), listener.fileno(), "memory", 1.0, "a drive")
+    assert unlike(native.status(), ServedStatus) == []
+    assert unlike(native.so_far(), Recorded) == []
+    recorded, *others = native.end() or pytest.fail("it ends once")
+    assert unlike(recorded, Recorded) == []
+    assert others == [None, []]
+    assert (native.status(), native.so_far(), native.end()) == (None, None, None)
+    listener.close()
+    with Server(DRIVE, Address(unix=tmp_path / "socket")) as served:
+        recording = served.start(lambda status: None, print)
         served.stop()
-        recording = served.run(lambda state: None, print)
-    assert [unlike(of, Recorded) for of in given] == [[]]
-    assert unlike(recording.facts, Facts) == []
-    assert recording.facts["served"]["data"] == "memory"
+        facts = recording.result().facts
+    assert unlike(facts, Facts) == []
+    assert facts["served"]["data"] == "memory"
 
 
 def test_of_what_is_asked_before_a_run(tmp_path: Path) -> None:

@@ -6,15 +6,14 @@ import re
 import shutil
 import subprocess
 import sys
-import time
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 import pslc
 from pslc.device.target import RealOptions, find_target
-from tests.loops import MB, Loop, loop_over, noise, reason, sh
+from tests.loops import MB, Loop, ext4, loop_over, mounted, noise, reason, sh
 
 needs_loops = pytest.mark.skipif(reason() is not None, reason=str(reason()))
 
@@ -45,26 +44,6 @@ def refused_file(path: Path, what: str) -> None:
     with pytest.raises(pslc.PslcError, match=what):
         find_target(str(path), RealOptions(reuse=True, overwrite_file=path.name)).open()
     assert path.read_bytes() == before
-
-
-@contextmanager
-def mounted(what: object, point: Path, *options: str):
-    point.mkdir()
-    sh("mount", *options, what, point)
-    try:
-        yield point
-    finally:
-        for _ in range(20):
-            with suppress(subprocess.CalledProcessError):
-                sh("umount", point)
-                break
-            time.sleep(0.2)
-
-
-def ext4(path: object, *options: str) -> None:
-    if shutil.which("mkfs.ext4") is None:
-        pytest.skip("mkfs.ext4 is not installed")
-    sh("mkfs.ext4", "-q", "-F", *options, path)
 
 
 @needs_loops
@@ -117,7 +96,7 @@ def test_a_second_loop_over_a_file_whose_first_is_mounted_is_refused(tmp_path):
     with loop_over(image) as first:
         ext4(first.path)
         with loop_over(image) as second, mounted(first.path, tmp_path / "mount", "-o", "ro") as point:
-            refused_device(second, rf"is behind {Path(first.path).name}\n.*is mounted at {re.escape(str(point))}")
+            refused_device(second, rf"is behind {Path(first.path).name}; .*is mounted at {re.escape(str(point))}")
 
 
 @needs_loops

@@ -13,6 +13,7 @@ from pslc.device import probe
 from pslc.device.region import Scope
 from pslc.device.sensors import ENERGY, Meter
 from pslc.device.target import RealOptions
+from pslc.recording import store
 from tests.conftest import fill
 
 IDLE_W, BUSY_W = 0.5, 4.0
@@ -82,7 +83,7 @@ def test_a_meter_s_log_tells_what_each_kind_of_work_draws(powered, tmp_path, hea
     by = {row["state"]: row for row in found["power"]}
     assert by["read"]["watts"] == pytest.approx(BUSY_W, rel=0.05)
     assert by["read"]["joules_per_byte"] == pytest.approx(BUSY_W / by["read"]["bytes_per_s"], rel=0.05)
-    assert found["doubts"] == []
+    assert found["warnings"] == []
     assert (np.diff(made.time[ENERGY].astype(float)) >= 0).all()
     assert [part.totals[ENERGY] for part in made.parts][-1] == made.totals[ENERGY]
 
@@ -90,7 +91,7 @@ def test_a_meter_s_log_tells_what_each_kind_of_work_draws(powered, tmp_path, hea
 def test_without_a_meter_nothing_is_guessed(powered):
     found = suites.load("power").findings(powered)
     assert found["most_watts"] is None
-    assert "give --meter" in found["doubts"][0]
+    assert "give --meter" in found["warnings"][0]
 
 
 ERRORS = {
@@ -120,26 +121,23 @@ def test_a_log_is_given_with_the_run_or_afterwards_and_a_bad_one_costs_nothing(c
     lines = "".join(f"{now - 5 + second / 2},{2.0}\n" for second in range(800))
     (tmp_path / "log.csv").write_text("time_s,power_w\n" + lines)
     given = ("run", "fill", "--on", "./scratch.bin", "--size", "64MB", "--no-report", "--save")
-    done = command(*given, "with", "--meter", "log.csv")
-    assert done.returncode == 0, done.stderr
-    made = pslc.Recording.load(tmp_path / "with")
+    done = command.fine(*given, "with", "--meter", "log.csv")
+    made = store.load(tmp_path / "with")
     joules = (made.totals[ENERGY] - made.before[ENERGY]) / 1e9
     assert joules == pytest.approx(2.0 * made.drive_time_s, rel=0.01)
     (tmp_path / "bad.csv").write_text("time_s,power_w\n1,x\n")
-    done = command(*given, "bad", "--meter", "bad.csv")
-    assert done.returncode == 0, done.stderr
-    assert ENERGY not in pslc.Recording.load(tmp_path / "bad").totals
+    done = command.fine(*given, "bad", "--meter", "bad.csv")
+    assert ENERGY not in store.load(tmp_path / "bad").totals
     assert "correct the log" in done.stdout
-    assert command("analyze", "bad", "--meter", "log.csv").returncode == 0
-    assert ENERGY in pslc.Recording.load(tmp_path / "bad").totals
-    assert command("run", "fill", "--on", "./x.bin", "--size", "64MB", "--meter", "none.csv").returncode == 2
+    command.fine("analyze", "bad", "--meter", "log.csv")
+    assert ENERGY in store.load(tmp_path / "bad").totals
+    command.refused("run", "fill", "--on", "./x.bin", "--size", "64MB", "--meter", "none.csv")
 
 
 def test_a_simulated_drive_takes_no_meter(command, tmp_path):
-    fill("sim:pm871b-128gb").save(tmp_path / "run")
+    store.save(fill("sim:pm871b-128gb"), tmp_path / "run")
     (tmp_path / "log.csv").write_text("time_s,power_w\n1,1\n2,1\n")
-    done = command("analyze", "run", "--meter", "log.csv")
-    assert done.returncode == 2
+    done = command.refused("analyze", "run", "--meter", "log.csv")
     assert "measures its own power" in done.stderr
 
 
@@ -163,7 +161,7 @@ def test_a_real_drive_is_asked_for_its_temperature_by_the_suite_that_never_leave
     assert found["temperature_known"]
     write, read = found["thermal"]
     assert 40 < write["start_c"] < write["most_c"] < read["most_c"] < 40 + len(asked)
-    assert "does not say when it throttles" in found["doubts"][-1]
+    assert "does not say when it throttles" in found["warnings"][-1]
     asked.clear()
     pslc.run("fill", on="./other.bin", real=RealOptions(size=64_000_000))
     assert len(asked) == 2, "before and after the run, and never during it"

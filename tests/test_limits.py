@@ -15,7 +15,7 @@ import pslc
 from pslc.base import errors, memory
 from pslc.device.cost import Cost, cost
 from pslc.device.target import find_target
-from pslc.recording.store import Recording
+from pslc.recording import store
 from tests import forked
 
 SIM = "sim:pm871b-128gb"
@@ -32,7 +32,7 @@ def of(tmp_path, *options, on=SIM) -> Cost:
 
 
 def test_what_the_machine_has_no_memory_for_is_refused_with_both_numbers(tmp_path):
-    done = command(tmp_path, "--on", "f.bin", "--size", "2GB", "--iodepth=60000", "--numjobs=16", "--bs=1m")
+    done = command(tmp_path, "--on", "f.bin", "--size", "100MB", "--iodepth=60000", "--numjobs=16", "--bs=1m")
     assert done.returncode == 2
     assert re.search(r"the run needs 1007 GB of memory, but only [0-9.]+ [GM]B are free", done.stderr)
     assert list(tmp_path.iterdir()) == [tmp_path / "a.fio"]
@@ -81,7 +81,7 @@ print(used() - before)
     assert 0.75 * taken - 40e6 <= said <= 3 * taken + 40e6
 
 
-@pytest.mark.parametrize("on", [["sim:aldrin-pro-2tb"], ["f.bin", "--size", "1GB"]])
+@pytest.mark.parametrize("on", [["sim:aldrin-pro-2tb"], ["f.bin", "--size", "100MB"]])
 @pytest.mark.parametrize("options", [["--loops=4294967295"], ["--time_based", "--runtime=1000d"]])
 def test_a_run_of_days_says_so_and_is_not_begun_unasked(on, options, tmp_path):
     done = command(tmp_path, "--on", *on, *options)
@@ -111,7 +111,7 @@ def test_a_runtime_ends_what_would_take_days(tmp_path):
 
 
 def test_a_rate_is_part_of_how_long_it_takes(tmp_path):
-    target = find_target(str(tmp_path / "f.bin"), real=pslc.device.target.RealOptions(size=1 << 30))
+    target = find_target(str(tmp_path / "f.bin"), real=pslc.device.target.RealOptions(size=1 << 27))
     found = cost([JOB], "a.fio", [("rate", "1m")], target)
     assert found.least_s == pytest.approx(64, rel=0.01)
 
@@ -136,7 +136,7 @@ KINDS = {
     errors.JobError: lambda path: pslc.run(path, on=SIM),
     errors.TargetError: lambda path: find_target("sim:nosuch"),
     errors.GuardError: lambda path: find_target("/proc/x.bin", pslc.device.target.RealOptions(size=1 << 20)),
-    errors.RecordingError: lambda path: Recording.load(path.parent),
+    errors.RecordingError: lambda path: store.load(path.parent),
 }
 
 
@@ -180,3 +180,9 @@ def test_the_peak_of_memory_is_this_process_own_and_not_that_of_what_started_it(
                "'from pslc.base import limits; print(limits.peak_bytes())'], check=True)")  # fmt: skip
     done = subprocess.run([sys.executable, "-c", starter], capture_output=True, text=True, check=True)
     assert int(done.stdout) < 200_000_000
+
+
+def test_more_than_all_of_the_size_is_refused_as_by_fio(command):
+    done = command("run", "--name=w", "--rw=write", "--size=8m", "--io_size=150%", "--on", "sim:pm871b-128gb")
+    assert done.returncode == 2
+    assert "150% is more than all of it" in done.stderr

@@ -32,7 +32,7 @@ def help_of(*words: str) -> str:
 def test_every_command_has_a_page(written):
     pages = {path.stem for path in (written / "man" / "man1").iterdir()}
     assert {"pslc", *(f"pslc-{name}" for name in NAMES)} <= pages
-    assert {"pslc-drives-new", "pslc-suites-show", "pslc-trace-convert"} <= pages
+    assert {"pslc-drives-new", "pslc-trace-convert"} <= pages
 
 
 @pytest.mark.parametrize("words", [("replay",), ("drives", "new"), ("advise",)], ids="-".join)

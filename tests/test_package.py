@@ -1,30 +1,34 @@
 """What the package promises before it is built: an install without extras is enough for all that needs none. The wheel
 itself is tried in tests/slow/test_package.py."""
 
+import base64
+import gzip
+import hashlib
+import json
 import os
 import re
+import runpy
 import subprocess
 import sys
 import tarfile
 import tomllib
+import zipfile
 from importlib.metadata import packages_distributions, requires
 from pathlib import Path
 
 import pytest
 
+import pslc
 from tests.conftest import ROOT
 
 pytest_plugins = "pytester"
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-EXTRA_ROOMS = {"pslc.lab": "lab", "pslc.twin": "fit"}
-"""Packages of pslc that need an extra to be imported."""
-
 IMPORT_ALL = """
 import pkgutil, sys
 from importlib import import_module
 
-forbidden, rooms = set(sys.argv[1].split()), tuple(sys.argv[2].split())
+forbidden = set(sys.argv[1].split())
 
 class Absent:
     def find_spec(self, name, path=None, target=None):
@@ -35,13 +39,19 @@ sys.meta_path.insert(0, Absent())
 import pslc
 count = 0
 for module in pkgutil.walk_packages(pslc.__path__, "pslc."):
-    # The plugin of nbdkit lies there too, and is no module.
-    if "-" in module.name:
-        continue
-    if not module.name.startswith(rooms) and not module.name.endswith("__main__"):
+    if not module.name.endswith("__main__"):
         import_module(module.name)
         count += 1
 print(count)
+"""
+DOOR = """
+import inspect
+from pslc import *
+assert hasattr(pslc, "fit") and {name for name, _ in inspect.getmembers(pslc)} >= set(pslc.__all__)
+try:
+    pslc.fit("runs/x")
+except pslc.PslcError as error:
+    print(error.hint)
 """
 
 
@@ -61,22 +71,40 @@ def base() -> set[str]:
     return found | {"pslc"}
 
 
-def test_without_extras_everything_but_the_rooms_that_need_one_can_be_imported():
+def without_extras(program: str) -> str:
+    """What a program prints in an environment with the package alone."""
     there = base()
     assert {"numpy", "typer"} <= there
     assert "scipy" not in there
     extra = {top for top, names in packages_distributions().items()
              if not there & {name.lower().replace("_", "-") for name in names}}  # fmt: skip
-    words = [sys.executable, "-c", IMPORT_ALL, " ".join(extra), " ".join(EXTRA_ROOMS)]
+    words = [sys.executable, "-c", program, " ".join(extra - {"pip"})]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert int(done.stdout) > 80
+    return done.stdout
 
 
-@pytest.mark.parametrize(("room", "extra"), EXTRA_ROOMS.items())
-def test_each_room_that_needs_an_extra_has_one(room, extra):
-    assert (ROOT / "python" / room.replace(".", "/")).is_dir()
-    assert extra in PROJECT["optional-dependencies"]
+def test_without_extras_everything_can_be_imported():
+    assert int(without_extras(IMPORT_ALL)) > 80
+
+
+def test_without_extras_the_python_door_is_whole_and_what_is_missing_is_a_sentence():
+    assert "pslc[fit]" in without_extras(IMPORT_ALL + DOOR)
+
+
+def test_the_page_of_the_python_door_names_what_is_public_and_nothing_else():
+    page = (ROOT / "docs" / "api.md").read_text()
+    assert sorted(re.findall(r"^::: pslc\.(.*)$", page, flags=re.M)) == sorted({*pslc.__all__} - {"__version__"})
+
+
+@pytest.mark.long
+def test_the_types_of_the_native_part_are_as_it_is(tmp_path):
+    (tmp_path / "allowed").write_text("pslc._native.__all__\n")  # A list that PyO3 adds.
+    words = [Path(sys.executable).with_name("stubtest"), "pslc._native", "--allowlist", tmp_path / "allowed"]
+    done = subprocess.run(
+        words, capture_output=True, text=True, check=False, env=os.environ | {"MYPYPATH": "python"}, cwd=ROOT
+    )
+    assert done.returncode == 0, done.stdout
 
 
 def test_alone_the_command_shows_its_help_and_that_is_no_error(command):
@@ -91,7 +119,6 @@ def test_alone_the_command_shows_its_help_and_that_is_no_error(command):
     [
         ("pslc rep", {"replay", "report"}),
         ("pslc run fil", {"fill", "fill-levels"}),
-        ("pslc suites show reco", {"recovery"}),
         ("pslc drives show sn5", {"sn550-1tb"}),
         ("pslc run --outp", {"--output", "--output-format"}),
         ("pslc run ./my", set()),
@@ -104,8 +131,7 @@ def test_a_shell_completes_commands_options_suites_and_drives(command, typed, of
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_the_script_of_each_shell_is_shown(command, shell):
-    done = command("--show-completion", shell, _TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION="1")
-    assert done.returncode == 0, done.stderr
+    done = command.fine("--show-completion", shell, _TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION="1")
     assert "_PSLC_COMPLETE=complete_" in done.stdout
 
 
@@ -156,11 +182,73 @@ def test_a_release_says_what_the_changelog_says_of_its_version():
     version = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"]
     changes = [sys.executable, ROOT / "packaging" / "changes.py"]
     section = subprocess.run([*changes, version], capture_output=True, text=True, check=True).stdout
-    assert section.startswith("The first release.\n\n### Added\n")
+    assert section.startswith("The first release.\n\n### Simulated drives\n")
+    assert len(section.splitlines()) < 60
     assert "\n## " not in section
     unknown = subprocess.run([*changes, "0.0.9"], capture_output=True, text=True, check=False)
     assert (unknown.returncode, unknown.stdout) == (1, "")
     assert "says nothing of 0.0.9" in unknown.stderr
+
+
+def test_nothing_is_published_before_the_tests_of_each_python_and_rust():
+    yaml = pytest.importorskip("yaml")
+    jobs, tests = (
+        yaml.safe_load((ROOT / ".github" / "workflows" / f"{name}.yml").read_text())["jobs"]
+        for name in ("release", "ci")
+    )
+    assert ("tests" in jobs["pypi"]["needs"], jobs["tests"]["uses"]) == (True, "./.github/workflows/ci.yml")
+    rows = tests["test"]["strategy"]["matrix"]["include"]
+    rust = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["rust-version"]
+    assert {row["python"] for row in rows} == {"3.11", "3.12", "3.13", "3.14"}
+    assert {row["rust"] for row in rows} == {"stable", rust}
+
+
+def test_a_finished_wheel_has_man_pages_materials_and_absolute_links_and_the_same_bytes_again(tmp_path):
+    about = "pslc-0.1.0.dist-info"
+    readme = "[a](docs/a.md#b) ![p](docs/p.svg) [c](https://example.org/c) [d](#d)"
+    wheel = tmp_path / "pslc-0.1.0-cp311-abi3-linux_x86_64.whl"
+    with zipfile.ZipFile(wheel, "w") as file:
+        file.writestr(f"{about}/METADATA", f"Metadata-Version: 2.4\nName: pslc\nVersion: 0.1.0\n\n{readme}\n")
+        file.writestr(f"{about}/RECORD", "")
+        file.writestr(f"{about}/sboms/pslc-python.cyclonedx.json", "/home/of/a/builder")
+        file.writestr("pslc/__init__.py", "")
+    finish = [sys.executable, ROOT / "packaging" / "finish.py", wheel]
+    packages = []
+    for _ in range(2):
+        subprocess.run(finish, env=os.environ | {"GITHUB_REPOSITORY": "some/where"}, check=True, capture_output=True)
+        packages.append(wheel.read_bytes())
+    assert packages[0] == packages[1]
+    with zipfile.ZipFile(wheel) as file:
+        files = {name: file.read(name) for name in file.namelist()}
+    metadata = files[f"{about}/METADATA"].decode()
+    base = "https://github.com/some/where"
+    assert (
+        f"[a]({base}/blob/v0.1.0/docs/a.md#b) ![p]({base}/raw/v0.1.0/docs/p.svg) [c](https://example.org/c)" in metadata
+    )
+    assert "[d](#d)" in metadata
+    assert f"Project-URL: Issues, {base}/issues\n" in metadata
+    record = {name: digest for name, digest, _ in (row.split(",") for row in files[f"{about}/RECORD"].decode().split())}
+    for name, text in files.items():
+        digest = base64.urlsafe_b64encode(hashlib.sha256(text).digest()).decode().rstrip("=")
+        assert record[name] == ("" if name.endswith("RECORD") else f"sha256={digest}")
+    assert b".TH" in gzip.decompress(files["pslc-0.1.0.data/data/share/man/man1/pslc-run.1.gz"])
+    bill = {part["purl"].partition("@")[0] for part in json.loads(files[f"{about}/sboms/pslc.cdx.json"])["components"]}
+    assert {"pkg:cargo/serde", "pkg:pypi/numpy"} <= bill
+    assert not [name for name in files if "cyclonedx" in name]
+
+
+def test_it_is_cited_by_its_version():
+    yaml = pytest.importorskip("yaml")
+    version = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"]
+    assert yaml.safe_load((ROOT / "CITATION.cff").read_text())["version"] == version
+
+
+@pytest.mark.parametrize(
+    "path", [".pre-commit-config.yaml", ".github/dependabot.yml", ".github/ISSUE_TEMPLATE/fault.yml"]
+)
+def test_what_a_contributor_meets_is_yaml(path):
+    yaml = pytest.importorskip("yaml")
+    assert yaml.safe_load((ROOT / path).read_text())
 
 
 @pytest.mark.parametrize("name", ["ci", "release"])
@@ -182,6 +270,9 @@ def test_a_workflow_is_yaml_of_jobs_whose_steps_are_shell_or_actions(path):
     # YAML 1.1 takes `on` for a truth value.
     assert document.keys() >= {"name", True, "permissions", "jobs"}
     for name, job in document["jobs"].items():
+        if job.keys() == {"uses"}:
+            assert (ROOT / job["uses"]).is_file(), "another workflow of this tree"
+            continue
         assert job["runs-on"], name
         needs = job.get("needs", [])
         assert {needs} <= document["jobs"].keys() if isinstance(needs, str) else set(needs) <= document["jobs"].keys()
@@ -194,17 +285,34 @@ def test_a_workflow_is_yaml_of_jobs_whose_steps_are_shell_or_actions(path):
                 done = subprocess.run(["bash", "-n"], input=script, capture_output=True, text=True, check=False)
                 assert done.returncode == 0, f"{name}: {done.stderr}"
             else:
-                assert re.fullmatch(r"[\w.-]+/[\w./-]+@[\w./-]+", step["uses"]), step
+                assert re.fullmatch(r"[\w.-]+/[\w./-]+@[0-9a-f]{40}", step["uses"]), "an action by its commit"
 
 
-def test_the_published_sources_hold_every_crate_of_the_workspace(tmp_path):
+def test_the_published_sources_hold_every_crate_of_their_workspace(tmp_path):
     # Cargo builds nothing of a workspace of which one crate is missing.
-    code = "import sys, build_backend; build_backend.build_sdist(sys.argv[1])"
-    environment = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
-    make = [sys.executable, "-c", code, tmp_path]
-    subprocess.run(make, cwd=ROOT, env=environment, check=True, capture_output=True, timeout=60)
+    make = [sys.executable, "-m", "maturin", "sdist", "--out", tmp_path]
+    subprocess.run(make, cwd=ROOT, check=True, capture_output=True, timeout=60)
     (made,) = tmp_path.glob("*.tar.gz")
     with tarfile.open(made) as sources:
-        names = sources.getnames()
-    crates = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["members"]
-    assert [crate for crate in crates if not any(name.endswith(f"/{crate}/Cargo.toml") for name in names)] == []
+        names, root = sources.getnames(), made.name.removesuffix(".tar.gz")
+        whole = sources.extractfile(f"{root}/Cargo.toml")
+        assert whole is not None
+        crates = tomllib.loads(whole.read().decode())["workspace"]["members"]
+    assert "crates/python" in crates
+    assert [crate for crate in crates if f"{root}/{crate}/Cargo.toml" not in names] == []
+    documents = ("CHANGELOG.md", "docs/start.md", "tests/test_package.py", "packaging/pslc_build.py")
+    assert [name for name in documents if f"{root}/{name}" not in names] == []
+    assert [name for name in names if name.endswith(".pyc")] == []
+
+
+def test_without_rust_a_build_ends_with_a_sentence():
+    build = [sys.executable, "-c", "import pslc_build; pslc_build.get_requires_for_build_wheel()"]
+    done = subprocess.run(build, cwd=ROOT / "packaging", env={"PATH": ""}, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.startswith("pslc has no wheel")
+    assert "Traceback" not in done.stderr
+
+
+def test_each_crate_in_the_wheel_has_its_licence_in_the_package():
+    licences = runpy.run_path(str(ROOT / "packaging" / "licences.py"))
+    assert licences["document"](licences["crates"]()) == (ROOT / "THIRD-PARTY.txt").read_text(), "make licences"

@@ -9,8 +9,9 @@ from benches.small import PROFILE
 import pslc
 from pslc import suites
 from pslc.device.region import Scope
-from pslc.recording import comparison
-from pslc.report import fio, page, recording_view, terminal
+from pslc.fio import json_output as fio
+from pslc.recording import comparison, store
+from pslc.report import page, recording_view, terminal
 from pslc.runner.campaign import spread
 from pslc.runner.load import opened, read_side
 from tests.cut import cut
@@ -32,15 +33,15 @@ def whole(tmp_path_factory):
 def test_a_suite_that_was_killed_opens_and_says_that_it_is_partial(suite, every, whole, tmp_path, capsys):
     """Each suite at some of the moments, and each moment with some suites; in the slow part all of them."""
     full = whole(suite)
-    full.save(tmp_path / "full")
+    store.save(full, tmp_path / "full")
     # The end of a step, too.
     ends = [(part.end_ns - full.start_ns) / max(full.end_ns - full.start_ns, 1) for part in full.parts[:1]]
     shares = [*SHARES, *ends][suites.names().index(suite) % every :: every]
     for number, share in enumerate(shares):
         folder = tmp_path / f"cut-{number}"
-        cut(full, share).save(folder)
+        store.save(cut(full, share), folder)
         recording = opened(folder)
-        assert "this recording is partial" in recording.findings["doubts"][0], share
+        assert "this recording is partial" in recording.findings["warnings"][0], share
         shown = recording_view.of_recording(recording)
         terminal.show(shown)
         assert "this recording is partial" in capsys.readouterr().out

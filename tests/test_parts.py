@@ -13,9 +13,12 @@ import pytest
 import pslc
 from pslc import PslcError
 from pslc._native import SimDrive
+from pslc.base import units
 from pslc.device import parts
+from pslc.device.parts import identify
 from pslc.device.parts.schema import read_controller, read_nand
 from pslc.device.target import Target, find_target
+from pslc.recording import store
 from tests import forked
 
 DIE = (parts.FOLDER / "nand" / "bics5-tlc-512g.toml").read_text()
@@ -35,10 +38,17 @@ def test_the_library_is_as_broad_as_promised():
     assert any(name.startswith("ymtc") for name in parts.nands())
 
 
+ROUND_TO_THE_SAME = {"toshiba-15nm-mlc-128g"}
+"""Dies without a cache in the ledger, whose class gives 870 us at one bit and 1740 us for both."""
+
+
 @pytest.mark.parametrize("name", parts.nands())
 def test_a_die_programs_faster_at_one_bit_and_its_blocks_hold_what_it_says(name):
     die = parts.nand(name)
-    assert die.slc_bytes_per_s > die.native_bytes_per_s
+    if name in ROUND_TO_THE_SAME:
+        assert die.slc_bytes_per_s == die.native_bytes_per_s
+    else:
+        assert die.slc_bytes_per_s > die.native_bytes_per_s
     assert die.slc.read < die.native.read
     assert die.pages_per_block % die.bits_per_cell == 0
     assert die.slc_cycles > die.native_cycles
@@ -53,6 +63,8 @@ def test_any_die_with_any_controller_is_a_drive(seed):
         "controller": dice.choice(parts.controllers()),
         "capacity": dice.choice(["120GB", "240GB", "256GB", "480GB", "525GB", "960GB", "1TB", "2TB", "4TB", "8TB"]),
     }
+    if units.size(said["capacity"], "") < parts.nand(said["nand"]).bytes / 2:
+        said["capacity"] = "256GB"
     derived = parts.profile(**said)
     made = drive(derived.text)
     assert made.capacity_bytes > 119e9, said
@@ -148,7 +160,7 @@ def test_a_mistake_is_named_with_a_hint(said, words):
         (DIE, ("planes = 2", "planes = 0"), ["planes is 0", "above 0"]),
         (DIE, ('planes = "assumed', 'plane = "assumed'), ["planes has no source", "assumed"]),
         (DIE, ('[source]', '[source]\nheight = "assumed"'), ["[source] names height", "leave it out"]),
-        (DIE, ('"together"', '"apart"'), ["plane_reads is 'apart'", "independent, together"]),
+        (DIE, ('"independent"', '"apart"'), ["plane_reads is 'apart'", "independent, together"]),
         (DIE, ("planes = 2", "planes = two"), ["drive.toml", "text goes in quotes"]),
         (CHIP, ("limit = 8", "limit = 8\nat = 3"), ["unknown key suspend.at"]),
         (CHIP, ("limit = 8", "limit = inf"), ["suspend.limit is inf", "above 0"]),
@@ -175,15 +187,17 @@ def phases_of(tmp_path, **said) -> list[tuple[str, float, float]]:
 
 def test_a_controller_brings_its_ceiling_into_native_cells(tmp_path):
     said = {"nand": "bics4-tlc-512g", "controller": "phison-e12", "capacity": "1TB", "cache": {"static": "10GB"}}
+    dies = 16 * parts.nand("bics4-tlc-512g").native_bytes_per_s / 1e6
     assert phases_of(tmp_path, **said | {"given": {"controller.native_write": "none"}})[-1][1] == pytest.approx(
-        911, rel=0.02
+        dies, rel=0.02
     )
     assert phases_of(tmp_path, **said | {"given": {"controller.native_write": "500MB/s"}})[-1][1] == pytest.approx(
         500, rel=0.02
     )
-    dies = said | {"given": {"nand.dies": 32}}
-    assert phases_of(tmp_path, **dies)[-1][1] == pytest.approx(1000, rel=0.02), "the dies could 1822"
-    assert "FireCuda 510" in parts.profile(**said).how["controller.native_write"]
+    more = said | {"given": {"nand.dies": 32}}
+    ceiling = parts.controller("phison-e12").native_write["TLC"] / 1e6
+    assert phases_of(tmp_path, **more)[-1][1] == pytest.approx(ceiling, rel=0.02), "the dies could more"
+    assert "fitted to all drives" in parts.profile(**said).how["controller.native_write"]
 
 
 def test_the_direct_phase_ends_at_the_capacity_less_n_minus_1_caches(tmp_path):
@@ -266,7 +280,7 @@ def test_all_faults_of_a_part_file_are_one_message_with_a_line_each(text, read, 
         read(path)
     first, *lines = caught.value.message.splitlines()
     assert first == f"part.toml has {len(lines)} faults"
-    assert all(line.startswith("  part.toml: ") and "(hint: " in line for line in lines)
+    assert not [line for line in lines if not (line.startswith("  part.toml: ") and "(hint: " in line)]
     message = caught.value.message
     assert message.count("has no source") >= len(keys) - 5
     for words in (
@@ -318,32 +332,26 @@ def test_a_note_is_right_the_key_changes_nothing():
     from tests.conftest import fill
 
     plain, noted = fill("sim:pm871b-128gb"), fill("sim:pm871b-128gb,cache.host_share=20%,cache.dynamic=9GB")
-    assert len(noted.notes) == 2
-    assert all((plain.time[name] == noted.time[name]).all() for name in plain.time)
+    assert sum("has no effect" in str(warning) for warning in noted.warnings) == 2
+    assert not [name for name in plain.time if not (plain.time[name] == noted.time[name]).all()]
 
 
 # ---- pslc drives
 
 
-def test_drives_show_says_how_far_parts_are_off_and_which_defaults_hold(tmp_path, command):
+def test_drives_show_says_which_defaults_hold(tmp_path, command):
     (tmp_path / "mine.toml").write_text(THREE_LINES.replace("phison-e16", "phison-e21t"))
     shown = " ".join(line.strip("# ") for line in command("drives", "show", "./mine.toml").stdout.splitlines())
-    spreads = {spread.what: spread for spread in parts.spreads()}
-    assert f"first phase {spreads['first phase'].median_percent} %" in shown
-    assert parts.spreads("phison-e21t")[0].ninety_percent > 45
-    assert "with phison-e21t" in shown
-    assert "a poor family" in shown
     assert "cache.dead = free-at-once" in shown
     built_in = " ".join(line.strip("# ") for line in command("drives", "show", "600p-512gb").stdout.splitlines())
     assert "cache.host_share = 50%" in built_in
-    assert "from parts" not in built_in
+    assert "80 %" not in built_in
 
 
 def test_new_drives_are_made_of_flags_and_predicted(command, tmp_path):
     flags = ("--nand", "bics5-tlc-512g", "--controller", "phison-e16", "--capacity", "250GB")
-    done = command("drives", "new", "mine.toml", *flags, "--cache", "dynamic=40GB,fold_overhead=1.5")
-    assert done.returncode == 0, done.stderr
-    assert "MB/s against GB written" in done.stdout
+    done = command.fine("drives", "new", "mine.toml", *flags, "--set-cache", "dynamic=40GB,fold_overhead=1.5")
+    assert "speed (MB/s)" in done.stdout
     assert "The write cache ends after" in done.stdout
     assert "assumed; pslc drives show ./mine.toml" in done.stderr
     shown = command("drives", "show", "./mine.toml")
@@ -351,8 +359,7 @@ def test_new_drives_are_made_of_flags_and_predicted(command, tmp_path):
     (tmp_path / "copy.toml").write_text(shown.stdout)
     document = json.loads(command("drives", "show", "./copy.toml", "--json").stdout)
     assert document["facts"] == json.loads(command("drives", "show", "./mine.toml", "--json").stdout)["facts"]
-    again = command("drives", "new", "mine.toml", *flags)
-    assert again.returncode == 2
+    again = command.refused("drives", "new", "mine.toml", *flags)
     assert "is not overwritten" in again.stderr
 
 
@@ -376,17 +383,20 @@ def test_new_drives_ask_for_what_was_not_said(tmp_path):
     ("arguments", "words"),
     [
         (("mine.toml", "--capacity", "1TB"), ["needs --nand, --controller", "hint: pslc drives new"]),
-        (("mine.toml", "--cache", "dynamic=9TB"), ["cache.dynamic is 9000GB but the drive can hold"]),
-        (("mine.toml", "--cache", "dynamic"), ['"dynamic" is not KEY=VALUE']),
-        (("mine.toml", "--cache", "size=9GB"), ["mine.toml:6: unknown key cache.size"]),
+        (("mine.toml", "--set-cache", "dynamic=9TB"), ["cache.dynamic is 9000GB but the drive can hold"]),
+        (("mine.toml", "--set-cache", "dynamic"), ['"dynamic" is not KEY=VALUE']),
+        (("mine.toml", "--set-cache", "size=9GB"), ["mine.toml:6: unknown key cache.size"]),
         (("mine",), ["does not end in .toml"]),
+        (
+            ("mine.toml", "--capacity", "10MB", "--nand", "bics5-tlc-512g", "--controller", "phison-e16"),
+            ["capacity is 10MB, less than half a die of 64GB", "at least 32GB"],
+        ),
     ],
 )
 def test_a_new_drive_that_cannot_be_is_refused_and_leaves_no_file(arguments, words, command, tmp_path):
     flags = () if "--capacity" in arguments else ("--nand", "bics5", "--controller", "phison-e16", "--capacity", "1TB")
     flags = tuple("bics5-tlc-512g" if flag == "bics5" else flag for flag in flags)
-    done = command("drives", "new", *arguments, *flags)
-    assert done.returncode == 2, done.stdout
+    done = command.refused("drives", "new", *arguments, *flags)
     for word in words:
         assert word in done.stderr
     assert list(tmp_path.iterdir()) == []
@@ -394,7 +404,7 @@ def test_a_new_drive_that_cannot_be_is_refused_and_leaves_no_file(arguments, wor
 
 def test_parts_are_listed_and_printed(command):
     listed = command("drives", "parts").stdout
-    assert all(name in listed for name in parts.nands() + parts.controllers())
+    assert not [name for name in parts.nands() + parts.controllers() if name not in listed]
     assert "…" not in listed
     assert command("drives", "parts", "phison-e12").stdout == parts.text(parts.controller("phison-e12"))
     assert json.loads(command("drives", "parts", "bics6-qlc", "--json").stdout)["planes"] == 4
@@ -411,6 +421,52 @@ def test_a_drive_of_parts_loads_wherever_others_do(command, tmp_path):
         ("analyze", "b"),
         ("report", "b"),
     ):
-        done = command(*arguments)
-        assert done.returncode == 0, f"{arguments}: {done.stderr}"
-    assert pslc.Recording.load(tmp_path / "b").findings["phases"][1]["cause"] == "fold"
+        command.fine(*arguments)
+    assert store.load(tmp_path / "b").findings["phases"][1]["cause"] == "fold"
+
+
+FLASH_ID = """v0.78a
+Model: Patriot Burst Elite 480GB
+Size : 457862 MB [480.1 GB]
+Controller    : SM2259XT
+FlashID: 0x2c,0xd3,0x1c,0x32,0xc6,0x0,0x0,0x0 - Micron 96L(N28A) QLC 1024Gb/CE 1024Gb/die
+"""
+SMARTCTL = """Model Number:                       Samsung SSD 970 EVO 1TB
+Total NVM Capacity:                 1,000,204,886,016 [1.00 TB]
+"""
+DISK_INFO = """           Model : Crucial P1 CT1000P1SSD8
+       Disk Size : 1000.2 GB
+"""
+ID_CTRL = "mn        : Lexar SSD NM790 2TB\ntnvmcap   : 2048408248320\nctrl : MAP1602A, NAND 232L TLC\n"
+
+
+@pytest.mark.parametrize(
+    ("report", "nand", "controller", "capacity"),
+    [
+        (FLASH_ID, "micron-n28a-qlc-1t", "smi-sm2259xt", "480GB"),
+        (FLASH_ID.replace("SM2259XT", "PS3112-S12"), "micron-n28a-qlc-1t", "", "480GB"),
+        (DISK_INFO, "micron-n18a-qlc-1t", "smi-sm2263", "1000GB"),
+        ("Model: Nobody's SSD\n", "", "", ""),
+    ],
+)
+def test_a_report_of_a_tool_names_the_parts(report, nand, controller, capacity):
+    found = identify.of_report(report)
+    assert (found.nand, found.controller, found.capacity) == (nand, controller, capacity)
+
+
+@pytest.mark.parametrize("report", [SMARTCTL, ID_CTRL])
+def test_a_report_that_fits_several_dies_is_refused_with_their_names(report):
+    with pytest.raises(PslcError, match=r"kinds of NAND|dies fit") as error:
+        identify.of_report(report)
+    assert "--nand" in error.value.hint
+
+
+def test_a_drive_is_made_from_a_report(command, tmp_path):
+    (tmp_path / "p1.txt").write_text(DISK_INFO)
+    done = command("drives", "new", "mine.toml", "--facts", "p1.txt")
+    assert "NAND die micron-n18a-qlc-1t, controller smi-sm2263, capacity 1000GB" in done.stderr
+    assert "past the cache" in done.stdout
+    (tmp_path / "evo.txt").write_text(SMARTCTL)
+    done = command.refused("drives", "new", "evo.toml", "--facts", "evo.txt")
+    assert "was sold with 2 kinds of NAND" in done.stderr
+    command("drives", "new", "evo.toml", "--facts", "evo.txt", "--nand", "samsung-v4-tlc-256g")

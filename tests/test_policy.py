@@ -8,47 +8,26 @@ import re
 import signal
 import subprocess
 import sys
+import time
+import traceback
 from pathlib import Path
 
 import pytest
-from benches.small import PROFILE
 
 import pslc
 from pslc._native import SimDrive
-from pslc.base.errors import JobError, PslcError, TargetError
-from pslc.device import policy as asked
+from pslc.base.errors import JobError, PolicyError, PslcError, TargetError
 from pslc.device.target import find_target
+from pslc.policy import governor as asked
+from pslc.recording import store
 from tests import policies_in_python as mine
 
 ROOT = Path(__file__).parent.parent
 FILE = Path(mine.__file__)
 EXECUTABLE = Path(sys.executable).parent / "pslc"
-BURSTS = """
-[fill]
-rw=write
-bs=128k
-size=80%
-[bursts]
-stonewall
-rw=randwrite
-bs=16k
-thinktime=5s
-thinktime_blocks=2000
-number_ios=16000
-"""
+BURSTS = (ROOT / "tests/fixtures/texts/bursts.fio").read_text()
 """Writes in order, then small ones to what is written, with silences between them."""
-OVERWRITES = """
-[fill]
-rw=write
-bs=128k
-size=100%
-[overwrite]
-stonewall
-rw=randwrite
-bs=4k
-norandommap=1
-number_ios=400000
-"""
+OVERWRITES = (ROOT / "tests/fixtures/texts/overwrites.fio").read_text()
 """More than the spare space takes."""
 BUILT_IN = {
     "direct-then-fold": mine.DirectThenFold,
@@ -66,11 +45,9 @@ BUILT_IN = {
 
 
 @pytest.fixture
-def small(tmp_path):
-    """A drive on which a fill takes hundredths of a second."""
-    path = tmp_path / "small.toml"
-    path.write_text(PROFILE)
-    return f"sim:{path},cache.reuse=as-freed"
+def small(small):
+    """A drive whose cache is used again as it is freed."""
+    return f"{small},cache.reuse=as-freed"
 
 
 @pytest.fixture
@@ -170,22 +147,24 @@ def test_a_recording_says_which_policy_it_was(small, tmp_path):
     assert stated["attributes"] == {"high": "2", "low": "2"}
     note = f"Watermarks decides in place of cache.when_full ({FILE.name}, source sha256 {stated['source_sha256'][:12]})"
     assert note in recording.facts["notes"]
-    recording.save(tmp_path / "run")
+    store.save(recording, tmp_path / "run")
     assert pslc.load(tmp_path / "run").facts["policy"] == stated
     assert pslc.run("fill", on=small, policy=mine.Fold()).facts["policy"]["source_sha256"] != stated["source_sha256"]
 
 
 def test_an_error_of_the_policy_is_raised_with_its_own_traceback(small):
-    with pytest.raises(ZeroDivisionError) as raised:
+    with pytest.raises(PolicyError, match="Divides raised ZeroDivisionError: integer division") as raised:
         pslc.run("fill", on=small, policy=mine.Divides())
-    last = raised.traceback[-1]
-    assert (Path(last.path), last.name) == (FILE, "throttle")
+    cause = raised.value.__cause__
+    assert isinstance(cause, ZeroDivisionError)
+    last = traceback.extract_tb(cause.__traceback__)[-1]
+    assert (Path(last.filename), last.name) == (FILE, "throttle")
+    assert f'File "{FILE}", line {last.lineno}, in throttle' in raised.value.hint
 
 
 def test_a_drive_whose_policy_failed_does_no_more(small):
     drive = asked.governed(find_target(small), mine.Divides(), None).open()
-    with pytest.raises(ZeroDivisionError):
-        drive.run("[w]\nrw=write\nbs=128k\nsize=50%\n", "a.fio", [], 0)
+    assert "raised" in drive.run("[w]\nrw=write\nbs=128k\nsize=50%\n", "a.fio", [], 0)
     for use in (lambda: drive.idle(1), lambda: drive.run("[w]\nrw=write\nbs=128k\nsize=1m\n", "a.fio", [], 0)):
         with pytest.raises(TargetError, match="failed before"):
             use()
@@ -360,7 +339,8 @@ def test_the_command_runs_a_policy_from_a_file(small, tmp_path):
 def test_an_interrupt_ends_a_policy_that_never_answers(small):
     program = (
         f"import pslc, tests.policies_in_python as mine\n"
-        f"r = pslc.run('fill', on={small!r}, policy=mine.Endless())\nprint('interrupted', r.interrupted)\n"
+        f"try:\n    for _ in range(9): pslc.run('fill', on={small!r}, policy=mine.Endless())\n"
+        "except pslc.RunInterrupted as end: print('interrupted', end.recording.interrupted)\n"
     )
     child = subprocess.Popen(
         [sys.executable, "-c", program], cwd=ROOT, stdout=subprocess.PIPE, text=True, env=os.environ
@@ -370,3 +350,115 @@ def test_an_interrupt_ends_a_policy_that_never_answers(small):
     child.send_signal(signal.SIGINT)
     out, _ = child.communicate(timeout=120)
     assert out == "interrupted True\n"
+
+
+HOSTILE = ROOT / "tests/hostile_policies.py"
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("RaisesBase", "RaisesBase raised BaseException: mine \\u001b]0;"),
+        ("Exits", "Exits raised SystemExit: 7"),
+        ("Interrupts", "Interrupts raised KeyboardInterrupt"),
+        ("EndsGenerators", "EndsGenerators raised GeneratorExit"),
+        ("Recurses", "Recurses raised RecursionError"),
+        ("Shallow", "Shallow changed Python's recursion limit"),
+        ("ClosesStdout", "ClosesStdout closed stdout"),
+        ("AnswersHuge", "AnswersHuge.throttle answered 'xxx"),
+        ("AnswersWithoutRepr", "AnswersWithoutRepr.throttle answered <Nameless instance at 0x"),
+        ("Crashes", "its process was ended by SIGSEGV, twice"),
+    ],
+)
+def test_whatever_a_policy_does_is_its_authors_error_in_words_beside_the_recording_so_far(small, tmp_path, name, said):
+    words = ["run", "fill", "--on", small, "--policy", f"{HOSTILE}:{name}", "--no-report", "--save", "kept"]
+    done = subprocess.run([EXECUTABLE, *words], capture_output=True, text=True, check=False, cwd=tmp_path, timeout=60)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert "bug in pslc" not in done.stderr
+    assert len(done.stderr) < 6000
+    assert not list(tmp_path.glob("pslc-bug-*"))
+    if " raised " in said:
+        assert f'File "{HOSTILE}", line' in done.stderr
+        assert "pslc/policy" not in done.stderr
+    if name != "Crashes":
+        kept = pslc.load(tmp_path / "kept")
+        assert said.partition("\\")[0] in kept.error
+        assert 0 < kept.time["write_bytes"].sum() < kept.capacity_bytes / 2
+
+
+def test_what_a_policy_does_beside_its_answers_harms_no_output(small, tmp_path):
+    for name in ("Prints", "HasNamelessAttribute"):
+        words = ["run", "fill", "--on", small, "--policy", f"{HOSTILE}:{name}", "--json"]
+        done = subprocess.run([EXECUTABLE, *words], capture_output=True, text=True, check=True, cwd=tmp_path)
+        attributes = json.loads(done.stdout)["facts"]["policy"]["attributes"]
+        assert ("talk" in done.stderr) == (name == "Prints")
+    assert attributes["nameless"].startswith("<Nameless instance at 0x")
+
+
+@pytest.mark.parametrize(
+    ("what", "name", "signals"),
+    [
+        ("run", "Loops", [signal.SIGINT]),
+        ("run", "Holds", [signal.SIGTERM]),
+        ("run", "Sleeps", [signal.SIGINT, signal.SIGINT]),
+        ("study", "Catches", [signal.SIGINT]),
+        ("study", "Holds", [signal.SIGINT, signal.SIGINT]),
+        ("study", "Sleeps", [signal.SIGTERM]),
+    ],
+)
+def test_a_policy_that_never_answers_ends_with_its_command_and_what_is_saved_stays(
+    small, tmp_path, what, name, signals
+):
+    words = [what, *(["fill"] if what == "run" else ["--run", "fill", "--policy", "profile", "--workers", "2"])]
+    words += ["--on", small, "--policy", f"{HOSTILE}:{name}", "--save", "kept"]
+    child = subprocess.Popen([EXECUTABLE, *words], cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                             text=True, start_new_session=True)  # fmt: skip
+    deadline = time.monotonic() + 60
+    # The other point of the study is saved, and the policy is at it.
+    while not (tmp_path / "asked").exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    time.sleep(1.5)
+    began = time.monotonic()
+    for number in signals:
+        os.killpg(child.pid, number)
+        time.sleep(0.3)
+    _, talk = child.communicate(timeout=60)
+    # Such a policy would go on for ever; how soon it ends is for a machine that does much else.
+    assert time.monotonic() - began < (8 if len(signals) == 2 else 30)
+    assert child.returncode == 130, talk
+    assert "Traceback" not in talk
+    if what == "study":
+        assert "interrupted: 1 of 2 points are saved; the same command resumes" in talk
+    elif len(signals) == 1:
+        kept = pslc.load(tmp_path / "kept")
+        assert kept.interrupted
+        assert kept.time["write_bytes"].sum() > 0
+
+
+def test_a_study_with_failed_points_is_an_error_and_keeps_the_others(small, tmp_path):
+    words = [
+        "study",
+        "--run",
+        "fill",
+        "--on",
+        small,
+        "--policy",
+        "profile",
+        "--policy",
+        f"{HOSTILE}:Exits",
+        "--save",
+        "s",
+    ]
+    done = subprocess.run([EXECUTABLE, *words], capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "1 of 2 points failed, the first of them: failed: Exits raised SystemExit: 7" in done.stderr
+    assert "2 of 2 points: 0 refused by the profile's check, 1 failed" in done.stdout
+
+
+def test_an_error_of_a_policy_has_the_recording_so_far_in_python_too(small, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(PolicyError) as raised:
+        pslc.run("fill", on=small, policy=f"{HOSTILE}:Exits")
+    assert raised.value.recording.error == "Exits raised SystemExit: 7"
+    assert raised.value.recording.time["write_bytes"].sum() > 0

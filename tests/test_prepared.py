@@ -1,5 +1,7 @@
 """Runs that begin with the same drive: made once, and the same bytes as if each had made it."""
 
+from dataclasses import replace
+
 import pytest
 from benches.small import PROFILE
 
@@ -24,21 +26,22 @@ def small(tmp_path, monkeypatch):
     return "sim:./small.toml"
 
 
-def rows(points, shared):
-    found = [workers.measure(point, shared) for point in points]
+def rows(tasks):
+    found = [workers.measure(task) for task in tasks]
     return [{name: value for name, value in row.items() if name != "wall_s"} for row in found]
 
 
 def test_points_that_begin_alike_find_what_they_would_alone(small):
     said = {"on": small, "run": ["random.fio", "reads.fio", "fill", "second-pass"], "seed": [0, 1]}
     said |= {"fill_first": ["0%", "60%"], "vary": {"cache.dynamic": ["300MB", "800MB"]}}
-    points = workers.by_drive(Study.of(said).points())
+    tasks = workers.tasks_of(Study.of(said).points())
+    assert not [task for task in tasks if not task.shared]
     before = workers._preconditioned.forked
-    together = rows(points, shared=True)
+    together = rows(tasks)
     # Of 32 points, each of the four drives: its fill for 8 points, what is read for two, fill and both passes for two.
     assert workers._preconditioned.forked - before >= 24
-    assert together == rows(points, shared=False)
-    assert all(row["error"] is None for row in together)
+    assert together == rows([replace(task, shared=False) for task in tasks])
+    assert not [row for row in together if row["error"] is not None]
 
 
 def test_a_recording_of_a_drive_that_was_there_is_that_of_one_that_was_made(small):
@@ -47,7 +50,7 @@ def test_a_recording_of_a_drive_that_was_there_is_that_of_one_that_was_made(smal
                             preconditioned=drives) for _ in range(2))  # fmt: skip
     assert drives.forked > 0
     for one, other in ((made.time, taken.time), (made.bytes, taken.bytes)):
-        assert all((one[name] == other[name]).all() for name in one)
+        assert not [name for name in one if not (one[name] == other[name]).all()]
     assert made.document()["jobs"] == taken.document()["jobs"]
     assert made.before == taken.before
 

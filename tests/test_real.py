@@ -5,30 +5,27 @@ import os
 import re
 import shlex
 import shutil
-import signal
 import subprocess
 import time
-from pathlib import Path
 
 import pytest
 
 import pslc
 from pslc.analysis import CAUSES
-from pslc.base import units, words
-from pslc.device import probe
+from pslc.base import words
+from pslc.device import condition, probe
 from pslc.device.target import RealOptions, find_target
-from pslc.formats.nvme_smart_log import health
-from pslc.recording import warnings
+from pslc.recording import store
+from pslc.recording import warnings as checks
 from pslc.runner.plan import _part, plan
-from tests import forked
-from tests.conftest import fill
+from pslc.schema.health import SMARTCTL, health, troubles
+from tests.conftest import ROOT, fill
 
 MB = 1 << 20
 
 
 def test_a_fill_of_a_scratch_file_is_recorded_and_leaves_nothing_behind(command, tmp_path):
-    done = command("run", "fill", "--on", "./scratch.bin", "--size", "200MB", "--save", "out")
-    assert done.returncode == 0, done.stderr
+    done = command.fine("run", "fill", "--on", "./scratch.bin", "--size", "200MB", "--save", "out")
     assert "plan: writes 199 MB" in done.stderr
     assert "./scratch.bin && fio --name=fill --filename=./scratch.bin" in done.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out"]
@@ -52,8 +49,7 @@ def test_a_part_of_a_drive_is_never_nothing(share, said):
 
 
 def test_a_dry_run_prints_the_plan_and_makes_nothing(command, tmp_path):
-    done = command("run", "fill", "--on", "./scratch.bin", "--size", "200MB", "--dry-run")
-    assert done.returncode == 0
+    done = command.fine("run", "fill", "--on", "./scratch.bin", "--size", "200MB", "--dry-run")
     assert "plan: uses a file of 200 MB" in done.stdout
     assert list(tmp_path.iterdir()) == []
 
@@ -73,31 +69,16 @@ def test_a_plan_says_what_share_of_the_drive_s_life_it_takes(log, monkeypatch, t
         assert probe.endurance_bytes(health(fresh)) is None
 
 
-def test_the_command_that_a_plan_names_is_one_that_fio_takes(command, tmp_path):
-    if shutil.which("fio") is None:
-        pytest.skip("fio is not installed")
-    done = command("run", "fill", "--on", "./scratch.bin", "--size", "200MB", "--dry-run")
-    line = done.stdout.split("as fio: ")[1].strip()
-    words = ["sh", "-c", f"{line} --parse-only"]
-    parsed = subprocess.run(words, capture_output=True, text=True, check=False, cwd=tmp_path)
-    assert parsed.returncode == 0, parsed.stderr + parsed.stdout
+@pytest.mark.parametrize(("virtual", "expected"), [(False, "447 ms to 671 ms"), (True, "22.4 ms to 671 ms")])
+def test_a_plan_takes_no_less_than_its_link(virtual, expected, tmp_path):
+    target = find_target(str(tmp_path / "x.bin"), RealOptions(size=64 * MB))
+    target.facts["device"] = {"name": "sda", "bytes": 10**12, "link_speed": "1.5 Gbps", "link_width": 1}
+    target.facts["host"]["virtual"] = virtual
+    sentences = plan(target, ["[w]\nrw=write\nbs=1m\nsize=64m\n"], "w.fio", []).sentences
+    assert f"takes {expected} for the writes" in sentences
 
 
-PLANNED = """[global]
-name=nobody
-ioengine=libaio ; of both
-iodepth=4
-bs=4k
-[small]
-rw=write
-filesize=64k # of 8 MB
-[whole]
-stonewall
-rw=randread
-size=50%
-name=half
-filename=/nowhere
-"""
+PLANNED = (ROOT / "tests/fixtures/texts/planned.fio").read_text()
 
 
 def test_the_command_that_a_plan_names_does_the_same(command, tmp_path):
@@ -137,8 +118,7 @@ ERRORS = {
 @pytest.mark.parametrize("case", ERRORS)
 def test_an_error_says_what_next_and_makes_nothing(case, command, tmp_path):
     arguments, expected = ERRORS[case]
-    done = command("run", "fill", *arguments)
-    assert done.returncode == 2, done.stdout + done.stderr
+    done = command.refused("run", "fill", *arguments)
     assert expected in done.stderr
     assert "\n\nhint: " in done.stderr
     assert list(tmp_path.iterdir()) == []
@@ -147,69 +127,24 @@ def test_an_error_says_what_next_and_makes_nothing(case, command, tmp_path):
 def test_a_file_that_exists_is_taken_only_with_reuse_and_stays(command, tmp_path):
     path = tmp_path / "data.bin"
     path.write_bytes(b"precious" * (4 * MB // 8))
-    done = command("run", "fill", "--on", "./data.bin", "--size", "4MB")
-    assert done.returncode == 2
+    done = command.refused("run", "fill", "--on", "./data.bin", "--size", "4MB")
     assert "is not overwritten" in done.stderr
     assert path.read_bytes() == b"precious" * (4 * MB // 8)
     named = ("--reuse", "--overwrite-file", "data.bin", "--json")
-    assert command("run", "fill", "--on", "./data.bin", *named).returncode == 0
+    command.fine("run", "fill", "--on", "./data.bin", *named)
     assert path.stat().st_size == 4 * MB
     assert b"precious" not in path.read_bytes()
 
 
 def test_reads_of_nothing_end_the_run_and_keep_the_recording(command, tmp_path):
     (tmp_path / "read.fio").write_text("[w]\nrw=write\nbs=1m\nsize=8m\ndirect=1\n[r]\nstonewall\nrw=read\nsize=16m\n")
-    done = command("run", "read.fio", "--on", "./scratch.bin", "--size", "64MB", "--save", "out", "--no-layout")
-    assert done.returncode == 2
+    done = command.refused("run", "read.fio", "--on", "./scratch.bin", "--size", "64MB", "--save", "out", "--no-layout")
     assert "nothing was ever written there" in done.stderr
     assert "remove --no-layout" in done.stderr
-    recording = pslc.Recording.load(tmp_path / "out")
+    recording = store.load(tmp_path / "out")
     assert recording.written_bytes == 8 * MB
     assert recording.error is not None
-    assert any("ended early" in doubt for doubt in recording.findings["doubts"])
-
-
-LONG = "[long]\nrw=randwrite\nbs=64k\nioengine=io_uring\niodepth=4\ndirect=1\ntime_based\nruntime=10m\nnorandommap\n"
-
-
-def start(folder: Path) -> subprocess.Popen[str]:
-    (folder / "long.fio").write_text(LONG)
-    arguments = ["run", "long.fio", "--on", "./scratch.bin", "--size", "64MB", "--save", "out", "--yes"]
-    return forked.Popen(arguments, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-
-
-def wait_for_a_recording(folder: Path) -> None:
-    for _ in range(600):
-        if (folder / "out" / "run.json").exists():
-            return
-        time.sleep(0.1)
-    raise AssertionError("nothing was kept within a minute")
-
-
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupt_keeps_the_recording_and_removes_the_file(how, tmp_path):
-    process = start(tmp_path)
-    wait_for_a_recording(tmp_path)
-    for _ in range(5):
-        process.send_signal(how)
-        time.sleep(0.05)
-    _, talk = process.communicate(timeout=60)
-    assert process.returncode == 130, talk
-    recording = pslc.Recording.load(tmp_path / "out")
-    assert recording.interrupted
-    assert recording.written_bytes > 0
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["long.fio", "out"]
-
-
-def test_a_killed_run_leaves_a_recording_that_says_so_and_no_file(tmp_path):
-    process = start(tmp_path)
-    wait_for_a_recording(tmp_path)
-    process.kill()
-    process.communicate(timeout=60)
-    recording = pslc.Recording.load(tmp_path / "out")
-    assert recording.error == "the run has not ended"
-    assert recording.written_bytes > 0
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["long.fio", "out"]
+    assert any("ended early" in warning for warning in recording.findings["warnings"])
 
 
 def test_a_full_file_system_ends_the_run_and_keeps_the_recording(tmp_path):
@@ -239,27 +174,16 @@ def test_a_full_file_system_ends_the_run_and_keeps_the_recording(tmp_path):
         subprocess.run(["umount", point], check=True)
 
 
-def test_verify_finds_nothing_wrong_with_what_was_written(command, tmp_path):
-    (tmp_path / "verify.fio").write_text(
-        "[v]\nrw=randwrite\nbs=16k\nsize=16m\nioengine=io_uring\niodepth=8\ndirect=1\nverify=crc32c\n"
-    )
-    done = command("run", "verify.fio", "--on", "./scratch.bin", "--size", "32MB", "--json")
-    document = json.loads(done.stdout)
-    assert document["error"] is None
-    assert document["read_bytes"] == document["written_bytes"] == 16 * MB
-
-
-def test_the_page_cache_is_doubted(command, tmp_path):
+def test_the_page_cache_raises_a_warning(command, tmp_path):
     (tmp_path / "cached.fio").write_text("[a]\nrw=write\nbs=1m\nsize=16m\n")
     done = command("run", "cached.fio", "--on", "./scratch.bin", "--size", "32MB", "--json", "--zero_buffers")
-    doubted = [doubt["text"] for doubt in json.loads(done.stdout)["doubts"]]
-    assert any("job a went through the page cache: give direct=1" in doubt for doubt in doubted)
-    assert any("data that compress (zero_buffers)" in doubt for doubt in doubted)
+    warned = [warning["text"] for warning in json.loads(done.stdout)["warnings"]]
+    assert any("job a went through the page cache: give direct=1" in warning for warning in warned)
+    assert any("data that compress (zero_buffers)" in warning for warning in warned)
 
 
 def test_probe_tells_of_the_drive_and_says_unknown_where_it_is(command, tmp_path):
-    done = command("probe", str(tmp_path))
-    assert done.returncode == 0, done.stderr
+    done = command.fine("probe", str(tmp_path))
     for word in ("file system", "device", "host", "power", "kernel"):
         assert word in done.stdout
     document = json.loads(command("probe", str(tmp_path), "--json").stdout)
@@ -269,8 +193,7 @@ def test_probe_tells_of_the_drive_and_says_unknown_where_it_is(command, tmp_path
     assert re.search(rf"^  size +{re.escape(words.size(size))}$", done.stdout, re.MULTILINE)
     assert "_" not in "".join(line[:26] for line in done.stdout.splitlines() if line.startswith("  "))
     assert str(size) not in done.stdout
-    missing = command("probe", "/dev/nvme99n9")
-    assert missing.returncode == 2
+    missing = command.refused("probe", "/dev/nvme99n9")
     assert "no such file or device" in missing.stderr
 
 
@@ -306,22 +229,115 @@ HEALTHY = {
         (("device", "write_cache"), "write through", "write cache is off"),
         (("device", "requests_in_flight"), 3, "3 requests of other programs"),
         (("device",), None, "the drive behind /x is unknown"),
-        (("power", "nvme_ps_max_latency_us"), 100_000, "power states of up to 100000 us"),
+        (("power", "nvme_ps_max_latency_us"), 100_000, "power states of up to 100000 µs"),
+        (("now",), {"smart": {SMARTCTL: {"critical_warning": 0b1000}}}, "reports that it can only be read"),
+        (("before",), {"smart": {"smart_status": {"passed": False}}}, "reports that it has failed its own test"),
     ],
 )
-def test_each_doubt_about_the_machine_has_its_fact(where, value, expected):
-    assert list(warnings.of_the_machine(HEALTHY)) == []
+def test_each_warning_about_the_machine_has_its_fact(where, value, expected):
+    assert list(checks.of_the_machine(HEALTHY)) == []
     facts = json.loads(json.dumps(HEALTHY))
     at = facts
     for key in where[:-1]:
         at = at[key]
     at[where[-1]] = value
-    (found,) = warnings.of_the_machine(facts)
+    (found,) = checks.of_the_machine(facts)
     assert expected in found
 
 
-def test_nothing_is_doubted_about_a_simulated_drive():
-    assert fill("sim:pm871b-128gb").findings["doubts"] == []
+def test_each_bit_of_a_critical_warning_has_its_words():
+    for bits, count in ((0, 0), (0b11111, 5), (0b100000, 1)):
+        assert len(troubles({SMARTCTL: {"critical_warning": bits}})) == count
+    assert troubles({"critical_warning": 1}) == ["its spare blocks are below its limit"]
+    assert troubles({"smart_status": {"passed": True}}) == troubles(None) == []
+
+
+@pytest.mark.parametrize(
+    ("device_link", "latency_us"),
+    [
+        ({"link_speed": None, "link_speed_max": None}, 100_000),
+        ({"link_speed_max": "Unknown", "link_width_max": 255}, 0),
+    ],
+)
+def test_what_is_no_fact_of_the_drive_raises_no_warning(device_link, latency_us):
+    """The kernel's default for drives of PCIe, over a network; a link that QEMU does not tell."""
+    facts = {**HEALTHY, "device": HEALTHY["device"] | device_link, "power": {"nvme_ps_max_latency_us": latency_us}}
+    assert list(checks.of_the_machine(facts)) == []
+
+
+@pytest.mark.parametrize(
+    ("files", "code"),
+    [
+        ({}, condition.GONE),
+        ({"size": "1000", "ro": "0", "device/state": "dead"}, condition.GONE),
+        ({"size": "0", "ro": "0"}, condition.SHRUNK),
+        ({"size": "1000", "ro": "1", "device/state": "live"}, condition.READ_ONLY),
+        ({"size": "1000", "ro": "0", "device/state": "running"}, None),
+    ],
+)
+def test_a_fault_of_a_drive_is_told_by_what_the_kernel_shows(files, code, tmp_path, monkeypatch):
+    monkeypatch.setattr(condition, "BLOCK", tmp_path)
+    for name, text in files.items():
+        path = tmp_path / "sda" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"{text}\n")
+    drive = {"name": "sda", "bytes": 512_000}
+    fault = condition.fault({"device": drive})
+    assert (fault and fault.code) == code
+    (tmp_path / "md0").mkdir()
+    (tmp_path / "md0" / "size").write_text("2000\n")
+    assert condition.fault({"device": {"name": "md0", "bytes": 1_024_000}, "members": [drive]}) == fault
+    assert condition.fault({"device": None}) is None
+
+
+def array(folder, members):
+    """Files of sysfs: md0 on `members`, a file system's dm-0 on md0."""
+    block, numbers = folder / "block", folder / "dev" / "block"
+    numbers.mkdir(parents=True)
+    for above, below in [("dm-0", ["md0"]), ("md0", members)]:
+        (block / above / "slaves").mkdir(parents=True)
+        for name in below:
+            (block / name).mkdir(exist_ok=True, parents=True)
+            (block / above / "slaves" / name).symlink_to(block / name)
+    for name, size in {"dm-0": 3000, "md0": 3900, **dict.fromkeys(members, 2000)}.items():
+        (block / name / "size").write_text(f"{size}\n")
+    (block / "md0" / "md").mkdir()
+    (block / "md0" / "md" / "level").write_text("raid0\n")
+    return block
+
+
+@pytest.mark.parametrize("members", [["sda", "sdb"], ["sda"]])
+def test_an_array_has_a_name_a_size_and_members_of_its_own(members, tmp_path, monkeypatch):
+    block = array(tmp_path, members)
+    monkeypatch.setattr(probe, "SYS", tmp_path)
+    number = tmp_path / "dev" / "block" / "9:0"
+    number.symlink_to(block / "md0")
+    facts = probe._whole(probe.stack(os.makedev(9, 0)), is_target=True)
+    assert (facts["device"]["name"], facts["device"]["model"], facts["device"]["bytes"]) == ("md0", "raid0", 3900 * 512)
+    assert probe.drives(facts) == members
+    number.unlink()
+    number.symlink_to(block / "dm-0")
+    disks = probe.stack(os.makedev(9, 0))
+    assert [disk.name for disk in disks] == ["dm-0", "md0", *members]
+    # A file lies on the array, or on the only drive.
+    facts = probe._whole(disks, is_target=False)
+    assert facts["device"]["name"] == ("md0" if len(members) > 1 else "sda")
+    assert probe.drives(facts) == members
+
+
+def test_the_health_of_each_member_counts(tmp_path, monkeypatch):
+    facts = {**HEALTHY, "device": {**HEALTHY["device"], "name": "md0"}, "members": [{"name": "sda"}, {"name": "sdb"}]}
+    logs = {"sda": {SMARTCTL: {"critical_warning": 0}}, "sdb": {SMARTCTL: {"critical_warning": 0b1000}}}
+    monkeypatch.setattr(probe, "smart", logs.get)
+    monkeypatch.setattr(probe, "temperature", {"sda": 41.0, "sdb": 52.0}.get)
+    facts["now"] = probe.moment(facts)
+    assert (facts["now"]["temperature_c"], facts["now"]["smart"]) == (52.0, None)
+    (warning,) = checks.of_the_machine(facts)
+    assert "reports that it can only be read" in warning
+
+
+def test_nothing_raises_a_warning_about_a_simulated_drive():
+    assert fill("sim:pm871b-128gb").findings["warnings"] == []
 
 
 def test_facts_that_cannot_be_read_are_unknown_and_not_fine(tmp_path, monkeypatch):
@@ -329,7 +345,56 @@ def test_facts_that_cannot_be_read_are_unknown_and_not_fine(tmp_path, monkeypatc
     facts = probe.facts(tmp_path)
     assert facts["device"] is None
     assert facts["power"]["nvme_ps_max_latency_us"] is None
-    assert any("is unknown" in doubt for doubt in warnings.of_the_machine(facts))
+    assert any("is unknown" in warning for warning in checks.of_the_machine(facts))
+
+
+def test_a_power_saving_drive_is_told_by_its_own_file_and_not_by_the_kernel_s_default(tmp_path, monkeypatch):
+    monkeypatch.setattr(probe, "SYS", tmp_path)
+    for path, text in {
+        "module/nvme_core/parameters/default_ps_max_latency_us": "100000",
+        "block/nvme0n1/device/power/pm_qos_latency_tolerance_us": "25000",
+        "block/nvme1n1/device/nvme1/power/pm_qos_latency_tolerance_us": "any",
+        "block/nvme2n1/device/nvme2/power/pm_qos_latency_tolerance_us": "7000",
+    }.items():
+        (tmp_path / path).parent.mkdir(parents=True)
+        (tmp_path / path).write_text(f"{text}\n")
+    longest = [probe._nvme_wake_us(names) for names in (["nvme0n1"], ["nvme1n1"], ["nvme2n1"], ["sda"], [])]
+    assert longest == [25000, None, 7000, None, None]
+
+
+def test_an_nvme_drive_with_paths_counts_what_its_paths_count(tmp_path, monkeypatch):
+    subsystem, paths = tmp_path / "devices/nvme-subsys0", [tmp_path / f"devices/nvme{n}/nvme0c{n}n1" for n in (0, 1)]
+    for folder, row in ((subsystem / "nvme0n1", [0] * 17), (paths[0], range(17)), (paths[1], [100] * 17)):
+        folder.mkdir(parents=True)
+        (folder / "stat").write_text(" ".join(map(str, row)))
+    for path in paths:
+        (subsystem / path.parent.name).symlink_to(path.parent)
+    (tmp_path / "block").mkdir()
+    for folder in (subsystem / "nvme0n1", paths[0]):
+        (tmp_path / "block" / folder.name).symlink_to(folder)
+    monkeypatch.setattr(probe, "SYS", tmp_path)
+    counted = [probe._counted(name) for name in ("nvme0n1", "nvme0c0n1", "sda", "")]
+    assert counted == [{"nvme0n1": [*range(100, 117)]}, {"nvme0c0n1": [*range(17)]}, {}, {}]
+
+
+def test_a_sata_drive_is_asked_itself(tmp_path, monkeypatch):
+    disk = tmp_path / "devices/pci0000:00/ata1/host0/target0:0:0/0:0:0:0/block/sda"
+    disk.mkdir(parents=True)
+    (tmp_path / "block").mkdir()
+    (tmp_path / "block" / "sda").symlink_to(disk)
+    monkeypatch.setattr(probe, "SYS", tmp_path)
+    asked = []
+
+    def answer(path, is_ata, may_wake):
+        asked.append((path, is_ata, may_wake))
+        return 41, [("passed", 0), ("percentage_used", 7)]
+
+    monkeypatch.setattr(probe, "linux_health", answer)
+    now = probe.moment({"device": {"name": "sda"}})
+    assert (now["temperature_c"], health(now["smart"])["percentage_used"]) == (41, 7)
+    assert troubles(now["smart"]) == ["it has failed its own test"]
+    probe.smart("sda", quietly=True)
+    assert asked == [("/dev/sda", True, True), ("/dev/sda", True, False)]
 
 
 def test_the_link_of_a_sata_drive_is_that_of_its_port(tmp_path):
@@ -341,16 +406,9 @@ def test_the_link_of_a_sata_drive_is_that_of_its_port(tmp_path):
     (link / "hw_sata_spd_limit").write_text("6.0 Gbps\n")
     facts = probe.link(disk)
     assert facts == {"link_speed": "3.0 Gbps", "link_speed_max": "6.0 Gbps", "link_width": 1, "link_width_max": 1}
-    assert warnings.link_bytes_per_s(facts) == 300e6
-    assert warnings.link_bytes_per_s({"link_speed": "16.0 GT/s PCIe", "link_width": 4}) == 8e9
-    assert warnings.link_bytes_per_s({"link_speed": "<unknown>", "link_width": 1}) is None
-
-
-def test_sizes_need_a_unit():
-    assert [units.size(text, "") for text in ("20GB", "1.5 GiB", "4096B")] == [20 * 10**9, 3 << 29, 4096]
-    for text in ("20", "20G", "GB", "-1GB", "1e9B"):
-        with pytest.raises(pslc.PslcError, match="a number with a unit"):
-            units.size(text, "--size")
+    assert checks.link_bytes_per_s(facts) == 300e6
+    assert checks.link_bytes_per_s({"link_speed": "16.0 GT/s PCIe", "link_width": 4}) == 8e9
+    assert checks.link_bytes_per_s({"link_speed": "<unknown>", "link_width": 1}) is None
 
 
 def test_what_others_write_meanwhile_is_seen_in_the_counters_of_the_device(tmp_path):
@@ -371,5 +429,4 @@ def test_what_others_write_meanwhile_is_seen_in_the_counters_of_the_device(tmp_p
     moved = recording.totals["device_write_bytes_total"] - recording.before["device_write_bytes_total"]
     if moved < 1.5 * recording.written_bytes:
         pytest.skip("the other writer got too little of this drive")
-    assert "other" in {phase["cause"] for phase in recording.findings["phases"]}
-    assert any("was for other programs" in doubt for doubt in recording.findings.doubts)
+    assert any("was for other programs" in warning for warning in recording.findings.warnings)

@@ -2,6 +2,7 @@
 
 import json
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
@@ -26,9 +27,13 @@ def test_every_drive_scales_to_a_sixteenth_or_an_eighth_of_its_bytes_with_as_man
     assert {key: small[key] for key in SAME} == {key: whole[key] for key in SAME}
 
 
-def test_a_scaled_fill_has_the_speeds_of_the_whole_one_and_its_share_of_the_sizes():
-    whole, small = fill("sim:sn850-1tb").findings, fill("sim:sn850-1tb,scale=1/16").findings
-    assert small["cache_bytes"] == pytest.approx(whole["cache_bytes"] / 16, rel=0.01)
+def test_a_scaled_fill_has_the_speeds_and_the_sizes_of_the_whole_one():
+    recordings = fill("sim:sn850-1tb"), fill("sim:sn850-1tb,scale=1/16")
+    whole, small = (recording.findings for recording in recordings)
+    assert small["cache_bytes"] == pytest.approx(whole["cache_bytes"], rel=0.01)
+    assert recordings[1].drive_time_s == pytest.approx(recordings[0].drive_time_s, rel=0.02)
+    assert recordings[1].written_bytes == pytest.approx(recordings[0].written_bytes, rel=1e-3)
+    assert recordings[1].capacity_bytes == pytest.approx(recordings[0].capacity_bytes, rel=1e-6)
     assert [phase["cause"] for phase in small["phases"]] == [phase["cause"] for phase in whole["phases"]]
     speeds = [phase["bytes_per_s"] for phase in whole["phases"]]
     assert [phase["bytes_per_s"] for phase in small["phases"]] == pytest.approx(speeds, rel=0.03)
@@ -87,17 +92,70 @@ def test_a_recording_says_that_its_drive_is_scaled_and_where_that_matters(comman
     done = command("run", "fill", "--on", "sim:sn850-1tb,scale=1/16", "--json")
     said = json.loads(done.stdout)
     assert said["facts"]["scale"] == "1/16"
-    assert any("scaled to 1/16" in note for note in said["notes"])
-    assert not any("scale" in doubt["text"] for doubt in said["findings"]["doubts"])
-    doubted = pslc.run("copy", on="sim:pm871b-128gb,scale=1/16", scope=pslc.Scope(quick=True)).findings["doubts"]
-    assert any("scaled to 1/16, but its files have fixed sizes" in doubt for doubt in doubted)
+    assert said["warnings"][-1]["text"].startswith("simulated at 1/16 of the size, 62.5 GB: suites multiply")
+    assert not any("scale" in warning["text"] for warning in said["findings"]["warnings"])
+    warned = pslc.run("copy", on="sim:pm871b-128gb,scale=1/16", scope=pslc.Scope(quick=True)).findings["warnings"]
+    assert any("scaled to 1/16, but its files have fixed sizes" in warning for warning in warned)
 
 
-def test_a_cache_that_is_small_beside_the_write_buffer_is_doubted():
-    for by, doubted in (("1/2", False), ("1/4", False), ("1/16", True)):
-        doubts = fill(f"sim:pm871b-128gb,scale={by}").findings["doubts"]
-        assert any("no longer large beside its write buffer" in doubt for doubt in doubts) == doubted, by
+def test_recovery_of_a_scaled_drive_is_that_of_the_whole_one(command, tmp_path):
+    whole, small = (
+        pslc.run("recovery", on=f"sim:pm871b-128gb{scale}", scope=pslc.Scope(quick=True))
+        for scale in ("", ",scale=1/4")
+    )
+    for name in ("cache_bytes", "filled_bytes", "idle_threshold_s", "migration_bytes_per_s"):
+        assert small.findings[name] == pytest.approx(whole.findings[name], rel=0.1), name
+    longest = max(row["idle_s"] for row in small.findings["recovery"])
+    assert longest == pytest.approx(4 * 300.0, rel=0.01), "the threshold is the same on both"
+    assert suites.load("recovery").pictures(small)[0].lines[0].points[0].max() == longest
+    pslc.save(small, tmp_path / "run")
+    assert pslc.load(tmp_path / "run").findings == small.findings
+    page = Path(command("report", tmp_path / "run").stdout.strip()).read_text(encoding="utf-8")
+    assert "simulated at 1/4 of the size" in page
 
 
-def test_suites_that_doubt_a_scale_are_suites():
+def test_what_states_its_own_sizes_is_of_the_scaled_drive(tmp_path):
+    (tmp_path / "job.fio").write_text("[w]\nrw=write\nbs=1m\nsize=1g\n", encoding="utf-8")
+    assert pslc.run(tmp_path / "job.fio", on="sim:pm871b-128gb,scale=1/4").written_bytes == 1 << 30
+    files = pslc.run("copy", on="sim:pm871b-128gb,scale=1/4", scope=pslc.Scope(quick=True))
+    assert files.capacity_bytes == 32_000_000_000
+
+
+def test_a_write_buffer_is_not_multiplied():
+    assert pslc.run("burst", on="sim:sn850-1tb,scale=1/16", scope=pslc.Scope(quick=True)).findings["buffer_bytes"] < 3e7
+
+
+def test_a_warning_with_sizes_has_those_of_the_whole_drive():
+    quick = pslc.run("fill", on="sim:sn850-1tb,scale=1/16", scope=pslc.Scope(quick=True)).findings
+    assert quick["warnings"][0].startswith("only 500 GB of 1000 GB was written")
+
+
+def test_a_twin_is_not_fitted_to_a_scaled_drive():
+    with pytest.raises(PslcError, match="of a scaled drive"):
+        pslc.fit(fill("sim:sn850-1tb,scale=1/16"))
+
+
+def test_a_cache_that_is_small_beside_the_write_buffer_raises_a_warning():
+    for by, warned in (("1/2", False), ("1/4", False), ("1/16", True)):
+        warnings = fill(f"sim:pm871b-128gb,scale={by}").findings["warnings"]
+        assert any("no longer large beside its write buffer" in warning for warning in warnings) == warned, by
+
+
+def test_suites_that_warning_a_scale_are_suites():
     assert {name for name in suites.names() if suites.unlike_scaled(name)} >= {"cdm", "qd-sweep", "thermal"}
+
+
+def test_a_drive_that_was_trimmed_whole_and_left_idle_writes_as_a_fresh_one(tmp_path):
+    whole = "bs=1m\niodepth=32\nsize=100%\n"
+    text = f"[fresh]\nrw=write\n{whole}[empty]\nstonewall\nrw=trim\n{whole}"
+    text += f"[again]\nstonewall\npause=30m\nrw=write\n{whole}"
+    (tmp_path / "again.fio").write_text(text, encoding="utf-8")
+    fresh, _, again = pslc.run(tmp_path / "again.fio", on="sim:660p-1tb,scale=1/16").jobs
+    assert again["write"]["runtime_ns"] == pytest.approx(fresh["write"]["runtime_ns"], rel=0.005)
+
+
+def test_faster_pslc_ends_the_fast_phase_sooner_where_folding_goes_on_beside_it():
+    usual, fast = (fill(f"sim:p44-pro-2tb,scale=1/16{key}").findings for key in ("", ",nand.slc.program=66us"))
+    ends = [findings["phases"][0]["to_bytes"] for findings in (usual, fast)]
+    assert ends == pytest.approx([738e9, 704e9], rel=0.01)
+    assert fast["fill_mean_bytes_per_s"] / usual["fill_mean_bytes_per_s"] == pytest.approx(0.995, abs=0.002)

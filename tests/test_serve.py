@@ -23,16 +23,15 @@ from benches.small import PROFILE
 
 import pslc
 from pslc._native import SimDrive
-from pslc.recording.store import Recording
-from pslc.serving.nbdkit import CLIENTS, PLUGIN, THREADS
+from pslc.base.errors import TargetError
+from pslc.recording import store
+from pslc.serving import nvme
+from pslc.serving.listening import Address
 from tests import forked
 from tests.conftest import ROOT
 from tests.served import PATH, eventually, has, served
 
-pytestmark = pytest.mark.skipif(
-    not PLUGIN.exists() or not has("nbdkit", "nbdinfo", "nbdcopy", "nbdsh"),
-    reason="nbdkit or libnbd is not installed, or the plugin is not built (make build)",
-)
+pytestmark = pytest.mark.skipif(not has("nbdinfo", "nbdcopy", "nbdsh"), reason="libnbd is not installed")
 
 
 @pytest.fixture
@@ -123,7 +122,7 @@ def test_a_client_is_told_what_the_drive_can_do(tmp_path: Path, disk: str) -> No
     assert "holds no data: zeros are read" in told["description"]
     assert (told["block_size_minimum"], told["block_size_preferred"]) == (512, 4096)
     can = ("can_flush", "can_fua", "can_multi_conn", "can_trim", "can_zero", "can_fast_zero", "can_df")
-    assert all(told[name] for name in can)
+    assert not [name for name in can if not told[name]]
     assert not told["is_read_only"]
 
 
@@ -140,7 +139,7 @@ def test_the_extents_are_what_is_mapped(tmp_path: Path, disk: str) -> None:
     assert data == [(1 << 20, 16384), ((1 << 20) + 24576, 65536 - 24576), (4 << 20, 4096), (5 << 20, 8192)]
     assert sum(part["length"] for part in told) == 8_000_000_000
     holes = [part for part in told if part["type"] != 0]
-    assert all(part["type"] == 3 for part in holes)
+    assert not [part for part in holes if part["type"] != 3]
 
 
 def test_after_a_format_the_drive_is_smaller_and_its_data_are_gone(tmp_path: Path, command) -> None:  # type: ignore[no-untyped-def]
@@ -151,7 +150,7 @@ def test_after_a_format_the_drive_is_smaller_and_its_data_are_gone(tmp_path: Pat
     with served(tmp_path, "disk.pslc") as on:
         on.nbdsh("h.pwrite(b'x' * 65536, 0)", "h.pwrite(b'x' * 65536, 7 << 30)")
         on.end()
-    assert command("drives", "format", "disk.pslc", "--mode", "pure-slc", "--yes").returncode == 0
+    command.fine("drives", "format", "disk.pslc", "--mode", "pure-slc", "--yes")
     with served(tmp_path, "disk.pslc") as on:
         assert on.nbdsh("print(h.get_size() < 4_000_000_000, h.pread(65536, 0) == bytes(65536))").strip() == "True True"
         assert '"type": 0' not in on.tool("nbdinfo", "--map", "--json", on.uri)
@@ -213,7 +212,7 @@ def test_a_host_that_is_too_slow_is_said_with_how_much(tmp_path: Path, disk: str
     assert "late on average" in said
     assert not by.startswith("0 ")
     document = on.recording()
-    assert [doubt["code"] for doubt in document["findings"]["doubts"]].count("late") == 1
+    assert [warning["code"] for warning in document["findings"]["warnings"]].count("late") == 1
     assert document["facts"]["served"]["late_s"] > 0
 
 
@@ -262,36 +261,30 @@ def test_only_the_owner_may_use_the_socket(tmp_path: Path, disk: str) -> None:
     assert not list(tmp_path.glob(".pslc-*"))
 
 
-def test_tcp_is_for_this_machine_alone_unless_said_otherwise(tmp_path: Path, disk: str) -> None:
+def free_port() -> int:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    for options, everywhere in ((), False), (("--listen", "0.0.0.0"), True):
-        with served(tmp_path, disk, "--tcp", str(port), *options) as on:
-            assert on.nbdsh("print(h.get_size())").strip() == "8000000000"
-            bound = [line.split()[1] for line in Path("/proc/net/tcp").read_text().splitlines()[1:]
-                     if line.split()[3] == "0A" and line.split()[1].endswith(f":{port:04X}")]  # fmt: skip
-            _, talk = on.end()
-        assert bound == [f"{'00000000' if everywhere else '0100007F'}:{port:04X}"]
-        assert ("warning: anyone who can reach 0.0.0.0 can read and write the drive" in talk) is everywhere
+        return int(free.getsockname()[1])
 
 
-def test_tls_is_the_servers(tmp_path: Path, disk: str) -> None:
-    (tmp_path / "keys.psk").write_text("me:" + "5f" * 32 + "\n")
-    with served(tmp_path, disk, "--", "--tls=require", f"--tls-psk={tmp_path / 'keys.psk'}") as on:
-        plain = on.tool("nbdinfo", on.uri, ok=False)
-        assert "TLS" in plain
-        secret = f"nbds+unix://me@/?socket={on.socket}&tls-psk-file={tmp_path / 'keys.psk'}"
-        assert "with TLS" in on.tool("nbdinfo", secret)
+def test_tcp_is_for_this_machine_alone(tmp_path: Path, disk: str, command: Any) -> None:
+    port = free_port()
+    with served(tmp_path, disk, "--tcp", str(port)) as on:
+        assert on.nbdsh("print(h.get_size())").strip() == "8000000000"
+        bound = [line.split()[1] for line in Path("/proc/net/tcp").read_text().splitlines()[1:]
+                 if line.split()[3] == "0A" and line.split()[1].endswith(f":{port:04X}")]  # fmt: skip
+    assert bound == [f"0100007F:{port:04X}"]
+    for everywhere in ("0.0.0.0", "[::]", "192.0.2.7", "example.org"):
+        done = command.refused("serve", disk, "--tcp", f"{everywhere}:{port}")
+        assert f"other machines can reach {everywhere.strip('[]')}" in done.stderr
+        assert f"hint: on the other machine: ssh -N -L {port}:127.0.0.1:{port}" in done.stderr
 
 
 def test_two_serve_one_drive_and_the_second_is_told_who_has_it(tmp_path: Path, disk: str, command) -> None:  # type: ignore[no-untyped-def]
     with served(tmp_path, disk):
         for arguments in (["serve", disk, "--unix", "other.sock"], ["probe", disk]):
-            done = command(*arguments)
-            assert done.returncode == 2
+            done = command.refused(*arguments)
             assert "the drive is held by process" in done.stderr
-            assert "nbdkit" in done.stderr
 
 
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
@@ -304,97 +297,33 @@ def test_however_it_is_told_to_end_the_drive_is_saved(tmp_path: Path, disk: str,
     drive = SimDrive.open(str(tmp_path / disk))
     assert drive.counters()["mapped_bytes"] == 4096
     drive.close()
-    recording = Recording.load(tmp_path / "run")
+    recording = store.load(tmp_path / "run")
     assert recording.written_bytes == 4096
     assert not recording.error
     assert recording.totals["host_write_bytes_total"] == 4096
 
 
-def test_nbdkit_ends_when_pslc_is_killed_and_saves_the_drive(tmp_path: Path, disk: str) -> None:
+def test_a_script_serves_a_drive_and_has_its_recording(tmp_path: Path, disk: str, monkeypatch: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    for where, uri in ({}, f"nbd+unix:///?socket={tmp_path / 'disk.sock'}"), ({"tcp": free_port()}, "nbd://127.0.0.1:"):
+        with pslc.serve(disk, **where) as drive:
+            assert drive.uri.startswith(uri)
+            subprocess.run(["nbdsh", "-u", drive.uri, "-c", "h.pwrite(bytes(4096), 0)"], env={"PATH": PATH}, check=True)
+        assert drive.recording is not None
+        assert drive.recording.written_bytes == 4096
+
+
+@pytest.mark.parametrize(
+    "write", ["h.pwrite(b'x' * 65536, 0); h.flush()", "h.pwrite(b'x' * 65536, 0, nbd.CMD_FLAG_FUA)"]
+)
+def test_what_a_reply_says_is_safe_survives_a_kill_just_after_it(tmp_path: Path, disk: str, write: str) -> None:
     with served(tmp_path, disk) as on:
-        on.nbdsh("h.pwrite(b'x' * 4096, 0)")
-        nbdkit = on.nbdkit
-        on.process.kill()
+        on.nbdsh(write, f"import os; os.kill({on.process.pid}, 9)")
         on.process.wait()
-        eventually(lambda: not Path(f"/proc/{nbdkit}").exists())
     drive = SimDrive.open(str(tmp_path / disk))
-    assert drive.counters()["mapped_bytes"] == 4096
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("plp", ["off", "on"])
-def test_a_kill_is_a_loss_of_power_that_leaves_what_was_flushed(tmp_path: Path, plp: str, command) -> None:  # type: ignore[no-untyped-def]
-    rng = random.Random(plp)
-    text = PROFILE.replace('write_buffer = "4MiB"', f'write_buffer = "4MiB"\nplp = "{plp}"')
-    drive = SimDrive("small.toml", text, {}, [])
-    drive.save(str(tmp_path / "disk.pslc"))
+    counters = drive.counters()
     drive.close()
-    script = tmp_path / "write.py"
-    # Page by page, each with its number and its round, and now and then a flush; what was done is said.
-    script.write_text(
-        """
-import random, sys
-rng = random.Random(int(sys.argv[1]))
-pages = list(range(4000))
-for step in range(10**9):
-    page = rng.choice(pages)
-    print("write", page, step, flush=True)
-    h.pwrite((page * 2**32 + step).to_bytes(8, "little") * 512, page * 4096)
-    print("done", page, step, flush=True)
-    if rng.random() < 0.02:
-        h.flush()
-        print("flushed", flush=True)
-"""
-    )
-    flushed: dict[int, int] = {}
-    lost_before = 0
-    for kill in range(4):
-        with served(tmp_path, "disk.pslc") as on:
-            code = f"import sys; sys.argv = ['x', '{kill}']; exec(open('write.py').read(), {{'h': h}})"
-            client = subprocess.Popen(["nbdsh", "-u", on.uri, "-c", code], stdout=subprocess.PIPE, text=True,
-                                      stderr=subprocess.DEVNULL, env={"PATH": PATH}, cwd=tmp_path)  # fmt: skip
-            time.sleep(rng.uniform(0.5, 1.5))
-            os.kill(on.nbdkit, signal.SIGKILL)
-            said = client.communicate(timeout=30)[0].splitlines()
-            _, errors = on.end()
-            assert on.process.returncode == 0
-            assert "it was killed (SIGKILL). It is started again on the journal" in errors
-        newer: dict[int, set[int]] = {}
-        for line in said:
-            kind, *numbers = line.split()
-            if kind == "write":
-                newer.setdefault(int(numbers[0]), set()).add(int(numbers[1]))
-            elif kind == "flushed":
-                flushed |= {page: max(steps) for page, steps in newer.items()}
-                newer = {}
-        told = json.loads(command("probe", "disk.pslc", "--json").stdout)
-        assert told["nvme_smart_health_information_log"]["unsafe_shutdowns"] == kill + 1
-        lost = told["inside"]["lost_bytes"]
-        # What was not flushed is less than the buffer, and with capacitors nothing is lost.
-        assert (lost - lost_before <= 4 << 20) if plp == "off" else lost == 0
-        lost_before = lost
-        with served(tmp_path, "disk.pslc") as on:
-            on.nbdsh("open('seen', 'wb').write(h.pread(4000 * 4096, 0))")
-            extents = json.loads(on.tool("nbdinfo", "--map", "--json", on.uri))
-            on.end()
-        mapped = {page for part in extents if part["type"] == 0
-                  for page in range(part["offset"] // 4096, (part["offset"] + part["length"]) // 4096)}  # fmt: skip
-        seen = (tmp_path / "seen").read_bytes()
-        assert flushed
-        assert set(flushed) <= mapped
-        for page in range(4000):
-            content = seen[page * 4096 : page * 4096 + 4096]
-            number = int.from_bytes(content[:8], "little")
-            if page not in mapped:
-                assert not any(content), "what is not mapped is zeros"
-            elif page in flushed or page in newer:
-                may_be = newer.get(page, set()) | ({flushed[page]} if page in flushed else {0})
-                assert number % 2**32 in may_be or (number == 0 and page not in flushed)
-                if number:
-                    assert number >> 32 == page
-                    flushed[page] = number % 2**32
-    if plp == "off":
-        assert lost_before > 0
+    assert (counters["mapped_bytes"], counters["lost_bytes"], counters["unsafe_shutdowns"]) == (65536, 0, 1)
 
 
 def test_what_it_was_asked_since_it_was_saved_is_beside_it_until_it_is_saved_again(tmp_path: Path, disk: str) -> None:
@@ -420,10 +349,26 @@ for page in range(10**6):
         print(page + 1, flush=True)
 """
     )
+    (tmp_path / "serve.py").write_text(
+        """
+from pathlib import Path
+from pslc.serving import server
+from pslc.serving.listening import Address
+from pslc.serving.server import Server
+server.MAX_JOURNAL_BYTES = 20_000
+with Server("disk.pslc", Address(Path("disk.sock"))) as server:
+    print("ready", flush=True)
+    server.run(lambda status: None, print)
+"""
+    )
     journal = tmp_path / "disk.pslc.journal"
-    with served(tmp_path, disk, "--", "journal=20000") as on:
+    server = subprocess.Popen([sys.executable, "serve.py"], cwd=tmp_path, stdout=subprocess.PIPE, text=True)
+    try:
+        assert server.stdout is not None
+        assert server.stdout.readline() == "ready\n"
         code = "exec(open('write.py').read(), {'h': h})"
-        client = subprocess.Popen(["nbdsh", "-u", on.uri, "-c", code], stdout=subprocess.PIPE, text=True,
+        uri = f"nbd+unix:///?socket={tmp_path / 'disk.sock'}"
+        client = subprocess.Popen(["nbdsh", "-u", uri, "-c", code], stdout=subprocess.PIPE, text=True,
                                   stderr=subprocess.DEVNULL, env={"PATH": PATH}, cwd=tmp_path)  # fmt: skip
         for _ in range(2):
             saved, longest = (tmp_path / disk).stat().st_ino, 0
@@ -434,10 +379,10 @@ for page in range(10**6):
             # It is cut just afterwards.
             eventually(lambda longest=longest: journal.stat().st_size < longest, 5)
         time.sleep(random.Random(5).uniform(0, 0.3))
-        os.kill(on.nbdkit, signal.SIGKILL)
-        flushed = int(client.communicate(timeout=30)[0].split()[-1])
-        _, errors = on.end()
-        assert "not saved in between" not in errors
+    finally:
+        server.kill()
+    flushed = int(client.communicate(timeout=30)[0].split()[-1])
+    assert "not saved in between" not in server.communicate()[0]
     drive = SimDrive.open(str(tmp_path / disk))
     counters = drive.counters()
     drive.close()
@@ -458,7 +403,7 @@ def test_wall_time_is_the_drives_time_and_it_folds_while_nobody_asks(tmp_path: P
         time.sleep(1.5)
         on.end()
         took = time.monotonic() - begin
-    recording = Recording.load(tmp_path / "run")
+    recording = store.load(tmp_path / "run")
     assert 15 < recording.drive_time_s < 10 * took + 20
     totals = recording.totals
     assert totals["host_to_slc_bytes_total"] == 20 << 24
@@ -478,108 +423,6 @@ def test_many_requests_are_under_way_at_once_on_one_connection(tmp_path: Path, d
         )
     levels = on.recording()["jobs"][0]["iodepth_level"]
     assert levels[">=64"] > 20, levels
-
-
-def test_a_hostile_client_does_not_keep_others_from_their_drive(tmp_path: Path, disk: str) -> None:
-    rng = random.Random(3)
-    held: list[socket.socket] = []
-
-    def connect() -> socket.socket:
-        client = socket.socket(socket.AF_UNIX)
-        client.settimeout(5)
-        client.connect(on.socket)
-        return client
-
-    with served(tmp_path, disk) as on:
-        nbdkit = on.nbdkit
-        for _ in range(60):
-            with connect() as client:
-                client.sendall(rng.randbytes(rng.randrange(1, 4000)))
-        for _ in range(60):
-            # A client that says what it should, for a while: newstyle, then an option, cut or oversized.
-            with connect() as client:
-                client.recv(18)
-                client.sendall(b"\0\0\0\3" + b"IHAVEOPT" + bytes([0, 0, 0, rng.randrange(12)])
-                               + rng.choice([b"\xff\xff\xff\xff", b"\0\0\0\4\0", rng.randbytes(40)]))  # fmt: skip
-        for _ in range(60):
-            # One that goes on to requests: of any kind, offset and length.
-            with connect() as client:
-                client.recv(18)
-                client.sendall(b"\0\0\0\3" + b"IHAVEOPT" + b"\0\0\0\1" + b"\0\0\0\0")
-                client.recv(10)
-                request = b"\x25\x60\x95\x13" + rng.randbytes(2) + bytes([0, rng.randrange(9)]) + rng.randbytes(20)
-                client.sendall(request if rng.random() < 0.7 else request[: rng.randrange(28)])
-        held += [connect() for _ in range(1000)]
-        worked = threading.Event()
-
-        def work() -> None:
-            on.nbdsh("h.pwrite(b'x' * 4096, 0)", "assert h.pread(4096, 0) == b'x' * 4096")
-            worked.set()
-
-        worker = threading.Thread(target=work)
-        worker.start()
-        worker.join(timeout=60)
-        assert worked.is_set()
-        assert on.nbdkit == nbdkit
-        for client in held:
-            client.close()
-        assert on.nbdsh("print(h.pread(4096, 0) == b'x' * 4096)").strip() == "True"
-        on.end()
-    assert on.process.returncode == 0
-
-
-def test_a_thousand_clients_at_once_do_not_keep_others_from_their_drive(tmp_path: Path, disk: str) -> None:
-    greeting = b"\0\0\0\3" + b"IHAVEOPT" + b"\0\0\0\1" + b"\0\0\0\0"
-    held: list[socket.socket] = []
-    refused = 0
-    with served(tmp_path, disk) as on:
-        nbdkit = on.nbdkit
-        early = subprocess.Popen(
-            ["nbdsh", "-u", on.uri, "-c", "h.pwrite(b'x' * 4096, 0)", "-c", "print('ready', flush=True)",
-             "-c", "input()", "-c", "print(h.pread(4096, 0) == b'x' * 4096)"],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={"PATH": PATH},
-        )  # fmt: skip
-        assert early.stdout is not None
-        assert early.stdout.readline() == "ready\n"
-        for _ in range(1000):
-            client = socket.socket(socket.AF_UNIX)
-            client.settimeout(20)
-            held.append(client)
-            try:
-                client.connect(on.socket)
-                client.sendall(greeting)
-                said = b""
-                while len(said) < 28 and (part := client.recv(28 - len(said))):
-                    said += part
-                # As a client does: it asks for something.
-                client.sendall(b"\x25\x60\x95\x13" + bytes(4) + bytes(16) + (4096).to_bytes(4, "big"))
-            except (BrokenPipeError, ConnectionResetError):
-                said = b""
-            refused += len(said) < 28
-        assert refused == 1000 - (CLIENTS - 1)
-        threads = len(os.listdir(f"/proc/{nbdkit}/task"))
-        assert threads <= CLIENTS * (THREADS + 1) + 10
-        # Who is there is served on, and so is who comes once one of them has gone.
-        assert early.communicate("\n", timeout=60)[0] == "True\n"
-        eventually(lambda: "4096" in on.tool("nbdsh", "-u", on.uri, "-c", "print(len(h.pread(4096, 0)))", ok=False))
-        assert on.nbdkit == nbdkit
-        for client in held:
-            client.close()
-        eventually(lambda: len(os.listdir(f"/proc/{nbdkit}/task")) < 100)
-        assert on.nbdsh("print(h.pread(4096, 0) == b'x' * 4096)").strip() == "True"
-        on.end()
-    assert on.process.returncode == 0
-
-
-def test_what_was_served_can_be_reported_analyzed_and_compared(tmp_path: Path, disk: str, command) -> None:  # type: ignore[no-untyped-def]
-    for name in ("one", "two"):
-        with served(tmp_path, disk, "--data", "none") as on:
-            on.nbdsh(*[f"h.pwrite(bytes(1 << 20), {i} << 20)" for i in range(40)])
-        (tmp_path / "run").rename(tmp_path / name)
-    assert command("report", "one").returncode == 0
-    assert "serve on small" in command("analyze", "one").stdout
-    compared = command("compare", "one", "two")
-    assert compared.returncode == 0, compared.stderr
 
 
 @pytest.mark.skipif(not has("qemu-img", "qemu-io"), reason="qemu-utils is not installed")
@@ -664,7 +507,7 @@ def test_the_cliff_is_where_and_as_high_as_a_run_says(tmp_path: Path) -> None:
     with served(tmp_path, "sim:./slow.toml", "--data", "none", "--speed", "100") as on:
         _fio(on, "--name=a", "--rw=write", "--bs=128k", "--iodepth=32", "--size=75m")
         on.end()
-    recording = Recording.load(tmp_path / "run")
+    recording = store.load(tmp_path / "run")
     found = _two_speeds({name: values.tobytes() for name, values in recording.bytes.items()})
     assert asked[0] / asked[1] > 2
     assert found[0] / found[1] == pytest.approx(asked[0] / asked[1], rel=0.05)
@@ -748,24 +591,18 @@ def test_the_commands_that_the_documents_show_run(tmp_path: Path, document: str)
 
 def test_it_says_what_is_missing_and_what_cannot_be(tmp_path: Path, disk: str, command) -> None:  # type: ignore[no-untyped-def]
     refused = {
-        ("serve", disk, "--tcp", "10809", "--unix", "x.sock"): "--unix and --tcp exclude each other",
-        ("serve", disk, "--listen", "0.0.0.0"): "--listen needs --tcp",
+        ("serve", disk, "--tcp", "10809", "--unix", "x.sock"): "a unix socket and a TCP port exclude each other",
+        ("serve", disk, "--tcp", "70000"): "70000 is no TCP port",
         ("serve", disk, "--unix", "small.toml"): "exists and is not a socket",
         ("serve", disk, "--unix", "nowhere/x.sock"): "No such file or directory",
         ("serve", disk, "--unix", "a" * 120): "is too long for a socket",
         ("serve", "sim:pm871b-128gb", "--data", "keep"): "does not outlast serve",
         ("serve", "other.pslc"): "no such drive file",
-        ("serve", disk, "--", "--no-such-option"): "nbdkit does not start",
     }
     for arguments, said in refused.items():
-        done = command(*arguments)
-        assert done.returncode == 2, arguments
+        done = command.refused(*arguments)
         assert said in done.stderr
         assert "hint:" in done.stderr
-    missing = command("serve", disk, PATH=str(Path(sys.executable).parent))
-    assert "needs nbdkit, which is not installed" in missing.stderr
-    assert "apt install nbdkit" in missing.stderr
-    assert PATH
     SimDrive.open(str(tmp_path / disk)).close()
 
 
@@ -827,9 +664,8 @@ def test_the_reason_is_said_where_there_is_no_room_to_serve_at_all(
 ) -> None:
     small = small_disk("1m")
     shutil.move(tmp_path / disk, small / disk)
-    done = command("serve", str(small / disk))
-    assert done.returncode == 2
-    assert f"the journal of {small / disk}: No space left on device" in done.stderr
+    done = command.refused("serve", str(small / disk))
+    assert f"{small / disk}.journal: cannot write: No space left on device" in done.stderr
     assert not list(small.glob("*.part"))
     SimDrive.open(str(small / disk)).close()
 
@@ -841,16 +677,15 @@ def test_what_was_served_until_pslc_was_killed_is_a_recording_that_opens(
         on.nbdsh("h.pwrite(b'x' * (4 << 20), 0)")
         run = tmp_path / "run" / "run.json"
         eventually(lambda: run.exists() and json.loads(run.read_text())["totals"]["host_write_bytes_total"], 30)
-        nbdkit = on.nbdkit
+        on.nbdsh("h.flush()")
         on.process.kill()
         on.process.wait()
-        eventually(lambda: not Path(f"/proc/{nbdkit}").exists())
-    kept = Recording.load(tmp_path / "run")
+    kept = store.load(tmp_path / "run")
     assert kept.written_bytes == 4 << 20
     for words in (("analyze", "run"), ("report", "run", "-o", "page.html"), ("compare", "run", "run")):
-        done = command(*words)
-        assert done.returncode == 0, done.stderr
+        command.fine(*words)
     said = " ".join(command("analyze", "run").stdout.split())
+    assert "serve on small" in said
     assert "this recording is partial" in said
     assert "pslc serve has not ended" in said
     # The drive goes on, and its next recording has a folder of its own.
@@ -872,7 +707,7 @@ def test_a_recording_that_finds_no_room_goes_elsewhere_and_that_is_said(
     assert "warning: the recording cannot be written: " in talk
     assert "No space left on device" in talk
     elsewhere = Path(talk.rpartition("recording: ")[2].strip())
-    assert Recording.load(elsewhere).written_bytes == 4 << 20
+    assert store.load(elsewhere).written_bytes == 4 << 20
     shutil.rmtree(elsewhere)
     SimDrive.open(str(tmp_path / disk)).close()
     assert "4.19 MB" in said
@@ -899,86 +734,17 @@ def test_a_signal_before_there_is_a_socket_ends_in_words(tmp_path: Path, disk: s
         output, errors = process.communicate(timeout=60)
         assert not (tmp_path / "disk.sock").exists()
         assert process.returncode == (0 if output else 130), errors
-        assert "Traceback" not in errors
         if output:
             break
-        assert errors == "interrupted before disk.pslc was served; the drive is unchanged\n"
+        assert errors.endswith("interrupted before disk.pslc was served\n")
         early += 1
     assert early
     told = json.loads(command("probe", disk, "--json").stdout)
     assert told["nvme_smart_health_information_log"]["unsafe_shutdowns"] == 0
 
 
-def test_a_server_that_was_killed_leaves_nothing_behind_the_next_one(tmp_path: Path, disk: str) -> None:
-    places = {"TMPDIR": str(tmp_path / "tmp")}
-    (tmp_path / "tmp").mkdir()
-    other = tmp_path / "tmp" / "pslc-serve-notes"
-    other.write_text("not ours")
-    program = str(Path(sys.executable).parent / "pslc")
-
-    def start(drive: str) -> "subprocess.Popen[str]":
-        process = subprocess.Popen([program, "serve", drive, "--unix", "s.sock"], cwd=tmp_path, text=True,
-                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                                   env=os.environ | places)  # fmt: skip
-        assert process.stdout is not None
-        assert process.stdout.readline()
-        return process
-
-    for drive in (disk, "sim:./small.toml"):
-        killed = start(drive)
-        (left,) = (folder for folder in (tmp_path / "tmp").iterdir() if folder.is_dir())
-        killed.kill()
-        killed.communicate()
-        second = start(drive)
-        assert not left.exists()
-        second.send_signal(signal.SIGINT)
-        second.communicate(timeout=30)
-        assert second.returncode == 0
-        assert os.listdir(tmp_path / "tmp") == ["pslc-serve-notes"]
-    assert not list(tmp_path.glob(".pslc*"))
-    assert not (tmp_path / "s.sock").exists()
-
-
-def test_a_client_that_vanishes_ends_nothing_for_a_drive_in_memory(tmp_path: Path, disk: str) -> None:
-    vanish = """
-buffers = [nbd.Buffer.from_bytearray(bytearray(65536)) for _ in range(60)]
-for at, buffer in enumerate(buffers):
-    h.aio_pwrite(buffer, 65536 * (at + 1), flags=nbd.CMD_FLAG_FUA)
-import os
-for _ in range(20):
-    h.poll(1)
-os.kill(os.getpid(), 9)
-"""
-    (tmp_path / "vanish.py").write_text(vanish)
-    with served(tmp_path, "sim:./small.toml", "--speed", "0.002") as on:
-        on.nbdsh("h.pwrite(b'x' * 4096, 0)", "h.flush()")
-        first = on.nbdkit
-        for _ in range(20):
-            on.tool("nbdsh", "-u", on.uri, "-c", "exec(open('vanish.py').read(), {'h': h, 'nbd': nbd})", ok=False)
-            if not Path(f"/proc/{first}").exists():
-                break
-        else:
-            pytest.skip("this nbdkit does not mind")
-        eventually(
-            lambda: "True" in on.tool("nbdsh", "-u", on.uri, "-c", "print(h.pread(4096, 0) == b'x' * 4096)", ok=False)
-        )
-        _, talk = on.end()
-        assert on.process.returncode == 0
-    assert "nbdkit ended: it was killed (SIGABRT). It is started again on the journal" in talk
-    assert "raw_send_socket" in talk
-    assert "written data are in memory" in talk
-    document = on.recording()
-    assert document["facts"]["served"]["deaths"] >= 1
-    assert [doubt["code"] for doubt in document["findings"]["doubts"]].count("died") == 1
-    # What was recorded before it died is in the recording, too.
-    assert document["drive_time_s"] > 0
-
-
 def test_who_is_connected_is_said_when_it_is_to_end(tmp_path: Path, disk: str) -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    for options, named in ((), r"python3, process \d+"), (("--tcp", str(port)), r"127\.0\.0\.1:\d+"):
+    for options, named in ((), r"python3, process \d+"), (("--tcp", str(free_port())), r"127\.0\.0\.1:\d+"):
         with served(tmp_path, disk, *options) as on:
             client = subprocess.Popen(["nbdsh", "-u", on.uri, "-c", "print('ready', flush=True)", "-c", "input()"],
                                       stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={"PATH": PATH})  # fmt: skip
@@ -992,3 +758,14 @@ def test_who_is_connected_is_said_when_it_is_to_end(tmp_path: Path, disk: str) -
             client.wait()
             assert on.process.returncode == 0
         assert re.search(rf"^1 client is connected \({named}\)\. Requests are refused from now on", talk, re.M), talk
+
+
+def test_a_machine_that_cannot_make_an_nvme_drive_is_told_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nvme.os, "geteuid", lambda: 1000)
+    with pytest.raises(TargetError, match="Linux and root"):
+        nvme.NvmeDrive(Address(Path("served")), "model", "serial")
+    monkeypatch.setattr(nvme.os, "geteuid", lambda: 0)
+    monkeypatch.setattr(nvme, "MODULES", ("nbd-of-another-kernel", "nvmet-too"))
+    monkeypatch.setattr(nvme.children, "find", lambda name: f"/usr/sbin/{name}")
+    with pytest.raises(TargetError, match="no module nbd-of-another-kernel, nvmet-too"):
+        nvme.NvmeDrive(Address(Path("served")), "model", "serial")

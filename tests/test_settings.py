@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pslc.base import settings
-from pslc.charts.style import Theme
+from pslc.figures.style import Theme
 
 ON = "sim:pm871b-128gb,scale=1/16"
 
@@ -42,7 +42,7 @@ def test_recordings_go_to_the_folder_of_the_settings_and_are_found_there(configu
     assert configured(text, "run", "fill", "--no-report").returncode == 0
     (run,) = (tmp_path / "kept").iterdir()
     assert not (tmp_path / "runs").exists()
-    listed = configured(text, "runs", "--json")
+    listed = configured(text, "report", "--json")
     assert [entry["folder"] for entry in json.loads(listed.stdout)] == [str(run)]
     assert f"recordings in {tmp_path / 'kept'}" in listed.stderr
 

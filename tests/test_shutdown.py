@@ -9,7 +9,7 @@ import time
 import pytest
 
 from tests import forked
-from tests.loops import loop_over, reason, sh
+from tests.loops import ext4, loop_over, mounted, reason
 
 GOING_DOWN = 0x8004587D
 """The ioctl of ext4, XFS and f2fs that shuts a file system down, as an error of the drive does."""
@@ -20,30 +20,26 @@ pytestmark = pytest.mark.skipif(reason() is not None, reason=str(reason()))
 
 
 @pytest.fixture
-def mounted(tmp_path):
-    image, folder = tmp_path / "image", tmp_path / "mounted"
+def disk(tmp_path):
+    image = tmp_path / "image"
     with image.open("wb") as file:
         file.truncate(4 << 30)
-    folder.mkdir()
     with loop_over(image) as loop:
-        sh("mkfs.ext4", "-q", loop.path)
-        sh("mount", loop.path, folder)
-        try:
+        ext4(loop.path)
+        with mounted(loop.path, tmp_path / "mounted") as folder:
             yield folder
-        finally:
-            sh("umount", "-l", folder)
 
 
-def test_a_file_system_that_is_shut_down_ends_the_run_in_words_and_keeps_it(mounted, tmp_path):
+def test_a_file_system_that_is_shut_down_ends_the_run_in_words_and_keeps_it(disk, tmp_path):
     (tmp_path / "long.fio").write_text(JOB)
-    words = ["run", "long.fio", "--on", str(mounted / "scratch.bin"), "--size", "64MB", "--yes", "--save", "out"]
+    words = ["run", "long.fio", "--on", str(disk / "scratch.bin"), "--size", "64MB", "--yes", "--save", "out"]
     process = forked.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     for _ in range(600):
         if (tmp_path / "out" / "run.json").exists():
             break
         assert process.poll() is None, process.communicate()
         time.sleep(0.1)
-    folder = os.open(mounted, os.O_RDONLY)
+    folder = os.open(disk, os.O_RDONLY)
     fcntl.ioctl(folder, GOING_DOWN, NOLOGFLUSH)
     os.close(folder)
     out, err = process.communicate(timeout=120)
@@ -53,4 +49,4 @@ def test_a_file_system_that_is_shut_down_ends_the_run_in_words_and_keeps_it(moun
     said = json.loads((tmp_path / "out" / "run.json").read_text())
     assert "Input/output error" in said["error"]
     assert said["written_bytes"] > 0
-    assert "incomplete" in [doubt["code"] for doubt in said["doubts"]]
+    assert "incomplete" in [warning["code"] for warning in said["warnings"]]

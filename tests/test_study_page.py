@@ -4,8 +4,7 @@ import re
 
 import pytest
 
-from pslc.report import study as page
-from pslc.studies import analysis
+from pslc.studies import analysis, page
 from pslc.studies.points import Study
 from tests.conftest import needs_chromium
 
@@ -50,7 +49,7 @@ def shown(chromium, study_page):
         opened = context.new_page()
         opened.goto((study_page / name).as_uri())
         opened.wait_for_function(
-            "document.querySelectorAll('.plot .main-svg').length >= document.querySelectorAll('.plot').length"
+            "document.querySelectorAll('.plot svg').length >= document.querySelectorAll('.plot').length"
         )
         return opened
 
@@ -71,7 +70,9 @@ def test_axe_has_no_serious_finding_and_nothing_is_wider_than_the_screen(size, c
 
 def test_a_saved_picture_says_of_what_and_when_and_every_table_has_a_cue(shown):
     opened = shown("study.html", "phone", "light")
-    texts = opened.evaluate("figures.map(figure => figure.about.conditions)")
+    texts = opened.evaluate(
+        "JSON.parse(document.getElementById('figures').textContent).map(figure => figure.conditions)"
+    )
     assert len(texts) > 1
     for text in texts:
         assert re.fullmatch(r"fill on sim:sn850-1tb, 48 points, 20\d\d-\d\d-\d\d, pslc [\d.]+", text)

@@ -51,6 +51,22 @@ def test_a_function_is_as_long_as_its_body():
     assert list(ratchet.rust_bodies(rust)) == [2]
 
 
+@pytest.mark.parametrize(
+    ("rule", "text", "count"),
+    [
+        (
+            ratchet.wide_signatures,
+            "def f(a, b, c, d, /, e, f, g, *, h): 1\ndef g(a, b, c, d, /, e, f, g, *, h, i): 1\n",
+            1,
+        ),
+        (ratchet.silent_asserts, "assert all(a for a in b)\nassert all([a])\nassert not [a for a in b if not a]\n", 1),
+        (ratchet.private_subjects, 'def _f():\n    """What it is."""\ndef _g():\n    """Size."""\n', 1),
+    ],
+)
+def test_signatures_asserts_and_private_docstrings_are_counted(rule, text, count):
+    assert rule("python/pslc/a.py", text) == count
+
+
 def test_a_complexity_counts_what_radon_counts():
     text = """
 def f(a, b):
@@ -61,7 +77,7 @@ def f(a, b):
     try:
         return b if a else a  # 1
     except ValueError:  # 1
-        assert a  # 1
+        assert a
     for _ in a:  # 1 and its else
         pass
     else:
@@ -71,7 +87,7 @@ def f(a, b):
             case _:
                 pass
 """
-    assert ratchet.decisions(ratchet.ast.parse(text).body[0]) == 1 + 3 + 2 + 1 + 1 + 1 + 2 + 1
+    assert ratchet.decisions(ratchet.ast.parse(text).body[0]) == 1 + 3 + 2 + 1 + 1 + 2 + 1
 
 
 def test_a_help_text_names_its_default_in_brackets():

@@ -1,14 +1,18 @@
 """`pslc compare` says whether anything changed: right about random repeats whose truth is known."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 
 import pslc
+from pslc.recording import store
 from pslc.recording.change_summary import BY_CHANCE, verdicts
-from pslc.recording.comparison import Compared, Side, _mean, apart, rate
+from pslc.recording.comparison import Compared, Side, _mean, apart, compare, rate
+from tests.conftest import fill
 
 SHOWN = {"drive": "x", "suite": "fill"}
+OWN = pslc.run("burst", on="sim:pm871b-128gb,scale=1/64", scope=pslc.Scope(quick=True))
 
 
 def compared(samples):
@@ -21,7 +25,7 @@ def compared(samples):
 
 
 def sides(repeats):
-    return [Side("old", (None,) * repeats), Side("new", (None,) * repeats)]
+    return [Side(name, (OWN,) * repeats) for name in ("old", "new")]
 
 
 def test_repeats_of_the_same_are_called_the_same():
@@ -62,18 +66,32 @@ def test_a_figure_that_only_one_has_is_named_with_the_one_that_has_it():
     rows = [Compared("mean", "B/s", [rate(1e9), rate(1e9)], [False, False], None),
             Compared("cache", "B", [rate(1e9), None], [False, True], None),
             Compared("phase 3", "B/s", [None, rate(1e9)], [False, True], None)]  # fmt: skip
-    said = verdicts(sides(5), rows)
+    seeks = replace(OWN, findings={**OWN.findings, "cache_bytes": None})
+    said = verdicts([Side(name, (seeks,) * 5) for name in ("old", "new")], rows)
+    assert said[0] == "The cache of old ends within the run, that of new does not."
     assert "In old, not in new: cache." in said
     assert "In new, not in old: phase 3." in said
+
+
+def test_the_first_sentence_is_what_a_person_would_say():
+    both = [Side("sold", (fill("sim:sn850-1tb"),)), Side("bare", (fill("sim:sn850-1tb,cache.mode=pure-xlc"),))]
+    assert verdicts(both, compare(both, {}))[0] == (
+        "bare writes 34 % faster than sold in the mean: 2083 MB/s instead of 1550 MB/s. The cache of sold ends within "
+        "the run, that of bare does not. The first 100 GB take 48.0 s instead of 17.9 s."
+    )
+    slower = verdicts(both[::-1], compare(both[::-1], {}))[0]
+    assert slower.startswith("sold writes 26 % slower than bare in the mean: 1550 MB/s instead of 2083 MB/s.")
 
 
 def test_the_command_says_that_firmware_changed_and_that_it_did_not(command, tmp_path):
     small = "sim:pm871b-128gb,scale=1/4"
     for name, target in (("old", small), ("same", small), ("new", f"{small},cache.static=6GB")):
-        pslc.run("fill", on=target).save(tmp_path / name)
+        store.save(pslc.run("fill", on=target), tmp_path / name)
     same = json.loads(command("compare", "old", "same", "--json").stdout)["verdicts"]
     assert "does not differ from" in same[0]
     assert same[-1].startswith("Single runs")
+    plain = json.loads(command("compare", "old", "new", "--json").stdout)["verdicts"][0]
+    assert "cache.static=6GB ends after 6.03 GB instead of 3.04 GB. The first 100 GB take " in plain
     new = command("compare", "old", "new", "-o", "page.html")
     assert " differs from " in " ".join(new.stdout.split())
     assert " differs from " in (tmp_path / "page.html").read_text()

@@ -8,6 +8,8 @@ import resource
 import shlex
 import shutil
 import signal
+import socket
+import struct
 import subprocess
 import sys
 import threading
@@ -24,19 +26,21 @@ import pytest
 import pslc
 from pslc.analysis.load import Load
 from pslc.analysis.slowdowns import find_slowdowns
-from pslc.recording.store import Recording
+from pslc.base import http_server
+from pslc.recording import store
+from pslc.recording.model import Recording
+from pslc.recording.watched import Samples, load_of, recorded
 from pslc.runner.load import analysed
-from pslc.runner.watch import watch
 from pslc.traces import Replay
 from pslc.watch import counters, findings, members, metrics
 from pslc.watch import telemetry as asking
 from pslc.watch.causes import throttled
 from pslc.watch.counters import FIELDS
-from pslc.watch.recorded import Samples, load_of, recorded
+from pslc.watch.run import watch
 from pslc.watch.telemetry import Asked
 from tests import forked
 from tests.conftest import ROOT
-from tests.loops import loop_over, reason
+from tests.loops import loop_over, reason, sh
 from tests.traced import traced
 from tests.typed import unlike
 
@@ -264,8 +268,8 @@ def test_a_watch_is_kept_while_it_goes_on_and_costs_little(monkeypatch):
     devices = [of for of in number.iterdir() if (Path("/dev") / of.name).is_block_device()]
     if not devices:
         pytest.skip("this machine shows no block device")
-    monkeypatch.setattr("pslc.runner.watch.KEEP_EVERY_S", 1.0)
-    monkeypatch.setattr("pslc.runner.watch.KEEP_SHARE", 1.0)
+    monkeypatch.setattr("pslc.watch.run.KEEP_EVERY_S", 1.0)
+    monkeypatch.setattr("pslc.watch.run.KEEP_SHARE", 1.0)
     kept: list[Recording] = []
     seen = []
     timer = threading.Timer(4.0, os.kill, (os.getpid(), signal.SIGUSR1))
@@ -290,7 +294,7 @@ def test_a_signal_ends_a_watch_in_whatever_it_is_just_busy(monkeypatch):
     devices = [of for of in Path("/sys/block").iterdir() if (Path("/dev") / of.name).is_block_device()]
     if not devices:
         pytest.skip("this machine shows no block device")
-    monkeypatch.setattr("pslc.runner.watch.KEEP_EVERY_S", 1.0)
+    monkeypatch.setattr("pslc.watch.run.KEEP_EVERY_S", 1.0)
     before = signal.getsignal(signal.SIGUSR1)
     done = threading.Event()
     threading.Thread(target=done.wait).start()
@@ -366,7 +370,7 @@ def seen_through(device: str, folder: Path) -> Recording:
         time.sleep(rest)
     watching.send_signal(signal.SIGINT)
     watching.wait(timeout=60)
-    return Recording.load(folder / "run")
+    return store.load(folder / "run")
 
 
 def looks(pid: int) -> bool:
@@ -442,11 +446,9 @@ def test_on_random_workloads_every_full_cache_is_found_to_the_second_and_nothing
 
 def test_what_is_no_block_device_is_refused_with_the_device_it_lies_on(command, tmp_path):
     (tmp_path / "file").write_text("")
-    done = command("watch", "file")
-    assert done.returncode == 2
+    done = command.refused("watch", "file")
     assert "is not a block device" in done.stderr
-    done = command("watch", "/dev/nvme77n7")
-    assert done.returncode == 2
+    done = command.refused("watch", "/dev/nvme77n7")
     assert "no such device" in done.stderr
 
 
@@ -462,8 +464,7 @@ def test_the_commands_of_the_document_run(command, tmp_path, tracefs):
         for line in lines:
             asked = re.sub(r"--for \w+", "", line.partition("#")[0]).replace("/dev/nvme0n1", device.path)
             asked = asked.replace("/dev/shm/", "")
-            done = command(*shlex.split(asked)[1:], "--for", "2s")
-            assert done.returncode == 0, done.stderr
+            command.fine(*shlex.split(asked)[1:], "--for", "2s")
 
 
 def of_member(seconds: int, busy: float, latency_s: float, moved: float = 50 * MB) -> Load:
@@ -479,7 +480,7 @@ def test_the_member_that_is_busy_while_the_others_wait_holds_them_back():
     said = members.held_back({"sdb": fast, "sda": slow, "sdc": fast})
     assert said == (
         "sda slows down the pool: it was busy for 97.0 % of the time in which they worked, sdb for 30.0 %; "
-        "a write took 12.0 ms there and 800 us on the other."
+        "a write took 12.0 ms there and 800 µs on the other."
     )
     uneven = members.held_back({"sdb": of_member(60, 0.3, 1e-3, 10 * MB), "sda": slow})
     assert uneven.endswith("perhaps the load is uneven.")
@@ -528,6 +529,44 @@ def test_a_pool_that_cannot_be_resolved_is_refused_in_words(tmp_path, monkeypatc
         members.members(Path("tank"))
 
 
+def _client(port: int, sent: bytes = b"") -> socket.socket | None:
+    """A connection that has sent so much; none where it was refused."""
+    client = socket.create_connection(("127.0.0.1", port), 5)
+    try:
+        client.sendall(sent)
+    except OSError:
+        return None
+    return client
+
+
+def _reset(port: int) -> None:
+    client = _client(port, b"GET /metrics HTTP/1.1\r\n\r\n")
+    if client is not None:
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        client.close()
+
+
+RUDE = {
+    "silent": _client,
+    "half a request": lambda port: _client(port, b"GET /"),
+    "no end of headers": lambda port: _client(port, b"GET /metrics HTTP/1.1\r\nX: " + b"x" * 60_000),
+    "garbage": lambda port: _client(port, bytes(range(256)) * 8),
+    "never reads": lambda port: _client(port, b"GET /metrics HTTP/1.1\r\n\r\n" * 20),
+    "resets": _reset,
+}
+"""Sixty of each of these end no watch."""
+
+
+def _until_watching(port: int) -> None:
+    """Wait until the counters have been read once: only what is written from then on is recorded."""
+    for _ in range(200):
+        with suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=1) as answer:
+            if b"{" in answer.read():
+                return
+        time.sleep(0.1)
+    raise AssertionError("nobody watches")
+
+
 def test_metrics_are_what_prometheus_reads():
     server = metrics.Server(metrics.address("localhost:0"))
     try:
@@ -535,6 +574,13 @@ def test_metrics_are_what_prometheus_reads():
         with urllib.request.urlopen(f"http://localhost:{server.port}/metrics", timeout=10) as answer:
             assert answer.headers["Content-Type"].startswith("text/plain; version=0.0.4")
             lines = answer.read().decode().splitlines()
+            assert answer.headers["Server"] == "pslc"
+        with urllib.request.urlopen(f"http://localhost:{server.port}/metrics?x=y", timeout=10) as answer:
+            assert answer.read().decode().splitlines() == lines
+        head = urllib.request.Request(f"http://localhost:{server.port}/metrics", method="HEAD")
+        with urllib.request.urlopen(head, timeout=10) as answer:
+            assert answer.read() == b""
+            assert int(answer.headers["Content-Length"]) > 100
         with pytest.raises(urllib.error.HTTPError, match="404"):
             urllib.request.urlopen(f"http://localhost:{server.port}/", timeout=10)
     finally:
@@ -548,19 +594,48 @@ def test_metrics_are_what_prometheus_reads():
         assert any(line.startswith(f"# TYPE {metric} ") for line in lines), metric
     with pytest.raises(pslc.PslcError, match="is no address"):
         metrics.address("9417")
+    assert metrics.address(":9417") == ("127.0.0.1", 9417)
+    assert metrics.address("[::1]:9417") == ("::1", 9417)
+    assert [http_server.is_local(host) for host in ("127.0.0.1", "::1", "localhost", "0.0.0.0", "::")] == [True] * 3 + [
+        False
+    ] * 2
+
+
+@pytest.mark.skipif(reason() is not None, reason=str(reason()))
+@pytest.mark.parametrize("kind", RUDE)
+def test_no_client_of_the_metrics_takes_what_the_watch_needs(kind, tmp_path):
+    image = tmp_path / "drive.img"
+    with image.open("wb") as file:
+        file.truncate(64 << 20)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    with loop_over(image) as loop:
+        words = ["watch", loop.path, "--for", "10min", "--save", tmp_path / "w", "--metrics", f":{port}"]
+        few = ["prlimit", "--nofile=64", sys.executable, "-m", "pslc", *words]
+        with subprocess.Popen(few, stderr=subprocess.PIPE, text=True) as watch:
+            _until_watching(port)
+            held = [RUDE[kind](port) for _ in range(60)]
+            sh("dd", "if=/dev/zero", f"of={loop.path}", "bs=1M", "count=32", "oflag=direct")
+            time.sleep(2)
+            watch.send_signal(signal.SIGINT)
+            err = watch.communicate(timeout=60)[1]
+        for client in filter(None, held):
+            client.close()
+    assert watch.returncode == 0, err
+    assert "Traceback" not in err
+    assert "Exception" not in err
+    assert pslc.load(next(tmp_path.glob("w/*/run.json")).parent).written_bytes == 32 << 20
 
 
 def test_several_drives_are_watched_at_once(tmp_path, command):
     devices = [f"/dev/{path.name}" for path in sorted(Path("/sys/block").iterdir()) if Path("/dev", path.name).exists()]
     if len(devices) < 2:
         pytest.skip("the machine has not two block devices")
-    done = command("watch", *devices[:2], "--for", "2s", "--metrics", "localhost:0", "--save", tmp_path / "run")
-    assert done.returncode == 0, done.stderr
+    done = command.fine("watch", *devices[:2], "--for", "2s", "--metrics", "localhost:0", "--save", tmp_path / "run")
     assert re.search(r"No (single )?drive (of the pool )?(can be named|slows down)|slows down the pool", done.stdout)
     for device in devices[:2]:
-        recording = Recording.load(tmp_path / "run" / Path(device).name)
+        recording = store.load(tmp_path / "run" / Path(device).name)
         assert recording.suite == "watch"
         assert recording.wall_s == pytest.approx(2, abs=1)
-    refused = command("watch", *devices[:2], "--trace")
-    assert refused.returncode == 2
+    refused = command.refused("watch", *devices[:2], "--trace")
     assert "--trace follows one drive" in refused.stderr

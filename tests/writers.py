@@ -1,10 +1,12 @@
 """Every writer of pslc's that gives a file a name, and whatever may stand at that name."""
 
 import os
+import random
 import shutil
 import socket
 import stat
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -22,12 +24,13 @@ from pslc.base import writer
 from pslc.base.writer import Replace
 from pslc.cli import drives as cli_drives
 from pslc.device import drive_files
-from pslc.recording import comparison
-from pslc.recording.store import Recording
-from pslc.report import export, page, recording_view
-from pslc.report import study as study_page
+from pslc.figures import draw
+from pslc.recording import comparison, store
+from pslc.recording.model import Recording
+from pslc.report import page, recording_view
 from pslc.runner import fio_logs
 from pslc.runner.load import read_side
+from pslc.studies import page as study_page
 from pslc.studies.results import Results
 from pslc.traces import Part
 from pslc.twin.fit_report import FitReport
@@ -108,6 +111,8 @@ def swapped(at: Path, precious: Path) -> Iterator[None]:
             else:
                 other.write_text("plain")
             other.replace(at)
+            # Of two threads that share few processors, one could find the link at each of its turns.
+            time.sleep(random.uniform(0, 2e-4))
 
     thread = threading.Thread(target=swap)
     thread.start()
@@ -191,7 +196,7 @@ def write_page(at: Path, of: Recording, replaces: Replace = Replace.OURS) -> Non
 def write_comparison(at: Path, of: Recording) -> None:
     """The page of a comparison."""
     folder = at.parent.parent / "run"
-    of.save(folder)
+    store.save(of, folder)
     sides = comparison.named([read_side(folder), read_side(folder)])
     page.write_comparison(sides, comparison.compare(sides, {}), at, replaces=Replace.ANY)
 
@@ -228,18 +233,15 @@ def write_profiles(at: Path, _: Recording) -> None:
     study_page.profiles(cast(Any, SimpleNamespace(best=best)), at.parent / "kept")
 
 
-def write_picture(at: Path, _: Recording) -> None:
-    """`--png`, with a browser that draws nothing."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(export, "browser", lambda: "a browser")
-        patch.setattr(export, "_draw", lambda *_: {at.stem: "data:image/png;base64,aGk="})
-        export.write([], cast(Any, None), at.parent, "png")
+def write_picture(at: Path, of: Recording) -> None:
+    """`pslc report --png`."""
+    draw.write(pslc.plot(of).document(), at, replaces=Replace.OURS)
 
 
 WRITERS: dict[str, Writer] = {
-    "the document of a recording": Writer("run.json", lambda at, of: of.save(at.parent)),
-    "the series of a recording": Writer("series.parquet", lambda at, of: of.save(at.parent)),
-    "the next document of a recording": Writer("run.json.part", lambda at, of: of.save(at.parent)),
+    "the document of a recording": Writer("run.json", lambda at, of: store.save(of, at.parent)),
+    "the series of a recording": Writer("series.parquet", lambda at, of: store.save(of, at.parent)),
+    "the next document of a recording": Writer("run.json.part", lambda at, of: store.save(of, at.parent)),
     "a page": Writer("report.html", write_page),
     "a page by its name": Writer("a.html", lambda at, of: write_page(at, of, Replace.ANY), named=True),
     "a page of a comparison": Writer("b.html", write_comparison, named=True),
@@ -259,7 +261,7 @@ WRITERS: dict[str, Writer] = {
     "the results of a study": Writer("points.parquet", finish_study),
     "a profile of a study": Writer("kept-best-waf.toml", write_profiles),
     "a picture": Writer("curve.png", write_picture),
-    "a file that grows": Writer("trace.bin", lambda at, _: os.close(writer.growing(at))),
+    "a file that grows": Writer("trace.bin", lambda at, _: writer.Growing(at).close()),
 }
 """Those that are not here have names of their own at random, or are in tests/test_serve.py (what lies beside a drive)
 and tests/test_overwrite.py (scratch files)."""

@@ -31,10 +31,10 @@ for await (const line of createInterface({ input: process.stdin })) {
   const { exports } = new WebAssembly.Instance(module, { pslc: { progress() {}, panicked } });
   exports.start();
   const question = new TextEncoder().encode(line);
-  const asked = exports.reserve(question.length);
+  const asked = exports.reserve(question.length) >>> 0;
   new Uint8Array(exports.memory.buffer, asked, question.length).set(question);
   const began = process.cpuUsage();
-  const at = exports.answer(asked, question.length);
+  const at = exports.answer(asked, question.length) >>> 0;
   const { user, system } = process.cpuUsage(began);
   const lengths = new DataView(exports.memory.buffer, at, 8);
   const json = lengths.getUint32(0, true);

@@ -1,4 +1,5 @@
 // One file that opens from a disk: browsers load no modules and no WebAssembly by address from there.
+import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { defineConfig, type Plugin } from "vite";
 
@@ -13,6 +14,12 @@ const base64: Plugin = {
   },
 };
 
+/** Only the page's own script runs, with the simulator in a worker; nothing is asked for but of `pslc lab`, where it serves. */
+const policy = (script: string) => [
+  "default-src 'none'", `script-src 'sha256-${createHash("sha256").update(script).digest("base64")}' 'wasm-unsafe-eval'`, "worker-src blob: data:",
+  "style-src 'unsafe-inline'", "img-src data: blob:", "connect-src 'self'", "base-uri 'none'", "form-action 'none'",
+].join("; ");
+
 /** Scripts and styles go into the page itself. */
 const inline: Plugin = {
   name: "inline",
@@ -26,6 +33,7 @@ const inline: Plugin = {
         html = html.replace(/<script[^>]*src="[^"]*"[^>]*><\/script>/, "");
         const code = file.code.replaceAll("</script", "<\\/script");
         html = html.replace("</body>", () => `<script>${code}</script>\n</body>`);
+        html = html.replace("<head>", () => `<head>\n    <meta http-equiv="Content-Security-Policy" content="${policy(code)}" />`);
         delete bundle[name];
       } else if (name.endsWith(".css")) {
         html = html.replace(/<link rel="stylesheet"[^>]*>/, () => `<style>${String(file.source)}</style>`);

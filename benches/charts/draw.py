@@ -1,8 +1,10 @@
 """Charts as reviews publish them, drawn by matplotlib from curves that are known: themes, sizes, JPEG, labels."""
 
 import io
+import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final
 
 import matplotlib as mpl
@@ -18,36 +20,9 @@ STYLES: Final = (
     "default", "ggplot", "seaborn-v0_8-darkgrid", "seaborn-v0_8-whitegrid", "dark_background", "fivethirtyeight", "bmh",
     "fast", "excel", "calc", "plotly", "plotly_dark", "sheets", "slate",
 )  # fmt: skip
-OWN: Final[dict[str, dict[str, Any]]] = {
-    "excel": {
-        "axes.spines.left": False, "axes.spines.top": False, "axes.spines.right": False, "axes.edgecolor": "#BFBFBF",
-        "axes.grid": True, "axes.grid.axis": "y", "grid.color": "#D9D9D9", "xtick.color": "#595959",
-        "ytick.color": "#595959", "ytick.major.size": 0, "text.color": "#595959", "axes.xmargin": 0,
-        "figure.edgecolor": "#D9D9D9",
-    },
-    "calc": {
-        "axes.edgecolor": "#B3B3B3", "axes.grid": True, "axes.grid.axis": "y", "grid.color": "#B3B3B3",
-        "axes.xmargin": 0,
-    },
-    "plotly": {
-        "axes.facecolor": "#E5ECF6", "axes.edgecolor": "#E5ECF6", "axes.linewidth": 0, "axes.grid": True,
-        "grid.color": "white", "xtick.major.size": 0, "ytick.major.size": 0, "text.color": "#2a3f5f",
-    },
-    "plotly_dark": {
-        "axes.facecolor": "#111111", "figure.facecolor": "#111111", "axes.linewidth": 0, "axes.grid": True,
-        "grid.color": "#283442", "xtick.major.size": 0, "ytick.major.size": 0, "text.color": "#f2f5fa",
-        "xtick.color": "#f2f5fa", "ytick.color": "#f2f5fa", "axes.labelcolor": "#f2f5fa",
-    },
-    "sheets": {
-        "axes.spines.left": False, "axes.spines.top": False, "axes.spines.right": False, "axes.edgecolor": "#333333",
-        "axes.grid": True, "grid.color": "#cccccc", "xtick.major.size": 0, "ytick.major.size": 0, "axes.xmargin": 0,
-    },
-    "slate": {
-        "axes.facecolor": "#1f2933", "figure.facecolor": "#1f2933", "axes.edgecolor": "#7b8794", "axes.grid": True,
-        "grid.color": "#3e4c59", "text.color": "#e4e7eb", "xtick.color": "#cbd2d9", "ytick.color": "#cbd2d9",
-        "axes.labelcolor": "#e4e7eb", "axes.spines.top": False, "axes.spines.right": False,
-    },
-}  # fmt: skip
+OWN: Final[dict[str, dict[str, Any]]] = tomllib.loads(
+    Path(__file__).with_name("themes.toml").read_text(encoding="utf-8")
+)
 """Settings of themes that matplotlib does not bring along: spreadsheets', plotly's, a dark one."""
 PALETTES: Final = (
     ("#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd"),

@@ -9,7 +9,7 @@ from PIL import Image
 
 from benches.charts.draw import Chart, Series
 from pslc.base.errors import PslcError
-from pslc.formats.chart import axes, colors, plot_area, reading
+from pslc.chart import axes, colors, plot_area, reading
 
 MAX_CLIFF_ERROR, MAX_SPEED_ERROR = 0.015, 0.02
 """Of the width and of the height of the plot: what a chart that was read right is off by at most."""

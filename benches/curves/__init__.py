@@ -1,1 +1,1 @@
-"""Write curves whose truth is known: imaginary drives (`synthetic`, `shapes`) and simulated ones (`simulated`)."""
+"""Write curves whose truth is known: of imaginary drives (`synthetic`), and of simulated ones (`simulated`)."""

@@ -13,10 +13,14 @@ from numpy.typing import NDArray
 import pslc
 from pslc._native import SimDrive
 from pslc.analysis import Curve
-from pslc.recording.store import Columns, Findings, Recording
-from pslc.recording.writes import of_writes
+from pslc.recording.model import Columns, Findings, Recording
+from pslc.recording.writes.findings import of_writes
 
 FILL = "[fill]\nrw=write\nbs=512k\nioengine=io_uring\niodepth=16\nsize=100%\n"
+RANDOM, POWER, HEAT = (
+    Path(__file__).with_name(f"{name}.toml").read_text(encoding="utf-8") for name in ("random", "power", "heat")
+)
+"""A drive, what it draws and how hot it gets, with names in place of what is drawn."""
 BRIEF = 0.005
 """Shorter than this share of what was written is no state of a drive."""
 Floats = NDArray[np.float64]
@@ -43,59 +47,31 @@ def profile(rng: np.random.Generator, scale: float = 1.0) -> str:
     dynamic = float(rng.uniform(0.03, 0.85)) * capacity / bits if mode in ("dynamic-slc", "hybrid-slc") else 0.0
     blocks = int(np.ceil((1 + spare) * capacity / native + static / slc)) + 14
     shrinks = rng.random() < 0.25
-    return f"""
-name = "random"
-capacity = "{round(capacity)}B"
-link = "{rng.choice(["sata600", "pcie3x4", "pcie3x1", "pcie1x1", "sata300"])}"
-
-[nand]
-channels = {int(rng.choice([1, 2])) if dies > 2 else 1}
-dies = {dies}
-planes = {planes}
-pages_per_block = {pages}
-blocks_per_plane = {blocks}
-page = "16KiB"
-bits_per_cell = {bits}
-bus = "{rng.choice([533, 800, 1200])}MT/s"
-
-[nand.slc]
-read = "30us"
-program = "{round(program)}us"
-erase = "5ms"
-
-[nand.native]
-read = "60us"
-program = "{round(native_program)}us"
-erase = "5ms"
-
-[nand.suspend]
-program = "20us"
-erase = "50us"
-limit = 8
-
-[controller]
-write_buffer = "{max(4, 2 * row * bits // 2**20 + 1)}MiB"
-cores = 4
-command = "{int(rng.integers(1, 13))}us"
-
-[ftl]
-reserve_superblocks = {int(rng.integers(3, 9))}
-
-[cache]
-mode = "{mode}"
-static = "{round(static)}B"
-dynamic = "{round(dynamic)}B"
-dynamic_least = "{round(0.1 * dynamic)}B"
-shrink_from = "{0 if shrinks else 100}%"
-shrink_to = "100%"
-when_full = "{policy}"
-host_share = "{round(float(rng.uniform(30, 80)))}%"
-fold_overhead = {rng.uniform(1.0, 4.0):.2f}
-reuse = "{reuse}"
-
-[cache.idle]
-threshold = "1s"
-"""
+    return RANDOM.format(
+        capacity=round(capacity),
+        link=rng.choice(["sata600", "pcie3x4", "pcie3x1", "pcie1x1", "sata300"]),
+        channels=int(rng.choice([1, 2])) if dies > 2 else 1,
+        dies=dies,
+        planes=planes,
+        pages=pages,
+        blocks=blocks,
+        bits=bits,
+        bus=rng.choice([533, 800, 1200]),
+        program=round(program),
+        native_program=round(native_program),
+        write_buffer=max(4, 2 * row * bits // 2**20 + 1),
+        command=int(rng.integers(1, 13)),
+        reserve=int(rng.integers(3, 9)),
+        mode=mode,
+        static=round(static),
+        dynamic=round(dynamic),
+        dynamic_least=round(0.1 * dynamic),
+        shrink_from=0 if shrinks else 100,
+        policy=policy,
+        host_share=round(float(rng.uniform(30, 80))),
+        fold_overhead=rng.uniform(1.0, 4.0),
+        reuse=reuse,
+    )
 
 
 @dataclass(frozen=True)
@@ -177,34 +153,12 @@ def job(rng: np.random.Generator) -> str:
 
 def power(exit_ms: float = 0.0) -> str:
     """What a drive draws, and how long it takes to wake up."""
-    return f"""
-[power]
-active = "2.5W"
-idle = "50mW"
-idle_after = "100ms"
-exit = "{round(1000 * exit_ms)}us"
-die_read = "50mW"
-die_program = "60mW"
-die_erase = "60mW"
-data = "400pJ/B"
-"""
+    return POWER.format(exit_us=round(1000 * exit_ms))
 
 
 def hot(rng: np.random.Generator) -> str:
     """A board that gets hot."""
-    return f"""{power()}
-[heat]
-ambient = "25C"
-chips = "1J/K"
-board = "{rng.uniform(1, 4):.2f}J/K"
-chips_to_board = "3K/W"
-board_to_air = "{rng.uniform(15, 30):.1f}K/W"
-
-[heat.throttle1]
-at = "75C"
-until = "70C"
-speed = "{rng.integers(3, 15)}%"
-"""
+    return power() + HEAT.format(board=rng.uniform(1, 4), board_to_air=rng.uniform(15, 30), speed=rng.integers(3, 15))
 
 
 def processor(rng: np.random.Generator) -> Scene:
@@ -288,8 +242,9 @@ def filled(seed: int) -> Fill:
 def states(fill: Fill) -> tuple[list[float], list[float]]:
     """What the cells did: borders in bytes of the host's data, the end among them, and the speed between them.
 
-    A bin is of one of three states: into pSLC, into native cells, or folding besides; a state that lasts less than
-    `BRIEF` belongs to the one before it. Within the bin of a border, what was moved or written natively tells where.
+    A bin is of one of three states: into pSLC, into native cells, or folding besides, for which requests wait; a state
+    that lasts less than `BRIEF` belongs to the one before it. Within the bin of a border, what was waited for, or
+    written natively, tells where.
     """
     host = fill.change("host_to_slc_bytes_total") + fill.change("host_to_native_bytes_total")
     placed = np.cumsum(host)
@@ -297,7 +252,9 @@ def states(fill: Fill) -> tuple[list[float], list[float]]:
     reached = np.where(host > 0, np.arange(host.size), host.size - 1)
     reached = np.minimum.accumulate(reached[::-1])[::-1]
     host = np.maximum(host, 1.0)
-    moved = (fill.change("folded_bytes_total") + fill.change("gc_bytes_total")) / host
+    besides = fill.change("waited_folding_ns_total") + fill.change("waited_collection_ns_total")
+    cells = fill.change("waited_cache_ns_total") + fill.change("waited_direct_ns_total")
+    moved = besides / np.maximum(besides + cells, 1.0)
     native = fill.change("host_to_native_bytes_total") / host
     state = np.where(moved > 0.1, 2, np.where(native > 0.5, 1, 0))[reached]
     window = max(1, round(BRIEF * len(host)))

@@ -13,17 +13,15 @@ import statistics
 import sys
 import tempfile
 import tomllib
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
-from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
 
 import pslc
+from pslc.base import work
 from pslc.base.errors import PslcError
-from pslc.base.processes import end_with_parent
 from pslc.device.profiles import library
 from pslc.device.published import FILE as FIGURES
 from pslc.device.published import of_a_fill
@@ -170,7 +168,9 @@ def figures(row: dict[str, str], words: str, recording: pslc.Recording, capacity
             seconds = float(np.diff(np.interp(ends, written, at))[0])
             found.append(Figure(f"speed {number}", given[key] * 1e6, float(ends[1] - ends[0]) / seconds, True))
     if cache:
-        found.append(Figure("cache", cache, float(recording.findings["cache_bytes"] or _step(written, at)), True))
+        # What reviews call the cache ends with the first phase; that of two tiers goes on.
+        first = phases[0]["to_bytes"] if end and len(phases) > 1 else recording.findings["cache_bytes"]
+        found.append(Figure("cache", cache, float(first or _step(written, at)), True))
     if end and len(phases) > 1:
         found.append(Figure("end 2", end, float(phases[1]["to_bytes"]), True))
     if "mean_MBps" in given:
@@ -236,6 +236,11 @@ def version() -> str:
     return hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:8]
 
 
+def numbered(task: tuple[int, dict[str, str]]) -> Refit:
+    """As `one`, of a row with its number."""
+    return one(task[1])
+
+
 def main() -> None:
     """Fit what is left, and write the page as it grows."""
     asked = [row | {"of": "profile"} for row in built_in()] + [row | {"of": "review"} for row in reviewed()]
@@ -245,11 +250,13 @@ def main() -> None:
     for line in kept.read_text().splitlines() if kept.exists() else []:
         at, refit = json.loads(line)
         done[at] = Refit(**refit | {"figures": [Figure(**figure) for figure in refit["figures"]]})
-    with ProcessPoolExecutor(2, get_context("forkserver"), end_with_parent) as pool, kept.open("a") as file:
-        left = {pool.submit(one, row): at for at, row in enumerate(asked) if at not in done}
-        for future in as_completed(left):
-            refit = done[left[future]] = future.result()
-            file.write(json.dumps([left[future], asdict(refit)]) + "\n")
+    left = [(at, row) for at, row in enumerate(asked) if at not in done]
+    with kept.open("a") as file:
+        for (at, _), refit in work.run(left, numbered, work.Local(2, grace_s=0)):
+            if isinstance(refit, Exception):
+                raise refit
+            done[at] = refit
+            file.write(json.dumps([at, asdict(refit)]) + "\n")
             file.flush()
             off = ", ".join(f"{figure.what} {figure.error:+.1%}" for figure in refit.figures)
             sys.stderr.write(f"{len(done)} of {len(asked)}: {refit.drive}: {refit.left_out or off}\n")

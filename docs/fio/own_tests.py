@@ -1,4 +1,4 @@
-"""fio's own tests, run against `python -m pslc.fio`: `make fio-tests FOLDER=<a checkout of fio>`.
+"""fio's own tests, run against `pslc-fio`: `make fio-tests FOLDER=<a checkout of fio>`.
 
 The job tests of its `t/run-fio-tests.py`, and those of its test scripts that are about one process. Writes
 docs/fio/own_tests.md: names and verdicts. A test is *refused* where pslc refuses the job before anything runs, and *not
@@ -153,7 +153,7 @@ def page(of: str, verdicts: list[Verdict]) -> str:
     lines = [
         "## fio's own tests",
         "",
-        f"The tests in the sources of {of}, run by `make fio-tests FOLDER=<a checkout>` against `python -m pslc.fio`:",
+        f"The tests in the sources of {of}, run by `make fio-tests FOLDER=<a checkout>` against `pslc-fio`:",
         f"{summary}. *Refused*: pslc says why before anything runs.",
         "Those of zoned drives, NVMe's passthrough, several hosts, other engines and fio's own data structures are not "
         "run.",
@@ -179,7 +179,7 @@ def main(checkout: Path, python: str, scripts: list[str]) -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         entry = folder / "fio"
-        entry.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m pslc.fio "$@"\n')
+        entry.write_text(f'#!/bin/sh\nexec "{Path(sys.executable).with_name("pslc-fio")}" "$@"\n')
         entry.chmod(0o755)
         verdicts = list(job_tests(checkout, entry, python, folder))
         for word in scripts:

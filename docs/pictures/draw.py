@@ -2,6 +2,7 @@
 `pslc picture` draws it."""
 
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -11,8 +12,7 @@ from pathlib import Path
 from playwright.sync_api import sync_playwright
 
 import pslc
-from pslc.charts.style import Style
-from pslc.report import export
+from pslc.figures.style import Style
 
 FOLDER = Path(__file__).parent
 LOOKS = Style(width=1440, height=620)
@@ -20,7 +20,7 @@ LOOKS = Style(width=1440, height=620)
 
 def fill() -> None:
     """The README's first picture: `pslc run fill --on sim:aldrin-pro-2tb`, then `pslc picture`."""
-    pslc.run("fill", on="sim:aldrin-pro-2tb").plot(style=LOOKS).save(FOLDER / "fill.svg")
+    pslc.plot(pslc.run("fill", on="sim:aldrin-pro-2tb"), style=LOOKS).save(FOLDER / "fill.svg")
 
 
 def compare(name: str, title: str, targets: dict[str, str]) -> None:
@@ -59,13 +59,13 @@ def lab() -> None:
     ):
         assert server.stdout is not None
         address = server.stdout.readline().strip()
-        browser = playwright.chromium.launch(executable_path=export.browser())
+        browser = playwright.chromium.launch(executable_path=os.environ.get("CHROME", shutil.which("chromium")))
         page = browser.new_page(viewport={"width": 1280, "height": 800})
-        page.goto(f"{address}?on=sim:aldrin-pro-2tb,cache.dynamic=320GB&before=0:sim:aldrin-pro-2tb&knob=cache.dynamic")
-        drawn = "document.body.dataset.shown && document.querySelector('#main .scatterlayer .trace')"
-        page.wait_for_function(drawn, timeout=120_000)
-        page.locator("#moment").fill("200")
-        page.wait_for_function("document.getElementById('said').textContent.startsWith('After')")
+        page.goto(f"{address}#view=lab&drive=aldrin-pro-2tb")
+        page.wait_for_selector(".run[data-done]", timeout=120_000)
+        page.locator("label[title='cache.dynamic'] input").fill("32")
+        page.wait_for_selector(".run:not([data-done])", timeout=120_000)
+        page.wait_for_selector(".run[data-done]", timeout=120_000)
         page.screenshot(path=FOLDER / "lab.png")
         browser.close()
         server.terminate()

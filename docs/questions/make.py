@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import pslc
 from pslc.report import recording_view
-from pslc.report import study as page
+from pslc.studies import page
 from pslc.studies.analysis import answers
 from pslc.studies.points import Study
 from pslc.studies.study import complete
@@ -27,9 +27,11 @@ MOST: Final = 3
 
 INTRODUCTION = """# Questions
 
+For those with a question about a drive: sixteen, each with the command that answers it.
+
 What people ask of a drive, and the one command that answers. Each answer is what the command says, on an SN850 of TLC
-and on a 660p of QLC, both a sixteenth of the size ([what that changes](model.md#scaled-drives)); `make questions` asks
-again. Put your drive and your work in the place of these.
+and on a 660p of QLC, simulated at a sixteenth of the size ([what that changes](model.md#scaled-drives));
+`make questions` asks again. Put your drive and your work in the place of these.
 """
 
 

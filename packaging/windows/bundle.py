@@ -23,7 +23,7 @@ from py_compile import PycInvalidationMode
 
 from distlib.resources import finder
 
-EXTRAS = "fit,lab,pictures,study"
+EXTRAS = "fit,pictures,study"
 """Nobody can add an extra to the bundle, so it has all but `cluster`, whose machines need pslc themselves."""
 
 MAX_PATH_CHARACTERS = 140

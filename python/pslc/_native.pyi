@@ -4,15 +4,20 @@ Every error a user can cause is a `PslcError` of `pslc.base.errors`, whose messa
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Self, final, type_check_only
 
-from pslc.schema.facts import Facts, InspectedDevice, InspectedFile, WindowsDrive, WindowsVolume
+from pslc.schema.facts import Facts, InspectedDevice, InspectedFile, ServedStatus, WindowsDrive, WindowsVolume
 from pslc.schema.job_options import Traits
 from pslc.schema.results import Planned, Progress, Recorded, ReplayResult, ReplaySoFar, Result
 from pslc.schema.surveys import Asked, Batch, Survey
+from pslc.serving.faults import Faults
 
 def version() -> str: ...
-def nearest(word: str, known: list[str]) -> str | None:
+def phase_shares(changes: dict[str, float], seconds: float) -> list[tuple[str, float]]:
+    """Causes of a phase of a simulated drive, with their shares of its time: they add up to 1, the largest first. Empty
+    if the drive was asked for nothing, or does not account for it."""
+
+def nearest(word: str, candidates: list[str]) -> str | None:
     """The known word that was probably meant; None where `word` is like none of them."""
 
 def error_codes() -> list[str]:
@@ -21,11 +26,9 @@ def error_codes() -> list[str]:
 def is_drive_file(path: str) -> bool:
     """Whether a file begins as that of a simulated drive does."""
 
-def write_file(
-    path: str, data: bytes, may_replace: str, like: bytes | None = None, private: bool = False, synced: bool = False
-) -> None:
-    """Make a file, whole or not at all. `may_replace` is `never`, `ours` or `any`; with `ours` a file without pslc's
-    mark is pslc's if it begins as `like`.
+def write_file(path: str, data: bytes, may_replace: str, like: bytes | None = None, private: bool = False) -> None:
+    """Make a file, whole or not at all, on the disk. `may_replace` is `never`, `ours` or `any`; with
+    `ours` a file without pslc's mark is pslc's if it begins as `like`.
 
     Raises:
         GuardError: what has the name may not be replaced.
@@ -38,20 +41,14 @@ def check_file(path: str, may_replace: str, like: bytes | None = None) -> None:
 def remove_file(path: str, may_replace: str, like: bytes | None = None) -> None:
     """Remove a file where it might be replaced; none is there afterwards."""
 
+@final
 class NewFile:
     """A file that is written piece by piece and gets its name by `commit`; errors as of `write_file`."""
 
-    def __init__(self, path: str, may_replace: str) -> None: ...
+    def __new__(cls, path: str, may_replace: str) -> Self: ...
     def write(self, data: bytes) -> None: ...
     def commit(self) -> None: ...
     def discard(self) -> None: ...
-
-def served_recording(path: str) -> Recorded:
-    """Read the recording that nbdkit's plugin wrote while it served a drive.
-
-    Raises:
-        RecordingError: there is no such file, or it is of another version.
-    """
 
 def last_panic() -> str | None:
     """The message and the place of the native part's first panic; None before one. Such a bug raises `PanicException`,
@@ -81,9 +78,6 @@ def profile_toml(rows: list[tuple[str, str | int | float, str]]) -> str:
 def way_of_folding(when_full: str) -> str:
     """The policy whose folding is like that of another."""
 
-def fold_overheads() -> list[tuple[str, str, float]]:
-    """Way of folding, `TLC` or `QLC`, and the die time of folding over that of direct writes where no part says."""
-
 def plan_jobs(
     jobs: str,
     source: str,
@@ -97,6 +91,9 @@ def plan_jobs(
 
 def inspect_device(path: str) -> InspectedDevice:
     """A block device, for which nothing is written."""
+
+def check_device(path: str, serial: str, may_hold_data: bool) -> None:
+    """Raise what `RealDrive.device` would raise for a block device, which is not written to."""
 
 def device_serial(path: str) -> str | None:
     """The serial number of a block device; None: not told."""
@@ -120,6 +117,15 @@ def windows_drive_number(name: str) -> int | None:
 def windows_health(number: int) -> tuple[int | None, list[tuple[str, int]]]:
     """Degrees Celsius of a drive, None where Windows does not tell, and its NVMe health log in smartctl's names."""
 
+def linux_health(path: str, is_ata: bool, may_wake: bool) -> tuple[int | None, list[tuple[str, int]]]:
+    """Degrees Celsius and health log of an NVMe or a SATA drive on Linux, by the path of its block device. The log has
+    smartctl's names of NVMe's, and of a SATA drive `passed` (its own test: 0 or 1). None and empty for another drive,
+    where the drive fills in nothing, without the rights of root, and of a SATA drive that sleeps unless it may wake."""
+
+def ata_identity(path: str) -> tuple[str | None, str | None]:
+    """Model and firmware of a SATA drive on Linux, by the path of its block device, as root; None where it does not
+    tell."""
+
 def engine_ceiling() -> float:
     """Requests a second that the load engine makes on this machine on a drive that takes no time (takes 50 ms)."""
 
@@ -132,34 +138,36 @@ def trace_formats() -> list[tuple[str, str]]:
 def trace_format(path: str) -> str | None:
     """The format of a trace, told by its beginning; None where it is of none."""
 
-def trace_columns(names: list[str], traits: list[tuple[str, str]]) -> list[tuple[str, str, int]]:
+def trace_columns(names: list[str], assigned: list[tuple[str, str]]) -> list[tuple[str, str, int]]:
     """Assign the columns of a table of requests: the role of each (`time`, `op`, `offset`, `size`, `device` or `took`),
-    its name, and its unit in nanoseconds or bytes. `traits` are pairs of a role and a column's name, perhaps with a
+    its name, and its unit in nanoseconds or bytes. `assigned` are pairs of a role and a column's name, perhaps with a
     unit (`ts:us`)."""
 
+@type_check_only
 class TraceBatches:
     """Batches of a trace's requests."""
 
     def __iter__(self) -> TraceBatches: ...
     def __next__(self) -> Batch: ...
 
+@final
 class TraceFile:
     """A trace: which file, how it is read, and which part of it is wanted."""
 
-    def __init__(
-        self,
+    def __new__(
+        cls,
         path: str,
         format: str | None = None,
-        columns: list[tuple[str, str]] = [],
+        columns: list[tuple[str, str]] = ...,
         skip_broken: bool = False,
         device: str | None = None,
         from_ns: int = 0,
         to_ns: int | None = None,
-        without: list[str] = [],
+        without: list[str] = ...,
         scale: int = 1,
         align: int = 1,
         batches: Callable[[], Any] | None = None,
-    ) -> None:
+    ) -> Self:
         """Kinds `without` are left out; offsets are divided by `scale`, then rounded down to multiples of `align`.
 
         `batches` gives an iterator of tuples instead of the file's text: times and response times in ns (u64), kinds
@@ -178,6 +186,7 @@ def fio_words() -> tuple[list[tuple[list[str], str, str]], list[tuple[list[str],
     """Treatment of fio's options and of its engines, as two lists of names, treatment (`obeyed`, `on real drives`,
     `ignored` or `refused`) and reason."""
 
+@final
 class RealDrive:
     """A file or a block device, open for writing. Its clock begins when it is opened."""
 
@@ -201,12 +210,28 @@ class RealDrive:
         last takes its `identity` (`inspect_file`)."""
 
     @staticmethod
-    def device(path: str, serial: str, wipe_signatures: bool) -> RealDrive:
-        """A whole block device, which nothing else may use, and whose serial number must be `serial`."""
+    def device(path: str, serial: str, may_hold_data: bool) -> RealDrive:
+        """A whole block device, which nothing else may use, and whose serial number must be `serial`. It is not
+        written to yet."""
 
-    def lay_out(self, jobs: str, source: str, overrides: list[tuple[str, str]]) -> int:
+    def wipe_signatures(self, path: str) -> None:
+        """Zero both ends of a device, and each label that libblkid still knows then; `path` is for its errors."""
+
+    def read_ends(self) -> tuple[bytes, bytes]:
+        """The first and the last 16 MiB, of a small drive together all of it."""
+
+    def write_ends(self, head: bytes, tail: bytes) -> None:
+        """Put both ends back, to the medium."""
+
+    def lay_out(
+        self,
+        jobs: str,
+        source: str,
+        overrides: list[tuple[str, str]],
+        progress: Callable[[Progress], bool] | None = None,
+    ) -> int | None:
         """Lay out files as `SimDrive.lay_out` does, through the page cache. Nothing is written if the jobs do not state
-        what they write."""
+        what they write. None: `progress` returned False."""
 
     def watch(self, stat: str) -> bool:
         """Record what the device moves for everyone, from `/sys/block/NAME/stat`; False where that cannot be read."""
@@ -233,10 +258,11 @@ class RealDrive:
         """Replay a trace as `SimDrive.replay` does; data follow from `seed`. A request is late from 1 ms on, and whole
         blocks are moved."""
 
+@final
 class SimDrive:
     """One simulated drive, fresh, with a virtual clock that starts at 0."""
 
-    def __init__(self, source: str, text: str, library: dict[str, str], overrides: list[tuple[str, str]]) -> None:
+    def __new__(cls, source: str, text: str, library: dict[str, str], overrides: list[tuple[str, str]]) -> Self:
         """`text` is the TOML profile and `source` its file name in errors; `library` maps profile names to texts,
         for `base =` (a file by its path, seen from the one that names it), and as `parts` what is to be taken where
         nobody says otherwise if the profile names parts; `overrides` are dotted keys and values,
@@ -245,6 +271,7 @@ class SimDrive:
     name: str
     capacity_bytes: int
     now_ns: int
+    scale: str | None
 
     @staticmethod
     def open(path: str) -> SimDrive:
@@ -256,7 +283,7 @@ class SimDrive:
         or not at all, and is on the disk afterwards."""
 
     def govern(self, policy: object | None, victims: object | None) -> None:
-        """Ask these from now on (`pslc.device.policy`): of a fresh drive, once. What they raise, or an answer that is
+        """Ask these from now on (`pslc.policy.governor`): of a fresh drive, once. What they raise, or an answer that is
         none, ends what the drive is at, which raises it; the drive can do no more then."""
 
     def close(self) -> None:
@@ -292,6 +319,9 @@ class SimDrive:
 
     def idle(self, ns: int) -> None:
         """Let the drive be left alone for a while."""
+
+    def switch_off(self, aged_ns: int) -> None:
+        """Flush it, and leave it switched off for a time in which data age by so much at 30 °C."""
 
     def lay_out(self, jobs: str, source: str, overrides: list[tuple[str, str]]) -> int:
         """Write, in sequence, what the jobs read that is not written and that no job before them writes. Returns the
@@ -348,3 +378,61 @@ class SimDrive:
     energy_nj_total temperature_millicelsius throttle_level wake_ns_total
     host_cpu_busy_ns_total page_cache_bytes page_cache_dirty_bytes
     """
+
+@final
+class NbdServer:
+    """A simulated drive that other programs use as a network block device, until `end`."""
+
+    def __new__(
+        cls,
+        drive: SimDrive,
+        socket: int,
+        data: str,
+        speed: float,
+        description: str,
+        max_journal_bytes: int = ...,
+        faults: Faults | None = None,
+    ) -> Self:
+        """Serve a copy of `drive`, with the file that it is in, on a listening socket, which stays open until `end`.
+        `data` is `keep`, `memory` or `none`, `speed` in drive seconds a second.
+
+        Raises:
+            TargetError: the drive's data or its journal cannot be written.
+            OSError: a socket or a thread cannot be made.
+        """
+
+    def watch(self, seconds: float, always: bool) -> ServedStatus | None:
+        """Wait, then tell how the drive is; None once requests are refused. Unless it is to look `always`, it first
+        waits for a request since the last time, for as long as none comes."""
+
+    def status(self) -> ServedStatus | None:
+        """The status of the drive; None once it has ended."""
+
+    def so_far(self) -> Recorded | None:
+        """The recording so far; None once it has ended."""
+
+    def switch_cache(self, on: bool, emptied: bool) -> None:
+        """Switch the cache, and whether it is emptied while the host is silent.
+
+        Raises:
+            OSError: the drive is in a file, or has ended.
+        """
+
+    def refuse(self) -> None:
+        """Accept nobody any more, and refuse requests."""
+
+    def loss(self) -> tuple[int, int, int, int] | None:
+        """The values of `pslc.serving.faults.Loss`; None if no power was cut."""
+
+    def drain(self, seconds: float) -> None:
+        """Wait until nobody is connected, for so long, or until `hurry` is called."""
+
+    def hurry(self) -> None:
+        """Wait for nobody."""
+
+    def end(self) -> tuple[Recorded, Exception | None, list[str]] | None:
+        """Save the drive and close all connections; None where that was done before.
+
+        Returns:
+            What was recorded, why the drive is neither in its file nor in its journal, and warnings.
+        """

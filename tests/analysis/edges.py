@@ -22,41 +22,27 @@ from pslc.analysis import (
     analysis_warnings,
     blackbox_causes,
     cache_end,
-    phase_cause,
     sentences,
 )
 from pslc.analysis.boundary import _between_nearest, _edge_error_bytes, _Side, _side, _sides, locate
 from pslc.analysis.change_points import change_points
 from pslc.analysis.load import Load
 from pslc.analysis.pauses import average_pauses
-from pslc.analysis.phases import _same_typical_speed, _scatter, _shape, _without_straddling
-from pslc.analysis.plateaus import classify_phases, max_native_bits, returning_levels, sold_bytes
+from pslc.analysis.phases import _same_typical_speed, _shape, _without_straddling
 from pslc.analysis.recovery import Pause, RecoveryEstimate, estimate_recovery, next_pause
-from pslc.analysis.segment import (
-    _cell_count,
-    _min_cache_cells,
-    _noise_power,
-    _ripple,
-    _short_after_start,
-    _short_first_phase,
-    _short_head,
-    _strength,
-    _without_slow_start,
-    rough_boundaries,
-)
+from pslc.analysis.runs import Segmentation
+from pslc.analysis.segment import _is_start, _Part, _ripple, _strength, rough_boundaries
 from pslc.analysis.series import Floats
 from pslc.analysis.slowdowns import _boundaries, _weakest, find_slowdowns
 from pslc.analysis.warnings import (
-    _doubtful_phases,
     _irregular_bins,
     _neighbourhood,
     _pipe,
     _spread_of_parts,
     _wide_interval,
 )
-from tests.analysis.made_counters import DIES, GB, counters
 
-MB = 1e6
+GB, MB = 1e9, 1e6
 DRIVE = MeasurementContext(capacity_bytes=1000 * GB)
 SEQUENTIAL = AccessPattern(0.0, 1000 * GB, 512e3, random=False)
 RANDOM = AccessPattern(0.0, 1000 * GB, 512e3, random=True)
@@ -116,10 +102,6 @@ def cause(index: int, context: MeasurementContext, *stretches: Any) -> str:
     return estimate(index, context, *stretches).cause
 
 
-def kinds(*stretches: Any, **context: Any) -> tuple[str, ...]:
-    return tuple(classify_phases(phases(*stretches), replace(DRIVE, **context)))
-
-
 def past(speed: float, behind: float = 1000.0, cache: float = 30.0, **shape: float) -> list[Any]:
     """A cache, and one speed behind it to the end of the drive."""
     return [(cache, speed), (1000, behind, shape)]
@@ -137,15 +119,6 @@ def depth_one(mean_s: float, longest_s: float, fastest_s: float | None = None, *
     return replace(DRIVE, mean_s=[mean_s], longest_s=[longest_s], fastest_s=[soonest], is_depth_one=True, **context)
 
 
-def counted(
-    seconds: float = 50.0, written: float | None = None, facts: dict[str, Any] | None = None, **shares: float
-) -> str:
-    """The cause of a phase of 100 GB by its counters: shares of the host's bytes and of the time."""
-    shares.setdefault("slc", 0.0 if "native" in shares else 1.0)
-    phase_facts: Any = {"dies": DIES, "slc_write_bytes_per_s": 7.2e9} | (facts or {})
-    return phase_cause(counters(seconds, **shares), seconds=seconds, facts=phase_facts, written=written).cause
-
-
 def curve_of(speeds: Any, bin_bytes: float = GB) -> Curve:
     """A curve of one speed (MB/s) a bin."""
     array = np.asarray(speeds, dtype=np.float64) * MB
@@ -157,20 +130,7 @@ def _ends(fall: float) -> bool:
     return cache_end(curve_of([1000] * 500 + [1000 * (1 - fall)] * 500), falling) is not None
 
 
-def _decaying(share: float) -> str:
-    """A decaying speed behind a cache beside which native cells have room for this share of it."""
-    cache = (1200 - 1000 * share) / (3 - share)
-    return cause(1, DRIVE, *past(3000, 1500, cache, drift=-0.3))
-
-
-def _step(share: float) -> str:
-    """A head before a cliff, of which this share of the fall is at the boundary."""
-    drift = math.exp(2 * (share - 1) * math.log(3.5)) - 1
-    return kinds((20, 6000), (200, 3500), (1000, 1000, {"drift": drift}))[0]
-
-
 FOLDED = {"scatter": 0.08}
-NATIVE_SPEED = {"native_write_bytes_per_s": 2e9}
 MAPPED = replace(DRIVE, map_bytes=1 * GB, access_patterns=[FAR])
 FULL = replace(DRIVE, access_patterns=[SEQUENTIAL, replace(RANDOM, from_bytes=1000 * GB)])
 LINK = replace(DRIVE, link_bytes_per_s=3000 * MB)
@@ -183,14 +143,8 @@ NAND: dict[str, Edge] = {
     "MIN_STEADY_NATIVE_RATIO": Edge(
         0.14, lambda x: cause(1, waits(1, 1, 1, 2, number=2), *past(3000, 3000 * x)), "fold", "direct"
     ),
-    "MIN_PROBABLE_NATIVE_RATIO": Edge(
-        0.28, lambda x: estimate(1, DRIVE, *past(3000, 3000 * x, cache=300)).confidence, 0.98, 0.8
-    ),
     "MAX_FOLD_FROM_NATIVE_RATIO": Edge(
         0.67, lambda x: cause(1, DRIVE, (100, 3000), (500, 1000), (900, 1000 * x)), "direct", "fold"
-    ),
-    "MAX_FOLD_FROM_CACHE_RATIO": Edge(
-        0.45, lambda x: cause(1, DRIVE, *past(5000, 5000 * x, **FOLDED)), "fold", "direct"
     ),
     "MIN_CACHE_AGAIN_RATIO": Edge(
         0.62, lambda x: cause(2, DRIVE, (100, 3000), (400, 500), (500, 3000 * x), (1000, 450)), "native", "pslc"
@@ -218,23 +172,11 @@ NAND: dict[str, Edge] = {
     "SAME_SPEED_TOLERANCE_OTHER_LOAD": Edge(
         0.2, lambda x: cause(2, FULL, (300, 4000), (1000, 500), (2000, 500 * (1 - x))), "fold", "gc"
     ),
-    "MIN_FOLD_SPREAD": Edge(0.25, lambda x: cause(1, DRIVE, *past(2300, spread=x)), "direct", "fold"),
-    "MIN_FOLD_SCATTER": Edge(0.03, lambda x: cause(1, DRIVE, *past(2300, scatter=x)), "direct", "fold"),
-    "MIN_FOLD_SCATTER_RATIO": Edge(
-        3.0,
-        lambda x: cause(1, DRIVE, (30, 2300, {"scatter": 0.05}), (1000, 1000, {"scatter": 0.05 * x})),
-        "direct",
-        "fold",
-    ),
-    "MIN_FOLD_DRIFT": Edge(0.004, lambda x: cause(1, OWN, *past(2300, drift=x)), "direct", "fold"),
+    "MIN_FOLD_DRIFT": Edge(0.004, lambda x: cause(1, OWN, *past(2300, 414, drift=x)), "direct", "fold"),
     "MAX_NATIVE_SPREAD": Edge(0.1, lambda x: cause(1, OWN, *past(2300, 414, spread=x)), "direct", "fold"),
-    "SPREAD_OF_DRIFT_RATIO": Edge(
-        0.34, lambda x: cause(1, DRIVE, *past(2300, spread=0.25 + 0.1 * x, drift=math.expm1(0.1))), "direct", "fold"
-    ),
     "MIN_DECAY_DRIFT": Edge(
         0.1, lambda x: cause(1, DRIVE, (100, 3000), (500, 1000, {"drift": x}), (900, 800)), "fold", "direct"
     ),
-    "MIN_ROOM_SHARE": Edge(0.65, _decaying, "fold", "direct"),
     "EQUAL_WAIT_TOLERANCE": Edge(
         0.0001, lambda x: cause(1, waits(1, 1, 1 + x, 1 + x, number=2), *past(2300, 230)), "direct", "fold"
     ),
@@ -293,69 +235,6 @@ NAND: dict[str, Edge] = {
 PLATEAUS: dict[str, Edge] = {
     "MIN_NATIVE_BITS": Edge(3, lambda x: cause(0, DRIVE, (1200 / x, 2000)), "native", "pslc"),
     "MAX_RAW_CAPACITY_RATIO": Edge(1.2, lambda x: cause(0, DRIVE, (1000 * x / 3, 2000)), "pslc", "native"),
-    "MIN_RAW_CAPACITY_RATIO": Edge(
-        1.0,
-        lambda x: estimate(1, DRIVE, (100, 3000), (1000 * x - 200, 1400), (990, 400)).confidence,
-        0.8,
-        0.98,
-    ),
-    "MAX_QLC_SPEED_RATIO": Edge(0.4, max_native_bits, 4, 3),
-    "MIN_RETURN_RATIO": Edge(
-        0.8, lambda x: kinds((100, 3000), (105, 1500), (200, 3000 * x), (1000, 500))[1], "cells", "dip"
-    ),
-    "MAX_FOLD_RATE_RATIO": Edge(
-        0.7,
-        lambda x: kinds((100, 3000), (100 + 0.5 / x, 30), (150 + 0.5 / x, 3000), (1000, 500))[1],
-        "cells",
-        "dip",
-    ),
-    "MAX_NATIVE_SPEED_RATIO": Edge(
-        0.8,
-        lambda x: kinds((100, 3000), (220, 1200), (340 + 300 * (x - 0.8), 3000), (1000, 500))[1],
-        "cells",
-        "dip",
-    ),
-    "MIN_BEHIND_HEAD_RATIO": Edge(
-        0.2, lambda x: kinds((40, 3000), (40 + 40 * x, 1300), (1000, 1000))[0], "cells", "memory"
-    ),
-    "MIN_EMPTIED_SHARE": Edge(
-        0.5,
-        lambda x: kinds((100, 3000), (100 + 100 * x / 7, 300), (130 + 100 * x / 7, 3000), (1000, 500))[1],
-        "dip",
-        "cells",
-    ),
-    "MAX_DIP_LENGTH_RATIO": Edge(
-        3.0, lambda x: kinds((50, 3000), (50 + 50 * x, 1300), (650, 3000), (1000, 500))[1], "dip", "cells"
-    ),
-    "MAX_PLATEAU_SPREAD": Edge(
-        0.4, lambda x: kinds((20, 6000), (200, 3500, {"spread": x}), (1000, 500))[0], "memory", "cells"
-    ),
-    "MAX_SECOND_STEP_RATIO": Edge(
-        0.8, lambda x: kinds((20, 6000), (200, 3500), (1000, 3500 * x))[0], "memory", "cells"
-    ),
-    "MIN_STEP_SHARE": Edge(0.65, _step, "cells", "memory"),
-    "MAX_START_SHARE": Edge(0.6, lambda x: kinds((100 * x, 1000), (100, 3000), (1000, 1500))[0], "start", "cells"),
-    "MIN_HEAT_S": Edge(
-        15.0, lambda x: kinds((4 * x, 4000), (200, 2800), (1000, 500))[:2], ("tier", "cells"), ("cells", "heat")
-    ),
-    "MIN_HEAT_BYTES_PER_S": Edge(
-        0.8e9,
-        lambda x: kinds((60, x / MB), (200, 0.7 * x / MB), (1000, 100))[:2],
-        ("tier", "cells"),
-        ("cells", "heat"),
-    ),
-    "MIN_HEAT_RATIO": Edge(0.45, lambda x: kinds((70, 4000), (200, 4000 * x), (1000, 300))[1], "cells", "heat"),
-    "MIN_LARGER_FALL_RATIO": Edge(
-        1.5,
-        lambda x: kinds((20, 4000), (200, 2800), (900, 2800 * (0.7**x)), capacity_bytes=None)[0],
-        "cells",
-        "tier",
-    ),
-    "MIN_TIER_RATIO": Edge(0.55, lambda x: kinds((10, 2000), (200, 2000 * x), (1000, 200))[0], "memory", "tier"),
-    "MAX_PAGE_CACHE_BYTES": Edge(64e9, lambda x: kinds((x / GB, 6000), (200, 3600), (1000, 500))[0], "memory", "tier"),
-    "MAX_BEHIND_MEMORY_RATIO": Edge(
-        0.65, lambda x: kinds((20, 4000), (200, 4000 * x), (1000, 300))[0], "memory", "tier"
-    ),
     "MIN_BEYOND_LINK_RATIO": Edge(1.12, lambda x: cause(0, LINK, (200, 3000 * x)), "link", "page-cache"),
 }
 
@@ -413,6 +292,22 @@ AROUND: dict[str, Edge] = {
         "pslc",
         "flush",
     ),
+    "MIN_FLUSH_SHARE": Edge(
+        0.5,
+        lambda x: cause(0, replace(DRIVE, synced_bytes=4096.0, mean_s=[(1 - x) * 1e-3]), (6, 4.096)),
+        "pslc",
+        "flush",
+    ),
+    "MIN_WAKE_SHARE": Edge(
+        0.3,
+        lambda x: cause(0, replace(DRIVE, first_request_extra_s=1000 * x, silence_s=5.0), (1000, 1000)),
+        "native",
+        "power",
+    ),
+    "MIN_OTHER_TRAFFIC_SHARE": Edge(
+        0.25, lambda x: cause(0, replace(DRIVE, other_share=[x]), (1000, 1000)), "native", "other"
+    ),
+    "BUSY_CPU_SHARE": Edge(0.95, lambda x: cause(0, replace(DRIVE, cpu_share=[x]), (1000, 1000)), "native", "cpu"),
     "MAX_DRAM_BYTES": Edge(
         4e9,
         lambda x: cause(0, replace(LINK, capacity_bytes=2000 * GB), (x / GB, 3000), (2000, 2000)),
@@ -438,54 +333,6 @@ AROUND: dict[str, Edge] = {
         True,
         False,
     ),
-}
-
-COUNTERS: dict[str, Edge] = {
-    "MIN_MOVED_SHARE": Edge(0.1, lambda x: counted(fold=x), "pslc", "fold"),
-    "MIN_FOLD_TIME_SHARE": Edge(
-        0.12,
-        lambda x: counted(native=1.0, held=690, fold=0.09, facts={"native_write_bytes_per_s": 9e9 / 50 / x}),
-        "direct",
-        "fold",
-    ),
-    "COUNTER_LINK_FULL_SHARE": Edge(0.97, lambda x: counted(link=x, dies=0.4), "pslc", "link", low=0.96, high=0.98),
-    "MAX_DIE_SHARE_BESIDE_LINK": Edge(0.75, lambda x: counted(link=0.99, dies=x), "link", "pslc"),
-    "MAX_DIE_SHARE_THROTTLED": Edge(0.9, lambda x: counted(throttled=0.9, dies=x), "thermal", "pslc"),
-    "MAX_DIE_SHARE_UNHURRIED": Edge(0.95, lambda x: counted(wait=0.03, dies=x), "host", "pslc"),
-    "MIN_BUFFER_WAIT_SHARE": Edge(0.05, lambda x: counted(wait=x, dies=0.3), "host", "pslc"),
-    "NO_WAIT_SHARE": Edge(0.01, lambda x: counted(wait=x, dies=0.97), "host", "pslc"),
-    "EMPTY_CACHE_SHARE": Edge(0.05, lambda x: counted(native=1.0, held=690 * x), "native", "direct"),
-    "MIN_HELD_SHARE_OF_WRITE": Edge(0.001, lambda x: counted(native=1.0, limit=1, held=100 * x), "native", "direct"),
-    "FULL_CACHE_SHARE": Edge(
-        0.8,
-        lambda x: counted(native=1.0, superblocks=690 * x, facts={"slc_superblock_bytes": 10**9}),
-        "native",
-        "direct",
-    ),
-    "MAX_IDLE_MOVED_SHARE": Edge(0.02, lambda x: counted(map=1.0, fold=x, facts=NATIVE_SPEED), "map", "pslc"),
-    "MIN_SETTLED_S": Edge(1.0, lambda x: counted(seconds=x, link=1.1) == "unknown", False, True),
-    "MAX_LINK_TIME_RATIO": Edge(1.05, lambda x: counted(link=x), "pslc", "unknown"),
-    "MAX_DIE_TIME_RATIO": Edge(2.0, lambda x: counted(dies=x), "pslc", "unknown"),
-    "MIN_PROGRAMMED_SHARE": Edge(0.5, lambda x: counted(slc=x), "unknown", "pslc"),
-    "MAX_PROGRAMMED_SHARE": Edge(1.5, lambda x: counted(slc=x), "pslc", "unknown"),
-    "MIN_MEMORY_RATIO": Edge(1.25, lambda x: counted(written=100 * GB * x), "pslc", "page-cache"),
-    "MIN_MAP_READ_RATIO": Edge(0.05, lambda x: counted(map=x, map_wait=0.9, wait=0.0, dies=0.2), "host", "map"),
-    "MIN_MAP_TIME_SHARE": Edge(
-        0.15, lambda x: counted(map=1.0, dies=x + 100 / 7.2 / 50, facts=NATIVE_SPEED), "pslc", "map"
-    ),
-    "BUSY_CPU_SHARE": Edge(0.95, lambda x: counted(cpu=x, wait=0.0, dies=0.3), "host", "cpu"),
-    "MIN_THROTTLED_SHARE": Edge(0.1, lambda x: counted(throttled=x, dies=0.3), "pslc", "thermal"),
-    "MOSTLY_THROTTLED_SHARE": Edge(0.8, lambda x: counted(throttled=x, dies=0.85), "pslc", "thermal"),
-    "MIN_THROTTLED_CEILING_SHARE": Edge(
-        0.85,
-        lambda x: counted(throttled=0.9, dies=0.3, facts={"throttled_bytes_per_s": 2e9 / x}),
-        "pslc",
-        "thermal",
-    ),
-    "MIN_WAKE_SHARE": Edge(0.3, lambda x: counted(woken=x), "pslc", "power"),
-    "MIN_FLUSH_SHARE": Edge(0.5, lambda x: counted(flushed=x), "pslc", "flush"),
-    "MIN_OTHER_TRAFFIC_SHARE": Edge(0.25, lambda x: counted(others=x / (1 - x)), "pslc", "other"),
-    "MIN_BUFFERED_SHARE": Edge(0.15, lambda x: counted(buffered=x), "pslc", "dram"),
 }
 
 
@@ -570,7 +417,7 @@ def row(**values: Any) -> Any:
 def described(*rows: Any) -> str:
     findings: Any = {
         "cache_bytes": None, "cache_bytes_low": None, "cache_bytes_high": None, "fill_mean_bytes_per_s": None,
-        "phases": list(rows), "doubts": [],
+        "phases": list(rows), "warnings": [],
     }  # fmt: skip
     return " ".join(sentences.describe(findings))
 
@@ -580,9 +427,7 @@ CURVES: dict[str, Edge] = {
         12, lambda x: boundaries(*[(100, 1000 * (3 if i % 2 else 1)) for i in range(round(x))]), 10, 11, low=11, high=14
     ),
     "MIN_LOG_STEP": Edge(math.log(1.12), lambda x: boundaries((200, 1000), (200, 1000 * math.exp(x))), 0, 1),
-    "MAX_CELLS": Edge(2048, lambda x: _cell_count(curve_of([1000.0] * round(x))), 1946, 2048),
     "MIN_PHASE_SHARE": Edge(0.005, lambda x: boundaries((1000, 9000), (math.ceil(2000 * x), 3000), (1000, 1000)), 1, 2),
-    "MIN_PHASE_CELLS": Edge(4, lambda x: boundaries((200, 9000), (round(x), 3000), (200, 1000)), 1, 2, low=3, high=4),
     "MAX_EXCURSION_SHARE": Edge(0.015, lambda x: boundaries((1000, 3000), (round(2000 * x), 1000), (1000, 3000)), 0, 2),
     "BOUNDARY_SEARCH_SHARE": Edge(0.02, lambda x: located(4000, 4000 * x), True, False),
     "MAX_BOUNDARY_SEARCH_BINS": Edge(400, lambda x: located(40000, x), True, False),
@@ -594,7 +439,6 @@ CURVES: dict[str, Edge] = {
     "MIN_SHAPE_BINS": Edge(
         4, lambda x: _shape(curve_of([1000.0, 2000.0] * 5), 0.0, round(x) * GB)[0] > 0, False, True, low=3, high=4
     ),
-    "MIN_SCATTER_BINS": Edge(8, lambda x: math.isnan(_scatter(np.zeros(round(x)))), True, False, low=7, high=8),
     "MIN_SEGMENT_SAMPLES": Edge(
         2, lambda x: len(change_points(np.array([0.0, 0.0, 9.0, 9.0][: round(x)]), 0.1)), 0, 1, low=3, high=4
     ),
@@ -627,33 +471,6 @@ PAUSES: dict[str, Edge] = {
 }
 
 WARNINGS: dict[str, Edge] = {
-    "MAX_NATIVE_BITS": Edge(
-        4,
-        lambda x: any(
-            warning.code == "too-early"
-            for warning in _doubtful_phases(
-                phases((100, 3000), (0.9 * (1000 - 100 * (x - 1)), 1500), (1000, 500)),
-                [CauseEstimate(name, 1.0, "") for name in ("pslc", "direct", "fold")],
-                DRIVE,
-                1000 * GB,
-            )
-        ),
-        False,
-        True,
-    ),
-    "MIN_ROOM_USED_SHARE": Edge(
-        0.9,
-        lambda x: len(
-            _doubtful_phases(
-                phases((100, 3000), (700 * x, 1500), (1000, 500)),
-                [CauseEstimate(name, 1.0, "") for name in ("pslc", "direct", "fold")],
-                DRIVE,
-                1000 * GB,
-            )
-        ),
-        1,
-        0,
-    ),
     "MIN_CURVE_BINS": Edge(
         64, lambda x: "few-bins" in texts(curve_of(steady(round(x))), (x, 1000)), True, False, low=63, high=64
     ),
@@ -722,44 +539,12 @@ def _one_bin(width: float, seconds: float, usual_s: float = 1.0) -> Curve:
     return Curve(np.concatenate(([0.0], np.cumsum(widths))), times)
 
 
-def _strong(step: float, length: int, swing: float) -> bool:
-    """Whether a phase of so many of 1000 cells, so much above a rippling one, is worth reporting."""
-    calm = np.concatenate((np.zeros(500), np.full(length, step), np.full(500 - length, step + 1.0)))
-    level = calm + np.where(np.arange(1000) < 500, np.where(np.arange(1000) % 2, swing / 2, -swing / 2), 0.0)
-    return _strength(calm, level, [0, 500, 500 + length, 1000], 1, 1e-9, 5.0) >= 1.0
-
-
-def _is_ripple(step: float, length: int) -> bool:
-    """Whether three steps up and down, so many of 1000 cells apart, are ripple."""
-    ends = [0, 400, 400 + length, 400 + 2 * length, 400 + 3 * length, 1000]
-    calm = np.repeat([0.0, step, 0.0, step, 0.0], np.diff(ends))
-    return _ripple(calm, ends) is not None
-
-
-def _first_sample(ratio: float) -> tuple[int, int]:
-    """The first phase, of one sample that exceeds the others' scatter so many times."""
-    level = np.where(np.arange(400) % 10 == 5, 0.1, 0.0)
-    level[0] = 0.1 + 0.1 * ratio
-    return _short_first_phase(level, 400, 0.8)
-
-
-def _after_start(share: float) -> int:
-    """Where a fast stretch ends whose last four cells stand out by so much of what the others do."""
-    return _short_after_start(np.repeat([-1.0, 0.0, share - 1.0, -1.0], [4, 10, 4, 1982]))[1]
-
-
 def _fine_start(ratio: float) -> bool:
     """Whether a cache of two cells is seen in a curve whose start has bins of a cell over `ratio`."""
     count = round(64 * ratio)
     widths = np.concatenate([np.full(count, 64 / count), np.ones(1984)])
     edges = np.concatenate([[0.0], np.cumsum(widths)]) * GB
     return len(rough_boundaries(Curve(edges, widths * GB / np.where(edges[:-1] < 2.4 * GB, 4e9, 1e9)))) > 0
-
-
-def _first_cells(length: float, cells: int) -> bool:
-    """Whether a first phase of so many cells is looked for on its own."""
-    level = np.repeat([1.0, 0.0], [round(length), cells - round(length)])
-    return _short_first_phase(level, cells, _min_cache_cells(curve_of(np.ones(cells), 1e5), cells))[1] > 0
 
 
 def _hot_from(share: float) -> str:
@@ -770,39 +555,34 @@ def _hot_from(share: float) -> str:
     return cause(2, context, (100, 3000), (200, 1200), (600, 600))
 
 
-def _size_class(off: float) -> bool:
-    """Whether a write of so much less than 2 TB was one of a drive of that size."""
-    return sold_bytes(2000 * GB * (1 - off)) is not None
+def _alternating(parts: int) -> bool:
+    """Whether speeds that alternate twice within each of so many parts have no spread."""
+    (phase,) = phases((2 * parts, 1000))
+    return _spread_of_parts(curve_of([500.0, 2000.0] * parts), phase) < 1e-9
 
 
-def _returning(times: float) -> int:
-    """How many levels come back, of so many that are there twice."""
-    level = [1000.0, 700.0, 450.0, 300.0, 200.0][: round(times)]
-    return returning_levels(phases(*((10 * end, speed) for end, speed in enumerate((*level, *level), 1))), DRIVE)
+def _is_ripple(step: float, length: float) -> bool:
+    """Whether parts of so many thousandths that go up and down so far are a ripple."""
+    ends = [300, *(300 + length * number for number in (1, 2, 3)), 1000]
+    parts = [_Part(start, end, step * (at % 2)) for at, (start, end) in enumerate(zip([0, *ends], ends, strict=False))]
+    return _ripple(parts, 1000) is not None
 
 
-def _returning_until(share: float) -> int:
-    """The same of three, the fastest of which comes back until there."""
-    ends = (50, 100, 150, 1000 * share, 900, 1000)
-    return returning_levels(phases(*zip(ends, (1000, 600, 400, 1000, 600, 400), strict=True)), DRIVE)
+def _strong(step: float, length: int, swing: float) -> bool:
+    """Whether a part of so many thousandths stands out by a step from the next, whose speeds swing so far."""
+    level = np.concatenate((np.full(500, 2.0), np.full(length, step), np.tile([-swing / 2, swing / 2], 250)))[:1000]
+    curve = curve_of(1000 * np.exp(level))
+    parts = [
+        _Part(0, 500 * GB, 2.0),
+        _Part(500 * GB, (500 + length) * GB, step),
+        _Part((500 + length) * GB, 1000 * GB, 0),
+    ]
+    return _strength(Segmentation(curve, (), 0.02, 1.0), parts, 1, 1000 * GB) >= 1.0
 
 
-def _fastest_for(share: float) -> int:
-    """The same of levels of which the fastest takes this share."""
-    rest = (1 - share) / 4
-    ends = np.cumsum([share / 2, rest, rest, share / 2, rest, rest])
-    return returning_levels(phases(*zip(1000 * ends, (1000, 600, 400, 1000, 600, 400), strict=True)), DRIVE)
-
-
-def _refilled(ratio: float) -> int:
-    """How many levels come back where a cache that was folded for a third of the time takes in as much per second."""
-    first, second = (60, 300), (60, 300 * ratio)
-    slow = 0.1
-    at, made = 200.0, [(200.0, 1000.0)]
-    for filled, seconds in (first, second):
-        made += [(at + slow * seconds, 1000 * slow), (at + slow * seconds + filled, 1000.0)]
-        at = made[-1][0]
-    return returning_levels(phases(*made, (at + 50, 150)), DRIVE)
+def _started(share: float, rise: float) -> bool:
+    """Whether a first part of this share, before a rise of log speed, is no phase of its own."""
+    return _is_start(_Part(0, 1000 * share, 0.0), _Part(1000 * share, 1000, rise), 1000)
 
 
 def _pipe_of(speed: float, spread: float = 0.0) -> bool:
@@ -861,18 +641,13 @@ def _ones(count: int) -> float:
     return float(_neighbourhood(column)[50])
 
 
-def _alternating(parts: int) -> bool:
-    """Whether speeds that alternate twice within each of so many parts have no spread."""
-    (phase,) = phases((2 * parts, 1000))
-    return _spread_of_parts(curve_of([500.0, 2000.0] * parts), phase) < 1e-9
-
-
 def _pauses_of(cycles: Any, pause: int = 1, slow: float = 100.0) -> bool:
-    """Whether pauses of so many bins at so many MB/s are told, in cycles of so many bins behind a cache."""
+    """Whether pauses of so many bins at so many MB/s are told, and end cycles of so many bins behind a cache."""
     speeds = [1000.0] * 300
     for cycle in cycles:
         speeds += [1000.0] * (round(cycle) - pause) + [slow] * pause
-    return average_pauses(curve_of(speeds)).begin_bytes is not None
+    begin = average_pauses(curve_of(speeds)).begin_bytes
+    return begin is not None and begin < 310 * GB
 
 
 def _pause_time(share: float) -> bool:
@@ -905,42 +680,18 @@ DETAILS: dict[str, Edge] = {
     "MIN_PAUSE_TIME_SHARE": Edge(0.15, _pause_time, False, True),
     "MIN_NEAREST_STEP_RATIO": Edge(3.0, _beside, False, True),
     "MAX_READ_CORRELATION": Edge(-0.2, _read_by_eye, False, True),
-    "MAX_SHORT_CACHE_SHARE": Edge(0.025, lambda x: _first_cells(71 * x / 0.025, 2000), True, False),
-    "MAX_THROTTLED_RATIO": Edge(
-        0.7, lambda x: cause(1, DRIVE, (60, 3000), (90, 3000 * x), (1000, 300)), "thermal", "pslc"
-    ),
-    "MAX_HEAT_ONSET_SHARE": Edge(0.1, _hot_from, "thermal", "direct"),
-    "SIZE_CLASS_TOLERANCE": Edge(0.004, _size_class, True, False),
-    "MAX_FASTEST_SHARE": Edge(0.7, _fastest_for, 3, 0),
-    "MAX_REFILL_RATE_RATIO": Edge(3.0, _refilled, 0, 3),
-    "MIN_RETURNING_LEVELS": Edge(3, _returning, 0, 3, 2, 3),
-    "MIN_RETURNING_SHARE": Edge(0.5, _returning_until, 0, 3),
+    "MAX_HEAT_ONSET_SHARE": Edge(0.1, _hot_from, "thermal", "fold"),
     "SAME_PIPE_TOLERANCE": Edge(0.03, lambda x: _pipe_of(117 * (1 - x)), True, False),
     "MAX_PIPE_SPREAD": Edge(0.05, lambda x: _pipe_of(117, x), True, False),
     "MIN_FINER_HEAD_RATIO": Edge(1.9, _fine_start, False, True),
-    "MIN_CACHE_SHARE": Edge(0.002, lambda x: _first_cells(10000 * x, 10000), False, True),
-    "MAX_SLOW_START_SHARE": Edge(
-        0.03,
-        lambda x: _without_slow_start(
-            np.repeat([0.0, 1.0], [round(1000 * x), 1000 - round(1000 * x)]), [round(1000 * x)], 2.0
-        ),
-        [],
-        [32],
-    ),
-    "FIRST_SAMPLE_OUTLIER_RATIO": Edge(10.0, _first_sample, (0, 0), (0, 1)),
-    "MIN_HEAD_LOG_STEP": Edge(math.log(1.5), lambda x: _short_head(np.repeat([x, 0.0], [5, 7])), 0, 4),
-    "MIN_START_RATIO": Edge(3, lambda x: boundaries((10, 1000), (round(10 * x) - 10, 3000), (1960, 500)), 2, 1),
-    "MIN_GAP_SHARE": Edge(0.7, _after_start, 14, 18),
+    "MIN_CACHE_SHARE": Edge(0.002, lambda x: _started(x, -1.0), True, False),
+    "MAX_SLOW_START_SHARE": Edge(0.03, lambda x: _started(x, 1.0), True, False),
+    "MAX_WAKING_LOG_RISE": Edge(math.log(4), lambda x: _started(0.01, x), True, False),
     "MIN_PHASE_SHARE_IN_RIPPLE": Edge(0.04, lambda x: _strong(0.2, round(1000 * x), 0.8), False, True),
     "RIPPLE_STEP_RATIO": Edge(0.625, lambda x: _strong(math.log(1.12) + 0.8 * x, 30, 0.8), False, True),
-    "MAX_NOISE_POWER": Edge(
-        0.5,
-        lambda x: round(_noise_power(*[np.tile([0.0, math.sqrt(2 * x) / 1.4826], 50)] * 2), 3),
-        0.475,
-        0.5,
-    ),
     "MAX_RIPPLE_LOG_STEP": Edge(math.log(2.5), lambda x: _is_ripple(x, 40), True, False),
-    "MAX_RIPPLE_SHARE": Edge(0.06, lambda x: _is_ripple(0.5, round(1000 * x)), True, False),
+    "MAX_RIPPLE_SHARE": Edge(0.06, lambda x: _is_ripple(0.5, 1000 * x), True, False),
+    "SPREAD_PARTS": Edge(512, lambda x: _alternating(round(x)), False, True, low=500, high=512),
     "BOUNDARY_LEVEL_SHARE": Edge(
         0.05, lambda x: _sides(np.zeros(4000), 0, 2000, 4000, 0)[1].residuals.size > 4000 * x, True, False
     ),
@@ -953,7 +704,6 @@ DETAILS: dict[str, Edge] = {
         4.0, lambda x: _side(np.repeat([0.0, 0.0005 * x], [200, 100]), 0).level != 0.0, False, True
     ),
     "MIN_RELATIVE_SCATTER": Edge(0.005, lambda x: _side(np.zeros(10), 0).scatter > x, True, False),
-    "MAX_SCATTER_PARTS": Edge(8, lambda x: _scatter(np.linspace(0, 1, 800)) > 1 / (4 * x), False, True),
     "MAX_LOG_DRIFT": Edge(20.0, _drift, 19, 20),
     "MIN_RECOVERED_SHARE": Edge(
         0.08, lambda x: pauses((0, 0), (100, 0), (200, 1e10), (300, 1e10)).noise_bytes > 1e10 * x, True, False
@@ -971,19 +721,15 @@ DETAILS: dict[str, Edge] = {
     "MIN_CHANGE_LOG_SPEED": Edge(math.log(1.25), _change, 1, None),
     "MIN_LOG_NOISE": Edge(0.05, _load_boundaries, 0, 1),
     "NEIGHBOUR_BINS": Edge(8, lambda x: _ones(round(x)), 0.0, 1.0, low=8, high=9),
-    "SPREAD_PARTS": Edge(512, lambda x: _alternating(round(x)), False, True, low=500, high=512),
 }
 
-EDGES: dict[str, Edge] = NAND | PLATEAUS | AROUND | COUNTERS | CURVES | PAUSES | WARNINGS | DETAILS
+EDGES: dict[str, Edge] = NAND | PLATEAUS | AROUND | CURVES | PAUSES | WARNINGS | DETAILS
 """By the name of the threshold."""
 UNTESTED: dict[str, str] = {
     "PIPES_BYTES_PER_S": "a table of standards",
-    "SIZE_CLASSES_GB": "a table of what is sold",
-    "MAX_SHORT_FIRST_CELLS": "no curve is known on which 10 or 15 cells give another answer",
-    "LINK_CLASSES_BYTES_PER_S": "a table of standards",
-    "RIPPLE_SCALES_CELLS": "block lengths: others give nearly the same noise",
     "FINER_HEAD_SHARE": "where a start is cut off: its own start is segmented by itself again",
     "HEAD_INNER_SHARE": "where a start is cut off: boundaries beyond are those of the whole curve, to a cell",
+    "MIN_PHASE_CELLS": "bins at the start of a head that is segmented by itself: no border lies in them",
     "MIN_FINER_HEAD_BINS": "a start of fewer bins has no phase of MIN_PHASE_CELLS of them that stands out",
     "BOUNDARY_GUARD_SHARE": "which bins are left out: medians hardly move",
     "MAX_SHORT_FIRST_PHASE_BINS": "how a search begins: it recentres",

@@ -9,7 +9,8 @@ from benches.analysis import explained, recordings, right
 
 import pslc
 from pslc.analysis import CAUSES, AccessPattern, MeasurementContext, Phase, blackbox_causes
-from pslc.recording.writes import of_writes
+from pslc.recording import store
+from pslc.recording.writes.findings import of_writes
 from tests.conftest import fill
 
 GB, MB = 1e9, 1e6
@@ -27,7 +28,7 @@ def phases(*stretches: tuple[float, float]) -> list[Phase]:
 
 def causes(seen: MeasurementContext, *stretches: tuple[float, float]) -> list[str]:
     found = blackbox_causes(phases(*stretches), seen)
-    assert all(why.cause in CAUSES and 0 <= why.confidence <= 1 and why.because for why in found)
+    assert not [why for why in found if not (why.cause in CAUSES and 0 <= why.confidence <= 1 and why.because)]
     return [why.cause for why in found]
 
 
@@ -120,32 +121,15 @@ def test_a_short_wait_before_a_full_link_leaves_it_full() -> None:
     assert [why.cause for why in found] == ["link", "fold"]
 
 
-def test_a_speed_that_comes_and_goes_as_that_of_the_cache_did_not_is_folding() -> None:
-    cache, after = phases((30, 2300), (1000, 1000))
-    for scatter, before, said in ((0.0, 0.0, "direct"), (0.06, 0.001, "fold"), (0.06, 0.05, "direct")):
-        found = blackbox_causes([replace(cache, scatter=before), replace(after, scatter=scatter)], DRIVE)
-        assert found[1].cause == said
-
-
-def test_what_is_nearly_half_as_fast_as_the_cache_is_not_folding_however_it_scatters() -> None:
-    cache, past = phases((28, 5588), (2000, 2639))
-    for past_cells, expected in ((2639.0, "direct"), (1400.0, "fold")):
-        rough = replace(past, bytes_per_s=past_cells * MB, scatter=0.08)
-        found = blackbox_causes([replace(cache, scatter=0.006), rough], replace(DRIVE, capacity_bytes=2000 * GB))
-        assert found[1].cause == expected
-
-
 def test_a_rise_that_lasts_for_longer_than_the_cache_did_is_native_cells() -> None:
     assert causes(DRIVE, (190, 3700), (400, 1500), (1000, 2750)) == ["pslc", "fold", "native"]
     assert causes(DRIVE, (190, 3700), (400, 1500), (600, 2750), (1000, 1400)) == ["pslc", "fold", "pslc", "fold"]
 
 
-def test_what_falls_on_and_on_is_no_step_at_which_the_free_blocks_ended() -> None:
+def test_a_fall_behind_native_cells_is_folding_without_free_blocks() -> None:
     cache, first, last = phases((100, 3000), (500, 1000), (1000, 600))
     decaying = [cache, replace(first, drift=-0.07), replace(last, drift=-0.39)]
-    assert [why.cause for why in blackbox_causes(decaying, DRIVE)] == ["pslc", "direct", "direct"]
-    steps = [cache, first, replace(last, drift=0.0)]
-    assert [why.cause for why in blackbox_causes(steps, DRIVE)] == ["pslc", "direct", "fold"]
+    assert [why.cause for why in blackbox_causes(decaying, DRIVE)] == ["pslc", "direct", "fold"]
 
 
 def test_a_rise_is_the_cache_again_only_where_the_speed_before_was_its_own() -> None:
@@ -303,18 +287,18 @@ def test_a_first_request_that_took_most_of_the_time_after_a_silence_woke_the_dri
 
 
 def test_what_the_drive_moved_for_others_is_told_by_its_own_counters() -> None:
-    assert causes(replace(DRIVE, other_share=[0.4, 0.01]), (300, 2000), (1000, 500)) == ["other", "fold"]
-    assert causes(replace(DRIVE, other_share=[0.2, 0.0]), (300, 2000), (1000, 500)) == ["pslc", "fold"]
+    assert causes(replace(DRIVE, other_share=[0.4, 0.01]), (300, 2000), (1000, 400)) == ["other", "fold"]
+    assert causes(replace(DRIVE, other_share=[0.2, 0.0]), (300, 2000), (1000, 400)) == ["pslc", "fold"]
 
 
 def test_what_is_written_once_others_have_left_is_the_cache_where_a_cliff_follows() -> None:
     others = replace(DRIVE, other_share=[0.6, 0.01, 0.01])
-    assert causes(others, (100, 2000), (300, 4000), (1000, 1000)) == ["other", "pslc", "fold"]
+    assert causes(others, (100, 2000), (300, 4000), (1000, 800)) == ["other", "pslc", "fold"]
     assert causes(replace(DRIVE, other_share=[0.6, 0.01]), (100, 2000), (400, 4000)) == ["other", "unknown"]
 
 
 def test_others_for_a_moment_at_the_beginning_do_not_hide_the_cache() -> None:
-    assert causes(replace(DRIVE, other_share=[0.4, 0.01, 0.01]), (1, 4000), (300, 3000), (1000, 800)) == [
+    assert causes(replace(DRIVE, other_share=[0.4, 0.01, 0.01]), (1, 4000), (300, 3000), (1000, 600)) == [
         "other",
         "pslc",
         "fold",
@@ -364,16 +348,13 @@ def test_without_a_capacity_a_flat_curve_tells_nothing() -> None:
 
 def test_the_evidence_is_a_sentence_with_the_numbers() -> None:
     found = blackbox_causes(phases((280, 4500), (500, 2000), (1000, 500)), DRIVE)
-    assert found[1].because == (
-        "it ends at 500 GB, where a cache of 280 GB leaves no free block: 2000 MB/s, 44 % of the cache's speed"
-    )
+    assert found[1].because == "as fast as native cells should be: 2000 MB/s, 44 % of the cache's speed"
 
 
 @pytest.mark.parametrize("drive", ["sn850-1tb", "t500-2tb", "600p-512gb", "sx8200-pro-1tb", "firecuda-510-1tb"])
 def test_drives_of_the_library_are_explained_from_outside_as_by_their_counters(drive: str) -> None:
-    recording = fill(f"sim:{drive}")
-    outside = of_writes(recording, outside=True)["phases"]
-    assert [phase["cause"] for phase in outside] == [phase["cause"] for phase in recording.findings["phases"]]
+    found = explained([fill(f"sim:{drive}")])
+    assert [answer for _, answer, _ in found] == [true for true, _, _ in found]
 
 
 @pytest.mark.parametrize(("seed", "phase", "cause"), [(40323, 0, "link"), (40482, 0, "link"), (40289, -1, "native")])
@@ -414,18 +395,20 @@ def test_single_writes_that_each_wait_for_a_program_are_as_fast_as_flushes(
     assert causes(seen, (0.06, speed)) == [expected]
 
 
-@pytest.mark.parametrize(("drive", "cause"), [("sn850-1tb", "flush"), ("p3700-2tb", "host")])
+@pytest.mark.parametrize(
+    ("drive", "inside", "outside"), [("sn850-1tb", "flush", "flush"), ("p3700-2tb", "controller", "host")]
+)
 @pytest.mark.parametrize("option", ["fsync=1", "fdatasync=1", "sync=1"])
-def test_flushes_take_their_time_unless_the_buffer_is_protected(drive, cause, option, tmp_path) -> None:
+def test_flushes_take_their_time_unless_the_buffer_is_protected(drive, inside, outside, option, tmp_path) -> None:
     job = tmp_path / "synced.fio"
     job.write_text(f"[synced]\nrw=randwrite\nbs=4k\niodepth=1\nsize=1g\nio_size=16m\n{option}\n")
     recording = pslc.run(job, on=f"sim:{drive}")
-    for found in (recording.findings, of_writes(recording, outside=True)):
+    for found, cause in ((recording.findings, inside), (of_writes(recording, outside=True), outside)):
         assert [phase["cause"] for phase in found["phases"]] == [cause]
 
 
 def test_a_recording_is_explained_from_outside_on_demand(command, tmp_path) -> None:
     # Its counters say that it folds; at one speed all the way that looks like native cells.
-    pslc.run("fill", on="sim:wd-green-120gb").save(tmp_path / "run")
+    store.save(pslc.run("fill", on="sim:wd-green-120gb"), tmp_path / "run")
     assert "folding" in command("analyze", "run").stdout
     assert "direct to native cells" in command("analyze", "run", "--outside").stdout

@@ -9,6 +9,7 @@ from benches.analysis import Case, judge, shares, simulated_case, synthetic_case
 from benches.curves.synthetic import GB, Trace
 
 from pslc.analysis import CacheEnd, Curve, cache_end, find_phases
+from pslc.analysis.boundary import locate
 
 MB = 1e6
 SHALLOW = Trace(speeds=(5000 * MB, 3500 * MB), ends=(300 * GB, 1000 * GB))
@@ -126,3 +127,13 @@ def test_the_cache_is_counted_from_where_the_trace_begins() -> None:
     found = cache_end(moved, find_phases(moved))
     assert found is not None
     assert found.bytes == pytest.approx(300 * GB, rel=1e-3)
+
+
+def test_a_boundary_among_a_million_bins_is_located():
+    count = 1_700_000
+    speed = np.where(np.arange(count) < count // 2, 2000.0, 500.0)
+    curve = Curve(np.concatenate(([0.0], np.cumsum(speed))), np.ones(count))
+    true = 2000.0 * (count // 2)
+    assert locate(curve, 0.999 * true, 0.0, curve.total_bytes, seed=0, replicates=2).bytes == pytest.approx(
+        true, rel=1e-6
+    )

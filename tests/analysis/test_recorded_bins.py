@@ -8,9 +8,9 @@ from benches.small import PROFILE
 
 import pslc
 from pslc.analysis import Phase
-from pslc.recording.context import measurement_context
-from pslc.recording.store import Recording
-from pslc.recording.writes import write_curve
+from pslc.recording.model import Recording
+from pslc.recording.writes.curve import WriteTrack, write_curve
+from pslc.recording.writes.evidence import measurement_context
 
 REQUEST = 1 << 20
 DEPTH = 8
@@ -63,11 +63,20 @@ def test_the_first_bin_of_a_real_drive_holds_a_whole_queue(written: Recording) -
     assert curve.total_bytes == 24 * REQUEST
 
 
+def test_jobs_that_wait_for_each_other_ask_for_a_queue_each(written: Recording) -> None:
+    """After a pause a suite writes to the end of its region and goes on at its beginning: two jobs, one queue."""
+    recording = in_bins(written, [1, 2, 3, 2, 1, 1])
+    later = {**recording.jobs[0], "groupid": 1}
+    curve = write_curve(replace(recording, jobs=[recording.jobs[0], later]))
+    assert curve is not None
+    assert curve.widths[0] == DEPTH * REQUEST
+
+
 def test_a_bin_in_which_nothing_came_back_is_in_no_average_of_latencies(written: Recording) -> None:
     counts = [8, 8, 0, 8, 0, 0, 8, 0, 0, 8, 0, 0]
     recording = in_bins(written, counts)
     total = float(sum(counts) * REQUEST)
-    context = measurement_context(recording, [Phase(0.0, total, total / 0.6, 0.0, 0.0, 0.0, 0.0)])
+    context = measurement_context(WriteTrack.of(recording), [Phase(0.0, total, total / 0.6, 0.0, 0.0, 0.0, 0.0)])
     assert context.first_request_extra_s == pytest.approx(0.0)
     assert context.mean_s == pytest.approx([0.04])
     assert context.fastest_s == pytest.approx([0.04])

@@ -5,8 +5,10 @@ from pathlib import Path
 import numpy as np
 
 from pslc import formats
-from pslc.formats import ImportedData, ImportOptions
+from pslc.formats import FileContents
+from pslc.schema.imports import ImportOptions
 
+FIXTURES = Path(__file__).parents[1] / "fixtures"
 CACHE_BYTES, CACHE_SPEED, CELL_SPEED, SECONDS = 24.0e9, 1.8e9, 0.42e9, 100
 
 
@@ -24,7 +26,12 @@ def speeds(cache: float = CACHE_BYTES, fast: float = CACHE_SPEED, slow: float = 
 TOTAL_BYTES = sum(speeds())
 
 
-def read(folder: Path, text: str | bytes, name: str = "file.txt", **hints: object) -> ImportedData:
+def example(name: str) -> str:
+    """A file of another program."""
+    return (FIXTURES / name).read_text(encoding="utf-8")
+
+
+def read(folder: Path, text: str | bytes, name: str = "file.txt", **hints: object) -> FileContents:
     """What pslc reads of a file."""
     path = folder / name
     path.write_bytes(text if isinstance(text, bytes) else text.encode())

@@ -2,13 +2,14 @@
 
 import json
 import shutil
+import subprocess
 
 import numpy as np
 import pytest
 from benches import fio_logs
 
 from pslc import PslcError, formats
-from pslc.formats import ImportOptions
+from pslc.schema.imports import ImportOptions
 from tests.formats import made
 
 FORM = {"step_ms": 1000, "first_ms": None, "op": 1, "size": 0, "columns": 5, "jitter": 0}
@@ -90,7 +91,7 @@ def test_times_since_1970_begin_at_the_first_row(tmp_path):
 def test_an_excerpt_begins_where_its_first_row_does_and_says_so(tmp_path):
     data = read(log(tmp_path / "run_bw.1.log", [352e6] * 60, step_ms=500, first_ms=72_251))
     assert data.curve.total_bytes == pytest.approx(352e6 * 30, rel=0.005)
-    assert "the first row is of 1 min 11 s after the start" in data.notes[0]
+    assert "the first row is of 1 min 11 s after the start" in data.of_level("note")[0]
 
 
 def test_a_row_after_a_pause_covers_its_own_interval(tmp_path, command):
@@ -140,13 +141,13 @@ def test_a_job_that_ended_before_the_last_one_began_is_not_cut(tmp_path):
 
 def test_that_jobs_of_one_name_ran_together_is_assumed_aloud(tmp_path):
     paths = [log(tmp_path / f"run_bw.{i}.log", [42e6 * i] * 12, step_ms=500) for i in (1, 2)]
-    assert "ran at the same time, as is assumed" in read(*paths).cautions[0]
+    assert "ran at the same time, as is assumed" in read(*paths).of_level("warning")[0]
     (tmp_path / "run.fio").write_text("[a]\nnumjobs=2\nrw=write\nwrite_bw_log=run\n")
-    assert read(*paths, tmp_path / "run.fio").cautions == []
+    assert read(*paths, tmp_path / "run.fio").of_level("warning") == []
 
 
 def test_a_log_of_a_few_intervals_says_that_its_end_may_be_missing(tmp_path):
-    (caution,) = read(log(tmp_path / "run_bw.1.log", [42e6] * 4, step_ms=500)).cautions
+    (caution,) = read(log(tmp_path / "run_bw.1.log", [42e6] * 4, step_ms=500)).of_level("warning")
     assert caution.startswith("the log ends after 2.00 s, and up to 500 ms of the run may be missing")
 
 
@@ -180,12 +181,12 @@ def test_rows_that_do_not_show_their_interval_are_refused(tmp_path):
     assert data.curve.total_bytes == pytest.approx(4 << 20, rel=0.15)
 
 
-def test_a_log_that_differs_from_the_json_beside_it_is_doubted(tmp_path, command):
+def test_a_log_that_differs_from_the_json_beside_it_raises_a_warning(tmp_path, command):
     path = log(tmp_path / "run_bw.1.log", made.speeds())
     done = {"io_bytes": int(made.TOTAL_BYTES), "total_ios": 460_000, "runtime": 100_100, "lat_ns": {"mean": 7e4}}
     document = {"fio version": "fio-3.36", "jobs": [{"jobname": "a", "job options": {"rw": "write"}, "write": done}]}
     (tmp_path / "run.json").write_text(json.dumps(document))
-    assert read(path, tmp_path / "run.json").cautions == []
+    assert read(path, tmp_path / "run.json").of_level("warning") == []
     done["io_bytes"] = int(20e9)
     (tmp_path / "run.json").write_text(json.dumps(document))
     shown = command("analyze", "run_bw.1.log", "run.json").stdout
@@ -216,7 +217,7 @@ def test_a_log_that_is_random_by_its_name_states_no_cache(tmp_path, command):
     log(tmp_path / "randwrite-4k_bw.1.log", made.speeds())
     found = json.loads(command("analyze", "randwrite-4k_bw.1.log", "--json").stdout)["findings"]
     assert found["cache_bytes"] is None
-    assert found["doubts"][0]["code"] == "random-name"
+    assert found["warnings"][0]["code"] == "random-name"
     log(tmp_path / "strand-writer_bw.1.log", made.speeds())
     found = json.loads(command("analyze", "strand-writer_bw.1.log", "--json").stdout)["findings"]
     assert found["cache_bytes"] == pytest.approx(made.CACHE_BYTES, rel=0.02)
@@ -238,8 +239,8 @@ def test_random_runs_of_fio_are_read_right_or_refused(number, tmp_path):
     assert [verdict for verdict in verdicts if verdict.outcome == "wrong" and verdict.error_share > 0.05] == []
 
 
-@pytest.mark.parametrize(("every", "outcome"), [(3, "refused"), (8, "doubted")])
-def test_rows_that_are_missing_now_and_then_are_doubted_and_refused_where_they_are_many(tmp_path, every, outcome):
+@pytest.mark.parametrize(("every", "outcome"), [(3, "refused"), (8, "warned")])
+def test_rows_that_are_missing_now_and_then_raise_a_warning_and_refused_where_they_are_many(tmp_path, every, outcome):
     path = log(tmp_path / "run_bw.1.log", [40e6] * 96, step_ms=50)
     rows = path.read_text().splitlines()
     path.write_text("\n".join(row for at, row in enumerate(rows) if at % every) + "\n")
@@ -247,4 +248,48 @@ def test_rows_that_are_missing_now_and_then_are_doubted_and_refused_where_they_a
         with pytest.raises(PslcError, match=r"rows of the log are missing for \d+ % of the time"):
             read(path)
     else:
-        assert any("rows are missing" in text for text in read(path).cautions)
+        assert any("rows are missing" in text for text in read(path).of_level("warning"))
+
+
+def histograms(tmp_path, *more):
+    """fio's histogram logs of two jobs, and its JSON."""
+    words = ["fio", "--name=j", "--ioengine=null", "--rw=write", "--bs=64k", "--size=64m", "--numjobs=2", "--rate=,64m"]
+    logs = ["--write_hist_log=h", "--log_hist_msec=20", "--group_reporting", "--output-format=json"]
+    done = subprocess.run([*words, *logs, *more], capture_output=True, text=True, check=True, cwd=tmp_path)
+    return sorted(tmp_path.glob("h_clat_hist.*.log")), json.loads(done.stdout)["jobs"][0]["write"]
+
+
+@pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed")
+@pytest.mark.parametrize("more", [[], ["--log_hist_coarseness=2"]])
+def test_histograms_tell_the_bytes_and_percentiles_that_fio_tells(more, tmp_path):
+    paths, report = histograms(tmp_path, *more)
+    data = formats.read(paths, ImportOptions())
+    (job,) = data.jobs
+    counts = sum(sum(map(int, line.split(",")[3:])) for path in paths for line in path.read_text().splitlines())
+    assert data.curve.total_bytes == job["write"]["io_bytes"] == counts * 65536
+    # fio does not log the last interval, which is long on a busy machine.
+    assert 0.7 * report["io_bytes"] < counts * 65536 <= report["io_bytes"]
+    assert data.curve.total_seconds == pytest.approx(report["runtime"] / 1e3, rel=0.3)
+    # The last interval has requests of its own, a third of all at most.
+    coarse = 0.3
+    for share in ("50.000000", "99.000000"):
+        percentile = job["write"]["lat_ns"]["percentile"][share]
+        assert percentile == pytest.approx(report["clat_ns"]["percentile"][share], rel=coarse)
+    assert job["write"]["lat_ns"]["mean"] == pytest.approx(report["clat_ns"]["mean"], rel=coarse)
+
+
+def test_bins_that_are_not_those_of_fio_3_are_refused(tmp_path):
+    (tmp_path / "h.log").write_text("535, 1, 65536" + ", 1" * 1216 + "\n")
+    with pytest.raises(PslcError, match="has 1216 bins, and fio 3 writes 1856"):
+        formats.read([tmp_path / "h.log"], ImportOptions())
+
+
+@pytest.mark.parametrize(("size", "is_fio_s"), [(100_000_000, False), (4096, True)])
+def test_a_request_that_took_longer_than_its_job_ran_is_refused(tmp_path, size, is_fio_s):
+    path = tmp_path / "x_bw.1.log"
+    path.write_text("".join(f"{ms}, 100000, 1, {size}, 0\n" for ms in range(1, 200)))
+    if is_fio_s:
+        assert read(path).curve is not None
+        return
+    with pytest.raises(PslcError, match="columns 2 and 4 contradict each other: 100000000 bytes at 100000 KiB/s"):
+        read(path)

@@ -50,20 +50,7 @@ def test_many_reports_within_the_log_of_a_script(tmp_path, command):
     assert "page cache" not in shown.stdout
 
 
-OLD = """fill: (g=0): rw=write, bs=128K-128K/128K-128K/128K-128K, ioengine=libaio, iodepth=16
-fio-2.2.10
-Starting 1 process
-
-fill: (groupid=0, jobs=1): err= 0: pid=77: Fri May  1 12:00:00 2026
-  write: io=20480MB, bw=401231KB/s, iops=3134, runt= 52268msec
-    slat (usec): min=4, max=310, avg=11.20, stdev= 3.10
-    clat (usec): min=150, max=61200, avg=5091.00, stdev=1210.00
-     lat (usec): min=160, max=61.3K, avg=5102.20, stdev=1210.00
-    clat percentiles (usec):
-     |  1.00th=[ 1020],  5.00th=[ 2040], 50.00th=[ 4960], 99.00th=[ 8096],
-     | 99.90th=[31104], 99.99th=[60160]
-     issued    : total=r=0/w=163840/d=0, short=r=0/w=0/d=0, drop=r=0/w=0/d=0
-"""
+OLD = made.example("texts/fio_2.txt")
 
 
 def test_the_text_of_fio_2_counts_in_kib(tmp_path):
@@ -147,18 +134,18 @@ def test_a_percentile_that_is_not_told_is_no_zero(tmp_path, command):
     text = document(60_000_000_000, 99, lat_ns={"mean": 7e4}, clat_ns={"percentile": {"50.000000": 68000}})
     (tmp_path / "once.json").write_text(text)
     shown = command("analyze", "once.json").stdout
-    assert "68.0 us" in shown
+    assert "68.0 µs" in shown
     assert "0 s" not in shown
     assert command("compare", "once.json", "once.json").returncode == 0
 
 
 def test_a_latency_longer_than_the_run_is_left_out_aloud(tmp_path):
     data = made.read(tmp_path, OLD.replace("     clat (usec): min=150, max=61200, avg=5091.00", ""))
-    assert not data.cautions
+    assert not data.of_level("warning")
     overflow = "     lat (msec): min=756523K, max=756553K, avg=756537530.85, stdev=8719.64"
     lines = [overflow if line.lstrip().startswith(("clat (", "lat (")) else line for line in OLD.splitlines()]
     data = made.read(tmp_path, "\n".join(lines))
-    assert data.cautions == [
+    assert data.of_level("warning") == [
         "latencies of 1 result were left out, as they are longer than the run: 8.76 days of 52.3 s in fill"
     ]
     assert data.jobs[0]["write"]["lat_ns"]["mean"] == 0.0
@@ -175,3 +162,51 @@ def test_brackets_of_a_shell_above_a_report_are_no_job_file(above, tmp_path):
 def test_what_begins_with_a_bracket_is_no_job_file(text, tmp_path):
     with pytest.raises(PslcError, match="is of no known format"):
         made.read(tmp_path, text)
+
+
+FLUSHED = OLD.replace(
+    "     issued    : total=r=0/w=163840/d=0",
+    """  fsync/fdatasync/sync_file_range:
+    sync (usec): min=161, max=345, avg=192.48, stdev=20.09
+    sync percentiles (nsec):
+     |  1.00th=[167000], 50.00th=[186000], 99.00th=[260000]
+  high prio (1.00%) clat percentiles (msec):
+     |  1.00th=[    7], 50.00th=[    8], 99.00th=[    9]
+     issued rwts: total=0,163840,0,163839""",
+)
+
+
+def test_percentiles_belong_to_the_line_above_them(tmp_path, command):
+    (job,) = made.read(tmp_path, FLUSHED).jobs
+    assert job["write"]["lat_ns"]["percentile"]["99.000000"] == 8_096_000
+    assert job["sync"]["lat_ns"]["percentile"] == {"1.000000": 167e3, "50.000000": 186e3, "99.000000": 260e3}
+    assert (job["sync"]["lat_ns"]["mean"], job["sync"]["total_ios"]) == (192_480, 163839)
+    assert "flush" in command("analyze", "file.txt").stdout
+
+
+@pytest.mark.parametrize(("total", "count"), [(0, 3647), (3648, 3648)])
+def test_the_json_of_fio_tells_flushes_that_it_does_not_count(total, count, tmp_path):
+    write = {"io_bytes": 8388100, "total_ios": 3647, "runtime": 23350, "lat_ns": {"mean": 1e6, "max": 2e6}}
+    sync = {"total_ios": total, "lat_ns": {"mean": 5.4e6, "N": 3647, "percentile": {"99.000000": 16.6e6}}}
+    document = {"fio version": "fio-3.33", "jobs": [{"jobname": "etcd", "write": write, "sync": sync}]}
+    (job,) = made.read(tmp_path, json.dumps(document)).jobs
+    assert (job["sync"]["total_ios"], job["sync"]["lat_ns"]["percentile"]) == (count, {"99.000000": 16.6e6})
+
+
+@pytest.mark.parametrize(
+    ("kind", "reached", "cached"), [("write", 12, True), ("read", 40, True), ("write", 1000, False)]
+)
+def test_requests_that_did_not_reach_the_disk_were_memory(kind, reached, cached, tmp_path):
+    at = ("read", "write").index(kind)
+    ios = "/".join(str(reached if place == at else 0) for place in range(2))
+    issued = ",".join("1024" if place == at else "0" for place in range(2))
+    text = (
+        f"a: (g=0): rw={kind}, bs=(R) 1024KiB-1024KiB, ioengine=psync, iodepth=1\nfio-3.28\nStarting 1 process\n\n"
+        "a: (groupid=0, jobs=1): err= 0: pid=2213: Tue Mar  5 10:11:12 2024\n"
+        f"  {kind}: IOPS=5436, BW=5437MiB/s (5701MB/s)(1024MiB/188msec)\n"
+        f"     issued rwts: total={issued},0,0 short=0,0,0,0 dropped=0,0,0,0\n\n"
+        f"Disk stats (read/write):\n  sda: ios={ios}, merge=0/0, ticks=0/40, in_queue=40, util=10.00%\n"
+    )
+    warnings = " ".join(map(str, made.read(tmp_path, text).warnings))
+    assert (f"{reached} of 1,024 {kind}s reached the disk" in warnings) == cached
+    assert ("a test of 1.07 GB fits into the SLC cache" in warnings) == (kind == "write")

@@ -10,39 +10,8 @@ from tests.formats import made
 HEAD = """smartctl 7.4 2023-08-01 r5530 [x86_64-linux-6.8.0] (local build)
 === START OF INFORMATION SECTION ===
 """
-ATA = (
-    HEAD
-    + """Device Model:     EXAMPLE SATA SSD 1TB
-Sector Size:      512 bytes logical/physical
-
-=== START OF READ SMART DATA SECTION ===
-SMART overall-health self-assessment test result: PASSED
-
-ID# ATTRIBUTE_NAME          FLAG     VALUE WORST THRESH TYPE      UPDATED  WHEN_FAILED RAW_VALUE
-  5 Reallocated_Sector_Ct   0x0033   100   100   010    Pre-fail  Always       -       0
-177 Wear_Leveling_Count     0x0013   088   088   000    Pre-fail  Always       -       220
-187 Reported_Uncorrect      0x0032   100   100   000    Old_age   Always       -       3
-190 Airflow_Temperature_Cel 0x0032   059   045   000    Old_age   Always       -       41 (Min/Max 20/55)
-241 Total_LBAs_Written      0x0032   099   099   000    Old_age   Always       -       410000000000
-"""
-)
-NVME = (
-    HEAD
-    + """Model Number:                       EXAMPLE NVME SSD
-
-SMART overall-health self-assessment test result: PASSED
-
-SMART/Health Information (NVMe Log 0x02)
-Critical Warning:                   0x00
-Temperature:                        41 Celsius
-Available Spare:                    100%
-Available Spare Threshold:          10%
-Percentage Used:                    3%
-Data Units Written:                 12,345,678 [6.32 TB]
-Media and Data Integrity Errors:    0
-Warning  Comp. Temperature Time:    7
-"""
-)
+ATA = made.example("texts/smartctl_ata.txt")
+NVME = made.example("texts/smartctl_nvme.txt")
 
 
 def log(tmp_path, text):
@@ -130,26 +99,7 @@ def test_nvme_cli_behind_the_words_of_a_script(tmp_path):
     assert (found["percentage_used"], found["data_units_written"]) == (3, 12345)
 
 
-SAS = (
-    HEAD
-    + """Vendor:               EXAMPLE
-Product:              SAS SSD
-Transport protocol:   SAS (SPL-4)
-
-=== START OF READ SMART DATA SECTION ===
-SMART Health Status: OK
-
-Percentage used endurance indicator: 7%
-Current Drive Temperature:     33 C
-
-Error counter log:
-           Errors Corrected by           Total   Correction     Gigabytes    Total
-               ECC          rereads/    errors   algorithm      processed    uncorrected
-           fast | delayed   rewrites  corrected  invocations   [10^9 bytes]  errors
-read:          0        0         0         0          0     200000.000           0
-write:         0        0         0         0          0     123456.000           2
-"""
-)
+SAS = made.example("texts/smartctl_sas.txt")
 
 
 def test_a_sas_drive_counts_its_writes_and_errors(tmp_path):
@@ -174,13 +124,7 @@ def test_a_list_of_drives_or_a_drive_without_answer_is_no_health(tmp_path):
             made.read(tmp_path, json.dumps(document))
 
 
-NVME_CLI = """Smart Log for NVME device:nvme0 namespace-id:ffffffff
-critical_warning\t\t\t: 0
-temperature\t\t\t\t: 86 \u00b0F (303 K)
-available_spare\t\t\t\t: 100%
-percentage_used\t\t\t\t: \x1b[1;33m2%\x1b[0m
-Data Units Written\t\t\t: 6,000,000 (3.07 TB)
-"""
+NVME_CLI = made.example("texts/nvme_cli.txt")
 
 
 def test_nvme_cli_in_fahrenheit_and_in_colors(tmp_path):
@@ -192,3 +136,114 @@ def test_nvme_cli_in_fahrenheit_and_in_colors(tmp_path):
 def test_logs_of_two_drives_in_a_file_are_refused(text, tmp_path):
     with pytest.raises(PslcError, match="holds several health logs"):
         made.read(tmp_path, text + text)
+
+
+def test_numbers_written_as_floats_are_numbers(tmp_path):
+    log_of = {"critical_warning": 0, "avail_spare": 100.0, "percent_used": 3.0, "data_units_written": 150157123.0,
+              "power_on_hours": 4980.0, "temperature": 311.0}  # fmt: skip
+    values = log(tmp_path, json.dumps(log_of))
+    assert [values[name] for name in ("percentage_used", "data_units_written", "temperature")] == [3, 150157123, 38]
+
+
+def test_the_unit_of_a_drive_that_smartctl_does_not_know_is_not_guessed(tmp_path, command):
+    unknown = ATA.replace("Sector Size:", "Device is:        Not in smartctl database 7.3/5625\nSector Size:")
+    assert "data_units_written" not in log(tmp_path, unknown)
+    shown = " ".join(command("analyze", "file.txt").stdout.split())
+    assert "the unit of its writes is not known: 410000000000 are" in shown
+    assert "were written." not in shown
+    counted = "0x01  0x018  6      9000000000  ---  Logical Sectors Written\n"
+    assert log(tmp_path, unknown + counted)["data_units_written"] == 9_000_000
+
+
+@pytest.mark.parametrize(
+    ("rows", "waf"),
+    [
+        (
+            [(246, "Total_LBAs_Written", 24_000_000_000), (247, "Host_Program_Page_Count", 4),
+             (248, "FTL_Program_Page_Count", 28)],
+            8,
+        ),
+        ([(241, "Host_Writes_32MiB", 1000), (245, "TLC_Writes_32MiB", 2500)], 2.5),
+        ([(241, "Total_Writes_GiB", 1000), (233, "NAND_GB_Written_TLC", 2147)], 2),
+        ([(241, "Host_Writes_GiB", 100), (175, "Program_Fail_Count_Chip", 3), (1, "Write_Error_Rate", 9)], None),
+    ],
+)  # fmt: skip
+def test_the_table_of_smartctl_tells_what_the_cells_took(rows, waf, tmp_path, command):
+    text = "".join(f"{number:3} {name:24} 0x0032   099   099   000    Old_age   Always       -       {raw}\n"
+                   for number, name, raw in rows)  # fmt: skip
+    values = log(tmp_path, ATA.rpartition("241")[0] + text)
+    programmed = values.get("nand_units_written")
+    assert (programmed and programmed / values["data_units_written"]) == (waf and pytest.approx(waf, rel=0.01))
+    shown = " ".join(command("analyze", "file.txt").stdout.split())
+    assert ("write amplification" in shown) == (waf is not None)
+    assert ("small or flushed writes" in shown) == (waf == 8)
+
+
+@pytest.mark.parametrize(
+    ("place", "erases", "units"),
+    [("Not in", "", "33.5 TB in units of 32 MiB, 1072 TB in units of 1 GiB"),
+     ("Not in", "120", "33.5 TB in units of 32 MiB"), ("Not in", "3", "no bytes"),
+     ("In", "", "33.5 TB in units of 32 MiB, 1072 TB in units of 1 GiB")],
+)  # fmt: skip
+def test_units_that_a_drive_s_hours_and_erases_exclude_are_left_out(place, erases, units, tmp_path, command):
+    hours = "  9 Power_On_Hours          0x0032   100   100   000    Old_age   Always       -       9000\n"
+    row = "241 Total_LBAs_Written      0x0032   099   099   000    Old_age   Always       -       998347\n"
+    if erases:
+        row += f"167 Average_Erase_Count     0x0032   100   100   000    Old_age   Always       -       {erases}\n"
+    size = "User Capacity:    1,000,204,886,016 bytes [1.00 TB]\n"
+    log(
+        tmp_path,
+        ATA.rpartition("241")[0].replace(
+            "Sector Size:", f"Device is:        {place} smartctl database\n{size}Sector Size:"
+        )
+        + hours
+        + row,
+    )
+    shown = " ".join(command("analyze", "file.txt").stdout.split())
+    assert shown.endswith(f"998347 are {units}")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        NVME + "Temperature Sensor 1:               41 Celsius\nTemperature Sensor 2:               90 Celsius\n",
+        NVME_CLI + "Temperature Sensor 1  : 41 \u00b0C (314 K)\nTemperature Sensor 2  : 90 \u00b0C (363 K)\n",
+        json.dumps({"critical_warning": 0, "power_on_hours": 9, "temperature": 314, "temperature_sensor_2": 363}),
+        json.dumps({"smartctl": {}, "nvme_smart_health_information_log": {
+            "critical_warning": 0, "percentage_used": 1, "temperature": 41, "temperature_sensors": [41, 90]}}),
+    ],
+    ids=["smartctl", "nvme-cli", "nvme-cli JSON", "smartctl JSON"],
+)  # fmt: skip
+def test_a_hot_sensor_beside_a_cool_drive_is_said(text, tmp_path, command):
+    assert log(tmp_path, text)["hottest_sensor"] == 90
+    assert "A sensor of it is at 90 C" in " ".join(command("analyze", "file.txt").stdout.split())
+
+
+CDI = made.example("texts/crystal_disk_info.txt")
+
+
+def test_crystal_disk_info_tells_one_drive_of_several(tmp_path):
+    values = log(tmp_path, CDI)
+    assert [values[name] for name in ("percentage_used", "power_on_hours", "temperature")] == [3, 4980, 41]
+    assert values["data_units_written"] * 512_000 == pytest.approx(71604 * 2**30, rel=1e-5)
+    two = CDI + CDI.partition("----\n")[2].replace("NVME", "SATA").replace("Good (97", "Bad (3")
+    with pytest.raises(PslcError, match="is of 2 drives: EXAMPLE NVME 1TB, EXAMPLE SATA 1TB"):
+        made.read(tmp_path, two)
+    (values,) = made.read(tmp_path, two, device="sata").health
+    assert (values["percentage_used"], values["critical_warning"]) == (97, 4)
+
+
+@pytest.mark.parametrize(
+    ("row", "used"),
+    [
+        ("230 Media_Wearout_Indicator 0x0032   001   001   ---    Old_age   Always       -       0x001a0014001a", 1),
+        ("233 Media_Wearout_Indicator 0x0032   098   098   000    Old_age   Always       -       0", 2),
+        ("231 SSD_Life_Left           0x0000   100   100   000    Old_age   Offline      -       74", 26),
+        ("169 Remaining_Lifetime_Perc 0x0000   100   100   000    Old_age   Offline      -       96", 4),
+        ("202 Percent_Lifetime_Remain 0x0030   098   098   001    Old_age   Offline      -       2", 2),
+        ("202 Percent_Lifetime_Remain 0x0030   100   100   001    Old_age   Offline      -       0", 0),
+    ],
+)
+@pytest.mark.parametrize("above", [ATA.rpartition("177 ")[0], "Device Model:     EXAMPLE SATA SSD 1TB\n"])
+def test_the_share_of_life_is_where_each_maker_counts_it(above, row, used, tmp_path):
+    assert log(tmp_path, f"{above}{row}\n")["percentage_used"] == used

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from pslc import PslcError, formats
-from pslc.formats import ImportOptions
-from pslc.recording import imported
+from pslc.formats import _findings as imported
+from pslc.schema.imports import ImportOptions
 from tests.conftest import ROOT
 
 INPUTS = ROOT / "tests" / "fixtures" / "inputs"
@@ -47,7 +47,7 @@ FIO_JOBS = {
 }
 
 
-def read(words: str, folder: Path, **options: Any) -> formats.ImportedData:
+def read(words: str, folder: Path, **options: Any) -> formats.FileContents:
     paths = []
     for name in words.split():
         path = INPUTS / name
@@ -123,7 +123,7 @@ def test_what_is_not_clear_is_refused_with_what_to_give(words, said, tmp_path):
 
 def test_a_log_and_a_report_that_contradict_each_other_are_said_to(tmp_path):
     data = read("contradict_bw.1.log contradict.json", tmp_path)
-    assert any("20.0 GB" in text and "62.5 GB" in text for text in (*data.cautions, *data.notes)), data.cautions
+    assert any("20.0 GB" in text and "62.5 GB" in text for text in data.warnings), data.warnings
 
 
 def test_columns_can_be_named_where_the_file_does_not(tmp_path):
@@ -148,9 +148,9 @@ def test_a_missing_percentile_is_not_told(tmp_path):
 
 def test_diskspd_has_its_writes(tmp_path):
     (row,) = read("diskspd.txt", tmp_path).rows
-    assert row.kind == "write"
-    assert row.bytes_per_s == pytest.approx(1152 * 2**20, rel=0.001)
-    assert row.latency_s == pytest.approx(6.944e-3)
+    assert row["kind"] == "write"
+    assert row["bytes_per_s"] == pytest.approx(1152 * 2**20, rel=0.001)
+    assert row["latency_s"] == pytest.approx(6.944e-3)
 
 
 def test_an_ata_drive_tells_its_wear_and_what_was_written(tmp_path):

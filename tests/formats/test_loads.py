@@ -1,6 +1,8 @@
 """Programs that count a drive at work: iostat in all its forms, sar, dstat, collectl, counters of Windows, vmstat, ZFS
 and Prometheus."""
 
+import json
+
 import pytest
 
 from pslc import PslcError
@@ -41,7 +43,7 @@ def test_the_interval_of_an_iostat_without_times_is_told_by_the_fractions_of_req
 def test_an_interval_that_nothing_tells_is_assumed_aloud_and_can_be_given(tmp_path):
     text = "\n".join(line.replace(".00 0.00", ".37 0.00") for line in iostat().splitlines())
     data = made.read(tmp_path, text)
-    assert "intervals of 1 s are assumed" in data.cautions[0]
+    assert "intervals of 1 s are assumed" in data.of_level("warning")[0]
     assert written(made.read(tmp_path, text, interval_s=2.0)) == pytest.approx(2 * written(data))
 
 
@@ -53,7 +55,7 @@ def test_what_lies_on_a_drive_is_left_out(tmp_path):
     data = made.read(tmp_path, iostat(stack=("dm-0", "nvme0n1", "nvme0n1p2")))
     assert data.name.startswith("nvme0n1 in")
     assert written(data) == GOOD
-    assert "dm-0, nvme0n1p2 are parts of nvme0n1, or lie on it" in data.notes[-1]
+    assert "dm-0, nvme0n1p2 are parts of nvme0n1, or lie on it" in str(data.of_level("note"))
 
 
 def test_the_hint_names_the_busiest_device(tmp_path):
@@ -96,7 +98,7 @@ def test_iostat_through_jc(tmp_path):
             f'"w_await": 0.6, "aqu_sz": 8.0, "percent_util": 99.8}}' for v in SPEEDS]  # fmt: skip
     data = made.read(tmp_path, f'[{{"type": "cpu", "percent_user": 0.5}}, {", ".join(rows)}]')
     assert written(data) == GOOD
-    assert "like the second, as with -y" in data.notes[0]
+    assert "like the second, as with -y" in data.of_level("note")[0]
 
 
 def test_sar_of_everything_is_read_for_its_devices(tmp_path):
@@ -160,7 +162,7 @@ def test_vmstat(tmp_path):
                    for v in [2e6, *SPEEDS])  # fmt: skip
     data = made.read(tmp_path, head + rows)
     assert written(data) == GOOD
-    assert "all devices of the machine together" in data.notes[-1]
+    assert "all devices of the machine together" in data.of_level("note")[-1]
 
 
 def test_zpool_iostat_with_devices(tmp_path):
@@ -200,11 +202,136 @@ def test_an_old_iostat_writes_time_before_its_times(tmp_path):
     )
     data = made.read(tmp_path, text)
     assert written(data) == GOOD
-    assert not data.cautions
+    assert not data.of_level("warning")
     assert data.read_as.endswith("intervals of 1.00 s")
 
 
 def test_one_report_has_no_intervals_and_says_so(tmp_path):
     one_report = "Device".join(iostat().split("Device")[:2])
-    with pytest.raises(PslcError, match="holds one report of sda, of the time since the machine began"):
+    with pytest.raises(PslcError, match="holds one report of sda, which may be of the time since the machine began"):
         made.read(tmp_path, one_report)
+
+
+def vmstat(first):
+    head = " r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st\n"
+    row = " 1  0      0 100000   1000  50000    0    0  7400 {:.0f}  100  200  1  1 98  0  0\n"
+    return head + "".join(row.format(rate) for rate in [first, *[150] * 20])
+
+
+@pytest.mark.parametrize("first", [5400, 150])
+def test_the_first_row_of_vmstat_is_of_the_time_since_the_machine_began_whatever_it_is(first, tmp_path):
+    data = made.read(tmp_path, vmstat(first))
+    assert written(data) == pytest.approx(20 * 150 * 1024)
+
+
+def dstat(head, speeds):
+    rows = "".join(f'"01-05 {clock(s)}",0.0,{v:.3f}\n' for s, v in enumerate(speeds, 1))
+    return f'"{head} CSV Output"\n"system","dsk/total",,\n"time","read","writ"\n{rows}'
+
+
+@pytest.mark.parametrize(("program", "rows"), [("dstat 0.7.3", 9), ("pcp-dstat 6.0", 10)])
+def test_the_first_row_of_dstat_is_of_the_time_since_the_machine_began_but_not_pcps(program, rows, tmp_path):
+    assert written(made.read(tmp_path, dstat(program, [5e8] * 10), "load.csv")) == pytest.approx(rows * 5e8)
+
+
+def test_a_first_report_of_iostat_with_other_writes_is_no_interval(tmp_path):
+    """Reads and writes together are as fast as in the second one."""
+    names = "Device            r/s     w/s    rkB/s    wkB/s  r_await w_await  %util\n"
+    rows = [f"{names}sda 9.00 9.00 {read} {write} 1.00 1.00 50.00\n\n" for read, write in [(5, 95), *[(95, 5)] * 9]]
+    assert written(made.read(tmp_path, LINUX + "".join(rows))) == pytest.approx(9 * 5 * 1024)
+
+
+PAUSES = [(5e8 if s % 80 < 60 else 2e5) for s in range(240)]
+
+
+def test_no_cause_is_stated_where_nothing_tells_whether_requests_waited(tmp_path, command):
+    (tmp_path / "a.csv").write_text(dstat("pcp-dstat 6.0", PAUSES))
+    findings = json.loads(command("analyze", "a.csv", "--json").stdout)["findings"]
+    assert {fall["cause"] for fall in findings["falls"]} == {"untold"}
+    assert findings["busy"] is None
+    (tmp_path / "a.csv").write_text(dstat("pcp-dstat 6.0", [5e8] * 60))
+    shown = command("analyze", "a.csv").stdout
+    assert "nothing tells whether requests waited" in shown
+    assert "busy" not in shown
+
+
+def test_a_drive_that_is_slow_all_the_time_is_not_called_well(tmp_path, command):
+    names = "Device     r/s  rkB/s r_await   w/s  wkB/s w_await  f/s f_await aqu-sz %util\n"
+    report = names + "sda 0.00 0.00 0.00 42.00 504.00 57.93 12.00 88.75 5.88 63.60\n\n"
+    (tmp_path / "a.txt").write_text(LINUX + report.replace("504.00", "9504.00") + report * 20)
+    shown = " ".join(command("analyze", "a.txt").stdout.split())
+    assert "No fall stands out, but it was slow: writes of 12.3 kB took 57.9 ms on average." in shown
+    assert "A flush is answered in 88.8 ms, slower than a hard disk" in shown
+    assert "caused no slowdown" not in shown
+
+
+@pytest.mark.parametrize(
+    ("device", "util", "noted"), [("nvme0n1", 99.8, True), ("sda", 99.8, False), ("nvme0n1", 9.0, False)]
+)
+def test_a_busy_nvme_drive_is_not_said_to_be_at_its_limit(device, util, noted, tmp_path):
+    data = made.read(tmp_path, iostat(stack=(device,)).replace("99.80", f"{util:.2f}"))
+    assert ("could do no more" in str(data.of_level("note"))) == noted
+
+
+FREEBSD = {
+    "iostat -x": "                        extended device statistics\n"
+    "device       r/s     w/s     kr/s     kw/s  ms/r  ms/w  ms/o  ms/t qlen  %b\n"
+    "ada0           0 {count:7.0f}      0.0 {kib:8.1f}     0     1     0     1    1  99\n",
+    "gstat -b": "dT: 2.000s  w: 2.000s\n"
+    " L(q)  ops/s    r/s   kBps   ms/r    w/s   kBps   ms/w   %busy Name\n"
+    "    1   {count:5.0f}      0      0    0.0  {count:5.0f} {kib:6.0f}    1.2   99.6  ada0\n",
+}
+
+
+@pytest.mark.parametrize(("program", "seconds"), [("iostat -x", 1), ("gstat -b", 2)])
+def test_freebsd_counts_a_drive(program, seconds, tmp_path):
+    first = [2e6] if program == "iostat -x" else []
+    text = "".join(FREEBSD[program].format(count=v / 131072, kib=v / 1024) for v in [*first, *SPEEDS])
+    data = made.read(tmp_path, text)
+    assert written(data) == pytest.approx(seconds * made.TOTAL_BYTES, rel=0.005)
+    assert data.load.write_s.sum() > 0
+    assert data.waits
+
+
+MAC = (
+    "              disk0               disk4       cpu    load average\n"
+    "    KB/t  tps  MB/s     KB/t  tps  MB/s  us sy id   1m   5m   15m\n"
+)
+FREEBSD_PLAIN = (
+    "       tty            ada0             nvd0             cpu\n"
+    " tin  tout  KB/t  tps  MB/s  KB/t  tps  MB/s  us ni sy in id\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("head", "row", "disk"),
+    [
+        (MAC, "  128.00  400 {:.2f}     0.00    0  0.00  13  6 81  2.14 2.18 2.08\n", "disk0"),
+        (FREEBSD_PLAIN, "   0   236  0.00    0  0.00  128.00 400 {:.2f}   3  0  2  0 95\n", "nvd0"),
+    ],
+)
+def test_iostat_of_macos_is_a_load_whose_reads_count_as_writes_aloud(head, row, disk, tmp_path):
+    data = made.read(tmp_path, head + row.format(9.0) + row.format(50.0) * 3 + head + row.format(80.0))
+    assert data.name == f"{disk} in file.txt"
+    assert data.load.write_bytes / 2**20 == pytest.approx([50, 50, 50, 80])
+    assert any("counts reads and writes together" in str(warning) for warning in data.of_level("warning"))
+
+
+def test_rows_of_a_device_that_were_picked_out_of_the_reports_are_reports(tmp_path):
+    head = "Device:         rrqm/s   wrqm/s     r/s     w/s    rkB/s    wkB/s avgrq-sz avgqu-sz   await  svctm  %util\n"
+    row = "sdc               0.00     0.00    0.00  {0}.00     0.00 {0}00.00   200.00     9.00   11.00   1.20  99.00\n"
+    data = made.read(tmp_path, head + "".join(row.format(count) for count in (5, 800, 110, 108)))
+    assert data.load.write_bytes / 1024 == pytest.approx([80000, 11000, 10800])
+
+
+def test_whole_rates_of_zpool_tell_no_interval_and_a_command_above_is_no_row(tmp_path):
+    head = (
+        "% sudo zpool iostat 1\n               capacity     operations    bandwidth\n"
+        "pool        alloc   free   read  write   read  write\n----------  -----  -----  -----  -----  -----  -----\n"
+    )
+    rows = "".join(
+        f"T           17.2T   103T      0  {ops}K      0   230M\n" for ops in (13.7, 63.5, 59.8, 59.1, 66.4, 61.6)
+    )
+    data = made.read(tmp_path, head + rows)
+    assert data.load.seconds == pytest.approx([1.0] * 5)
+    assert "intervals of 1.00 s, as is assumed" in data.read_as

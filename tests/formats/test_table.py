@@ -5,8 +5,8 @@ import json
 import pytest
 
 from pslc import PslcError
+from pslc.base.columns import column
 from pslc.formats import table
-from pslc.formats._columns import column
 from tests.formats import made
 
 
@@ -25,12 +25,20 @@ def curve(names=("time_s", "write MB/s"), cell=lambda speed: f"{speed / 1e6:.2f}
         ("write_mb_s", "mb/s", "write"), ("speed_mbs", "mb/s", ""), ("Write Rate [MB/s]", "mb/s", "write"),
         ("writeMibs", "mib/s", "write"), ("wkB/s", "kb/s", "write"), ("Read BW (KiB/s)", "kib/s", "read"),
         ("Mbit/s", "mbit/s", ""), ("Mbps", "Mb/s", ""), ("Disk Write Bytes/sec", "b/s", "write"),
-        ("bw_mib_s", "mib/s", ""),
+        ("bw_mib_s", "mib/s", ""), ("Hastighet för skrivning (MB/s)", "mb/s", "write"),
+        ("Débit en écriture (Mo/s)", "mb/s", "write"), ("Скорость записи, МБ/сек", "mb/s", "write"),
+        ("Скорость чтения (Мбит/сек)", "mbit/s", "read"), ("写入速度 (MB/秒)", "mb/s", "write"),
+        ("Geschwindigkeit für Lesen (MB/s)", "mb/s", "read"), ("Schreibrate [МиБ/сек]", "mib/s", "write"),
     ],
 )  # fmt: skip
 def test_a_name_tells_the_unit_of_a_speed(name, unit, direction):
     found = column(0, name)
     assert (found.kind, found.unit, found.direction) == ("speed", unit, direction)
+
+
+@pytest.mark.parametrize("name", ["Zeit (s)", "Temps (s)", "Время, сек", "時間 (秒)", "czas [s]"])
+def test_a_name_tells_time_in_any_language(name):
+    assert (column(0, name).kind, column(0, name).unit) == ("time", "s")
 
 
 @pytest.mark.parametrize(
@@ -69,7 +77,7 @@ def test_missing_cells_are_counted_and_are_no_numbers(tmp_path):
     rows = [(s, "nan" if s % 17 == 0 else f"{v / 1e6:.2f}") for s, v in enumerate(made.speeds(), 1)]
     data = made.read(tmp_path, csv(("time_s", "write MB/s"), *rows), "table.csv")
     assert data.curve.total_bytes == pytest.approx(made.TOTAL_BYTES, rel=0.01)
-    assert data.notes[0].startswith("5 of 100 rows have no value")
+    assert data.of_level("note")[0].startswith("5 of 100 rows have no value")
 
 
 def test_a_position_begins_at_its_first_value_and_says_so(tmp_path):
@@ -79,7 +87,7 @@ def test_a_position_begins_at_its_first_value_and_says_so(tmp_path):
         rows.append((f"{written:.4f}", f"{speed / 1e6:.2f}"))
     data = made.read(tmp_path, csv(("Total Host Writes [GB]", "Write Rate [MB/s]"), *rows), "table.csv")
     assert data.curve.total_bytes == pytest.approx(made.TOTAL_BYTES, rel=0.01)
-    assert "begins at 102 GB, which counts as the beginning" in data.notes[0]
+    assert "begins at 102 GB, which counts as the beginning" in data.of_level("note")[0]
 
 
 def test_a_share_of_the_drive_needs_its_size(tmp_path):
@@ -129,7 +137,7 @@ def test_a_table_that_is_read_in_parts_is_read_whole(name, tmp_path, monkeypatch
     monkeypatch.setattr(table, "PART_LINES", 17)
     in_parts = made.read(tmp_path, LONG[name], "table.csv")
     assert in_parts.rows == whole.rows
-    assert (in_parts.notes, in_parts.read_as) == (whole.notes, whole.read_as)
+    assert (in_parts.of_level("note"), in_parts.read_as) == (whole.of_level("note"), whole.read_as)
     assert (in_parts.curve is None) == (whole.curve is None) == (name == "tests")
     if whole.curve is not None:
         assert list(in_parts.curve.seconds) == list(whole.curve.seconds)
@@ -197,3 +205,124 @@ def test_hwinfo_logs_one_drive_of_several(tmp_path):
     assert data.curve.total_bytes == pytest.approx(made.TOTAL_BYTES, rel=0.01)
     assert data.curve.total_seconds == pytest.approx(100)
     assert "Write Rate [MB/s]" in data.read_as
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds", "taken"),
+    [
+        (csv(("time_s", "MB/s"), *((s, 500 if s % 10 < 5 else 0) for s in range(100))), 100, "speed of writes"),
+        (csv(("time_s", "written_gb"), *((s, 2 if s % 3 else 0.5) for s in range(1, 91))), 90, "writes in each row"),
+        (csv(("time_s", "written_gb"), *((s, s // 5) for s in range(1, 101))), 99, "bytes of writes so far"),
+    ],
+)
+def test_a_row_in_which_nothing_or_little_moved_has_its_time(text, seconds, taken, tmp_path):
+    data = made.read(tmp_path, text, "table.csv")
+    assert data.curve.duration_s == pytest.approx(seconds, abs=5.1)
+    assert taken in data.read_as
+    assert ("nothing moved" in str(data.of_level("warning"))) == ("each row" not in taken)
+
+
+def test_a_pause_at_the_end_counts_only_where_the_drive_paused_as_long_before(tmp_path):
+    stalls = csv(("time_s", "MB/s"), *((s, 500 if s % 10 < 5 else 0) for s in range(100)))
+    assert made.read(tmp_path, stalls, "table.csv").curve.total_seconds == pytest.approx(99)
+    ends = csv(("time_s", "MB/s"), *((s, 500 if s < 95 else 0) for s in range(100)))
+    assert made.read(tmp_path, ends, "table.csv").curve.total_seconds == pytest.approx(94)
+
+
+def test_a_standstill_is_noted_and_a_long_one_doubts_the_causes(tmp_path):
+    for still, level in ((3, "note"), (30, "warning")):
+        rows = csv(("time_s", "MB/s"), *((s, 0 if 50 <= s < 50 + still else 500) for s in range(1, 101)))
+        (text,) = map(str, made.read(tmp_path, rows, "table.csv").of_level(level))
+        assert text.startswith(f"nothing moved in {still}")
+
+
+def test_a_counter_that_falls_is_refused(tmp_path):
+    rows = [(s, s if s < 60 else s - 60) for s in range(1, 101)]
+    with pytest.raises(PslcError, match="counts up, but falls in 1 of 99 rows"):
+        made.read(tmp_path, csv(("time_s", "written_gb"), *rows), "table.csv")
+
+
+def test_a_speed_of_nothing_takes_that_of_the_next_row(tmp_path):
+    rows = [(gb, 0 if gb == 50 else 500) for gb in range(1, 101)]
+    curve = made.read(tmp_path, csv(("written_gb", "MB/s"), *rows), "table.csv").curve
+    assert (curve.total_bytes, curve.total_seconds) == pytest.approx((100e9, 200))
+
+
+def hwinfo(columns, wide=0):
+    names = ["Date", "Time", *(f"Core {at} Clock [MHz]" for at in range(wide)), *(f"{name} [MB/s]" for name in columns)]
+    rows = [["1.5.2026", f"12:00:{s:02}.100", *["900"] * wide, *(str(v * (s > 1)) for v in columns.values())]
+            for s in range(60)]  # fmt: skip
+    return csv([f'"{name}"' if "[" in name else name for name in names], *rows)
+
+
+def test_the_rate_of_a_wide_log_of_sensors_is_seen(tmp_path):
+    data = made.read(tmp_path, hwinfo({"Read Rate": 0, "Write Rate": 520}, wide=1000), "wide.csv")
+    assert data.curve.total_bytes == pytest.approx(58 * 520e6)
+
+
+def test_units_stand_in_the_cells_and_may_differ(tmp_path):
+    rows = [
+        (f"2026-03-01 11:{s // 60:02}:{s % 60:02}", f"{v / 1e9:.4f} GB/s" if s % 2 else f"{v / 1e6:.1f} MB/s", "0 B/s")
+        for s, v in enumerate(made.speeds(), 1)
+    ]
+    data = made.read(tmp_path, csv(('"Time"', '"sda written"', '"sda read"'), *rows), "grafana.csv")
+    assert data.curve.total_bytes == pytest.approx(made.TOTAL_BYTES, rel=0.001)
+
+
+def test_a_column_of_bytes_can_be_named(tmp_path):
+    rows = [(f"2026-03-01T11:{s // 60:02}:{s % 60:02}Z", int(sum(made.speeds()[:s]))) for s in range(101)]
+    text = "#group,false\n" + csv(("_time", "_value"), *rows)
+    data = made.read(tmp_path, text, "influx.csv", x="_time", y="_value=bytes")
+    assert data.curve.total_bytes == pytest.approx(made.TOTAL_BYTES)
+
+
+def test_speeds_below_nothing_are_those_of_a_chart(tmp_path):
+    text = csv(("time_s", "reads", "writes"), *((s, 0, -500) for s in range(1, 61)))
+    data = made.read(tmp_path, text, "netdata.csv", y="writes=KiB/s")
+    assert data.curve.total_bytes == pytest.approx(60 * 500 * 1024)
+    assert "is drawn below 0" in data.of_level("note")[0]
+
+
+DRAWN = {
+    "Markdown": ("| time (s) | write (MB/s) |", "|---|--:|", "| {} | **{:,.2f}** |", ""),
+    "MySQL": ("| time (s) | write (MB/s) |", "+---+---+", "| {} | {:.2f} |", "+---+---+"),
+    "psql": (" time (s) | write (MB/s) ", "---+---", " {} | {:.2f} ", ""),
+    "rich": ("┃ time (s) ┃ write (MB/s) ┃", "┡━━━╇━━━┩", "│ {} │ {:.2f} │", "└───┴───┘"),
+}
+
+
+def drawn(program):
+    names, rule, row, end = DRAWN[program]
+    rows = [row.format(s, v / 1e6) for s, v in enumerate(made.speeds(), 1)]
+    return "\n".join(["My drive of 2 TB:", "", names, rule, *rows, end, "It took 100 s for 58 GB; 1, 2, 3.", ""])
+
+
+@pytest.mark.parametrize("program", DRAWN)
+def test_a_table_drawn_with_bars_is_read_among_other_text(program, tmp_path):
+    data = made.read(tmp_path, drawn(program), "notes.md")
+    assert data.curve.total_bytes == pytest.approx(made.TOTAL_BYTES, rel=1e-4)
+    assert data.curve.total_seconds == 100
+
+
+def test_of_two_drawn_tables_none_is_taken(tmp_path):
+    with pytest.raises(PslcError, match=r"has 2 tables: lines 3 to 104 and lines 109 to 210"):
+        made.read(tmp_path, drawn("Markdown") * 2, "notes.md")
+
+
+def test_a_decimal_comma_in_a_drawn_table_is_no_comma_of_thousands(tmp_path):
+    with pytest.raises(PslcError, match="cannot be read"):
+        made.read(tmp_path, drawn("psql").replace(".", ","), "notes.md")
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("", "is empty"),
+        ("written_GB,speed_MBps\n", "has a line of names and no rows"),
+        ("written_GB,speed_MBps\n" + "".join(f"{gb},{400 if gb < 60 else -500}\n" for gb in range(100)),
+         "speed_MBps is below 0 in 40 of 100 rows"),
+    ],
+)  # fmt: skip
+def test_a_file_without_rows_or_with_speeds_below_0_is_refused(text, what, tmp_path):
+    with pytest.raises(PslcError, match=what):
+        made.read(tmp_path, text, "a.csv")

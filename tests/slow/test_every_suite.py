@@ -57,12 +57,12 @@ def test_what_a_suite_says_can_be_true(suite, name, quick, capsys):
     terminal.show(shown)
     said = capsys.readouterr().out
     SAID.mkdir(parents=True, exist_ok=True)
-    lines = [*shown.sentences, *(f"warning: {doubt}" for doubt in shown.doubts)]
+    lines = [*shown.sentences, *(f"warning: {warning}" for warning in shown.warnings)]
     (SAID / f"{suite}_{name}_{'quick' if quick else 'whole'}.txt").write_text("\n".join([*lines, ""]))
     assert recording.error is None
     assert suite in page.render(shown)
-    assert shown.sentences or shown.doubts, "it says nothing"
-    for sentence in [*shown.sentences, *shown.doubts]:
+    assert shown.sentences or shown.warnings, "it says nothing"
+    for sentence in [*shown.sentences, *shown.warnings]:
         assert not WRONG.search(sentence), sentence
     assert not re.search(r"\bnan\b|\bNone\b", said)
     for where, number in numbers(recording.findings):

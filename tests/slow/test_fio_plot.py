@@ -9,25 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import ROOT
+
 FIO = shutil.which("fio")
 PLOT = Path(sys.executable).parent / "fio-plot"
 DEPTHS, CLONES = (1, 4), (1, 2)
-JOB = """[FIOJOB]
-bs=4k
-ioengine=libaio
-iodepth={depth}
-numjobs={clones}
-rw={rw}
-group_reporting=1
-time_based=1
-runtime=1
-size=4m
-log_avg_msec=100
-filename=scratch.bin
-write_bw_log={stem}
-write_lat_log={stem}
-write_iops_log={stem}
-"""
+JOB = (ROOT / "tests/fixtures/texts/fio_plot.fio").read_text()
 """As bench-fio, which comes with fio-plot, writes them."""
 PICTURES = (
     "-L -t iops", "-L -t lat", "-l -n 1", "-l -n 2 --show-cpu", "-N -d 4", "-H -d 4 -n 2",

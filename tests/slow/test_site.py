@@ -9,7 +9,7 @@ from urllib.parse import unquote, urldefrag
 import pytest
 
 from pslc.device.profiles import library
-from tests.conftest import ROOT
+from tests.conftest import ROOT, needs_chromium
 
 pytestmark = pytest.mark.slow
 
@@ -53,9 +53,17 @@ def test_each_drive_has_a_page_with_its_curve(site):
         assert (site / "drives" / f"{name}.svg").stat().st_size > 5000
 
 
+@needs_chromium
+def test_the_search_answers_from_disk(site, chromium):
+    page = chromium.new_page()
+    page.goto((site / "safety.html").as_uri())
+    page.get_by_placeholder("Search").first.press_sequentially("idle threshold")
+    page.locator(".md-search-result__item").first.wait_for(timeout=20_000)
+
+
 def test_the_reference_says_what_every_public_name_takes_and_gives(site):
     page = (site / "api.html").read_text()
-    for name in ("run", "Recording", "Recording.load", "Scope", "analyze", "study", "errors.PslcError"):
+    for name in ("run", "Recording", "save", "Scope", "analyze", "study", "errors.PslcError"):
         assert f'id="pslc.{name}"' in page
 
 

@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 
 import pslc
+from pslc.recording import store
 
 ON = "sim:pm871b-128gb"
 DEEP = "[a]\nbs=4k\nioengine=libaio\niodepth=16\nsize=2g\nnumber_ios=50000\n"
@@ -35,8 +36,8 @@ def digests() -> dict[str, str]:
     fill = pslc.run("fill", on=ON, seed=3)
     by_name = {"fill": of_recording(fill)}
     with tempfile.TemporaryDirectory() as folder:
-        fill.save(Path(folder) / "run")
-        by_name["loaded"] = of_recording(pslc.Recording.load(Path(folder) / "run"))
+        store.save(fill, Path(folder) / "run")
+        by_name["loaded"] = of_recording(store.load(Path(folder) / "run"))
         for name, text in JOBS.items():
             job = Path(folder) / f"{name}.fio"
             job.write_bytes(text.encode())

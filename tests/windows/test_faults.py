@@ -19,9 +19,10 @@ MB = 1 << 20
 
 HOLD = """
 import sys
+from pathlib import Path
 from pslc.device.drive_files import open_kept
 
-drive = open_kept(sys.argv[1])
+drive = open_kept(Path(sys.argv[1]))
 print("held", flush=True)
 sys.stdin.read()
 drive.close()

@@ -1,167 +1,88 @@
-// The curve of a run: speed over what was written, or over time, with its phases behind it.
-import uPlot from "uplot";
-import "uplot/dist/uPlot.min.css";
-import { CAUSES } from "./phases";
-import type { Answer, Curve, Measured } from "./types";
-import { size, speed, time } from "./units";
+// A chart of somebody's review as a curve: the corners of its plot, what its axes say there, and the color of its curve.
+import { h } from "./dom";
+import type { Measured } from "./types";
 
-export interface Line {
-  label: string;
-  answer: Answer;
-  axis: "bytes" | "time";
+const BYTES: Record<string, number> = { GB: 1e9, TB: 1e12 };
+const SECONDS: Record<string, number> = { s: 1, min: 60 };
+const RATES: Record<string, number> = { "MB/s": 1e6, "GB/s": 1e9 };
+/** A pixel is of the curve when no channel is further from its color. */
+const MAX_COLOR_DISTANCE = 60;
+const MIN_COLUMNS_SHARE = 0.6;
+const STEPS = ["lower left corner of the plot", "upper right corner of the plot", "curve"];
+
+interface Axis { from: number; to: number; unit: string }
+
+function axisIn(text: string, units: Record<string, number>, name: string): Axis {
+  const match = /^([0-9.]+) ?: ?([0-9.]+) ?([A-Za-z/]+)$/.exec(text.trim());
+  if (match === null || !(match[3]! in units) || !(Number(match[2]) > Number(match[1])))
+    throw new Error(`The ${name} axis is “${text}”, but needs its ends and a unit of ${Object.keys(units).join(", ")}, such as 0:2000${Object.keys(units)[0]}.`);
+  return { from: Number(match[1]), to: Number(match[2]), unit: match[3]! };
 }
 
-/** Positions of bins and speeds in them. Of a scaled drive both axes are stretched to the whole one. */
-function points(line: Line): { x: number[]; y: number[] } {
-  const { answer, axis } = line;
-  const curve: Curve = axis === "bytes" ? answer.curve : answer.over_time;
-  const x: number[] = [];
-  const y: number[] = [];
-  let [bytes, before] = [0, answer.start_ns];
-  for (let bin = 0; bin < curve.end_ns.length; bin++) {
-    const end = curve.end_ns[bin]!;
-    const moved = curve.write_bytes[bin]! + curve.read_bytes[bin]!;
-    bytes += moved;
-    x.push((axis === "bytes" ? bytes : end - answer.start_ns) * answer.denominator);
-    y.push(end > before ? (moved / (end - before)) * 1e9 : 0);
-    before = end;
+/** Rows of a column that have the color, as the middles of their runs. */
+function runs(rows: boolean[]): number[] {
+  const middles: number[] = [];
+  for (let at = 0, start = -1; at <= rows.length; at++) {
+    if (rows[at] && start < 0) start = at;
+    if (!rows[at] && start >= 0) [middles[middles.length], start] = [(start + at - 1) / 2, -1];
   }
-  return { x, y };
+  return middles;
 }
 
-/** Means over so many bins that a screen can show them. */
-function smooth({ x, y }: { x: number[]; y: number[] }, bins: number): { x: number[]; y: number[] } {
-  const stride = Math.ceil(x.length / bins);
-  if (stride <= 1) return { x, y };
-  const result = { x: [] as number[], y: [] as number[] };
-  for (let at = 0; at < x.length; at += stride) {
-    const end = Math.min(at + stride, x.length);
-    result.x.push(x[end - 1]!);
-    let sum = 0;
-    for (let bin = at; bin < end; bin++) sum += y[bin]!;
-    result.y.push(sum / (end - at));
+/** Places of the curve in a picture, in pixels: in each column the run of its color that is nearest to the last. */
+export function trace({ data, width }: Pick<ImageData, "data" | "width">, [left, top, right, bottom]: number[], color: number[]): [number, number][] {
+  const places: [number, number][] = [];
+  for (let x = left!; x <= right!; x++) {
+    const isOfCurve = (y: number) => color.every((channel, at) => Math.abs(data[4 * (y * width + x) + at]! - channel) <= MAX_COLOR_DISTANCE);
+    const middles = runs(Array.from({ length: bottom! - top! + 1 }, (_, row) => isOfCurve(top! + row))).map((row) => top! + row);
+    const last = places.at(-1)?.[1];
+    if (middles.length > 0) places.push([x, last === undefined ? middles[0]! : middles.reduce((a, b) => (Math.abs(b - last) < Math.abs(a - last) ? b : a))]);
   }
-  return result;
+  const columns = right! - left! + 1;
+  if (places.length < MIN_COLUMNS_SHARE * columns) throw new Error(`That color is in ${places.length} of ${columns} columns of the plot: click on the curve itself, and on the corners of the plot.`);
+  return places;
 }
 
-function color(name: string): string {
-  return getComputedStyle(document.documentElement).getPropertyValue(name).trim() || "gray";
-}
-
-const LINES = ["--line", "--line2", "--line3", "--line4", "--line5", "--line6"];
-
-export class Chart {
-  private plot: uPlot | null = null;
-  private marker = Number.NaN;
-  private lines: Line[] = [];
-  private readonly resize = new ResizeObserver(() => this.fit());
-
-  constructor(private readonly place: HTMLElement) {
-    this.resize.observe(place);
-  }
-
-  private fit(): void {
-    const width = this.place.clientWidth;
-    if (this.plot && width > 0) this.plot.setSize({ width, height: Math.max(220, Math.min(380, width * 0.45)) });
-  }
-
-  /** Where the film stands, in bytes or nanoseconds of the whole drive. */
-  mark(position: number): void {
-    this.marker = position;
-    this.plot?.redraw(false);
-  }
-
-  /** Curves, and one that was measured, dashed over them. */
-  show(lines: Line[], measured: Measured | null = null): void {
-    this.lines = lines;
-    this.plot?.destroy();
-    const bins = Math.max(160, Math.min(600, this.place.clientWidth / 2 || 400));
-    const tables = lines.map((line) => {
-      const { x, y } = smooth(points(line), bins);
-      return [x, y] as uPlot.AlignedData;
-    });
-    if (measured) tables.push([measured.points.map((point) => point.x), measured.points.map((point) => point.y)]);
-    const data = uPlot.join(tables);
-    const axis = lines[0]?.axis ?? "bytes";
-    const series: uPlot.Series[] = lines.map((line, index) => ({
-      label: line.label,
-      stroke: color(LINES[index % LINES.length]!),
-      width: 2,
-      spanGaps: true,
-      value: (_, value) => (value === null ? "" : speed(value)),
+/** A form over the picture: three clicks, or the same in words; `done` gets the curve. */
+export async function chartForm(file: File, attempt: (work: () => Promise<void>) => Promise<void>, done: (measured: Measured) => void): Promise<HTMLElement> {
+  const picture = await createImageBitmap(file);
+  const canvas = h("canvas", { class: "picture", width: picture.width, height: picture.height, role: "img", "aria-label": `The chart ${file.name}` });
+  const paint = canvas.getContext("2d", { willReadFrequently: true })!;
+  paint.drawImage(picture, 0, 0);
+  const pixels = paint.getImageData(0, 0, picture.width, picture.height);
+  const field = (label: string, placeholder: string) => h("input", { type: "text", placeholder, "aria-label": label });
+  const [x, y, frame, color] = [field("x axis", "0:2000GB"), field("y axis", "0:7000MB/s"), field("Plot: left,top,right,bottom", "90,40,900,500"), field("Color of the curve", "#0068a8")];
+  const next = h("p", { role: "status" }, `Click on the ${STEPS[0]}.`);
+  const clicked: [number, number][] = [];
+  canvas.addEventListener("click", ({ offsetX, offsetY }) => {
+    const scale = picture.width / canvas.clientWidth;
+    clicked.push([Math.round(offsetX * scale), Math.round(offsetY * scale)]);
+    const [a, b, c] = clicked;
+    if (a && b) frame.value = [a[0], b[1], b[0], a[1]].join(",");
+    if (c) color.value = `#${[0, 1, 2].map((at) => pixels.data[4 * (c[1] * picture.width + c[0]) + at]!.toString(16).padStart(2, "0")).join("")}`;
+    if (c) clicked.length = 0;
+    next.textContent = c ? "Give the values at the corners, and read it." : `Click on the ${STEPS[clicked.length]}.`;
+  });
+  const read = () => attempt(async () => {
+    const box = frame.value.split(",").map(Number);
+    const channels = /^#([0-9a-f]{2})([0-9a-f]{2})([0-9a-f]{2})$/i.exec(color.value.trim())?.slice(1).map((hex) => Number.parseInt(hex, 16));
+    const [left, top, right, bottom] = box as [number, number, number, number];
+    if (!channels) throw new Error("The color of the curve is six digits, such as #0068a8; a click on the curve gives it.");
+    if (box.length !== 4 || !box.every((at) => Number.isInteger(at) && at >= 0) || right >= picture.width || bottom >= picture.height || left >= right || top >= bottom) throw new Error(`The plot is “${frame.value}”, which is no left,top,right,bottom within the picture.`);
+    const [across, up] = [axisIn(x.value, { ...BYTES, ...SECONDS }, "x"), axisIn(y.value, RATES, "y")];
+    const places = trace(pixels, box, channels);
+    const values = places.map(([column, row]) => ({
+      x: across.from + ((column - left) / (right - left)) * (across.to - across.from),
+      y: Math.max(0, up.from + ((bottom - row) / (bottom - top)) * (up.to - up.from)) * RATES[up.unit]!,
     }));
-    if (measured)
-      series.push({ label: measured.label, stroke: color("--published"), width: 2, dash: [6, 4], spanGaps: true, value: (_, value) => (value === null ? "" : speed(value)) });
-    const across = axis === "bytes" ? size : time;
-    this.plot = new uPlot(
-      {
-        width: this.place.clientWidth || 600,
-        height: 300,
-        legend: { live: true },
-        cursor: { drag: { x: false, y: false } },
-        scales: { x: { time: false }, y: { range: (_, __, high) => [0, Math.max(high * 1.08, 1e6)] } },
-        axes: [
-          { stroke: color("--ink"), grid: { stroke: color("--grid") }, values: (_, ticks) => ticks.map((tick) => across(tick)), label: axis === "bytes" ? "written" : "time" },
-          { stroke: color("--ink"), grid: { stroke: color("--grid") }, size: 78, values: (_, ticks) => ticks.map((tick) => speed(tick)) },
-        ],
-        series: [{ label: axis === "bytes" ? "at" : "after", value: (_, value) => (value === null ? "" : across(value)) }, ...series],
-        hooks: { drawAxes: [(plot) => this.drawPhases(plot)], draw: [(plot) => this.drawMarker(plot)] },
-      },
-      data,
-      this.place,
-    );
-    this.place.querySelector("canvas")?.setAttribute("aria-hidden", "true");
-    this.fit();
-  }
-
-  private drawPhases(plot: uPlot): void {
-    const [line] = this.lines;
-    if (this.lines.length !== 1 || line === undefined) return;
-    const { answer, axis } = line;
-    const { ctx, bbox } = plot;
-    ctx.save();
-    for (const phase of answer.phases) {
-      const [from, to] = axis === "bytes" ? [phase.from_bytes, phase.to_bytes] : [phase.from_ns - answer.start_ns, phase.to_ns - answer.start_ns];
-      const left = plot.valToPos(from * answer.denominator, "x", true);
-      const right = plot.valToPos(to * answer.denominator, "x", true);
-      ctx.fillStyle = color(CAUSES[phase.cause].color.slice(4, -1));
-      ctx.globalAlpha = 0.16;
-      ctx.fillRect(left, bbox.top, right - left, bbox.height);
-      this.label(plot, speed(phase.bytes_per_s), (left + right) / 2, right - left, phase.bytes_per_s);
-    }
-    ctx.restore();
-  }
-
-  /** The speed of a phase above its curve, where there is room for it. */
-  private label(plot: uPlot, text: string, x: number, width: number, bytesPerSecond: number): void {
-    const { ctx, bbox } = plot;
-    const scale = devicePixelRatio || 1;
-    ctx.globalAlpha = 1;
-    ctx.fillStyle = color("--ink");
-    ctx.font = `600 ${13 * scale}px system-ui, sans-serif`;
-    ctx.textAlign = "center";
-    if (ctx.measureText(text).width > width) return;
-    const y = plot.valToPos(bytesPerSecond, "y", true);
-    ctx.fillText(text, x, y - 10 * scale > bbox.top + 14 * scale ? y - 10 * scale : y + 20 * scale);
-  }
-
-  private drawMarker(plot: uPlot): void {
-    if (Number.isNaN(this.marker)) return;
-    const { ctx, bbox } = plot;
-    const x = plot.valToPos(this.marker, "x", true);
-    ctx.save();
-    ctx.strokeStyle = color("--ink");
-    ctx.lineWidth = 2;
-    ctx.setLineDash([]);
-    ctx.beginPath();
-    ctx.moveTo(x, bbox.top);
-    ctx.lineTo(x, bbox.top + bbox.height);
-    ctx.stroke();
-    ctx.restore();
-  }
-
-  destroy(): void {
-    this.resize.disconnect();
-    this.plot?.destroy();
-  }
+    let written = 0;
+    const points = across.unit in BYTES ? values.map((point) => ({ ...point, x: point.x * BYTES[across.unit]! }))
+      : values.map((point, at) => ({ y: point.y, x: (written += (point.x - (values[at - 1]?.x ?? 0)) * SECONDS[across.unit]! * point.y) }));
+    paint.drawImage(picture, 0, 0);
+    paint.fillStyle = "#000";
+    places.forEach(([column, row]) => paint.fillRect(column - 1, row - 1, 2, 2));
+    next.textContent = `Read in ${places.length} of ${right - left + 1} columns: the black dots on the picture.`;
+    done({ label: file.name, points });
+  });
+  return h("div", { class: "chart" }, canvas, next, x, y, frame, color, h("button", { type: "button", onclick: () => void read() }, "Read the chart"));
 }

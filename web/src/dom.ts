@@ -17,3 +17,10 @@ export function h<K extends keyof HTMLElementTagNameMap>(
   element.append(...children);
   return element;
 }
+
+/** A button that copies a text; where the browser refuses to, the text stands beside it. */
+export function copier(label: string, text: () => string): HTMLElement {
+  const told = h("span", { role: "status" });
+  const copy = () => navigator.clipboard.writeText(text()).then(() => { told.textContent = "Copied."; }, () => { told.replaceChildren(h("code", {}, text())); });
+  return h("span", { class: "copier" }, h("button", { type: "button", onclick: () => void copy() }, label), told);
+}

@@ -23,13 +23,15 @@ export class FilmStrip {
   constructor(private readonly moved: (answer: Answer, frame: number) => void) {
     this.slider.addEventListener("input", () => this.stop());
     this.slider.addEventListener("input", () => this.draw());
+    // A canvas keeps the colors that it was painted with.
+    for (const query of ["(prefers-color-scheme: dark)", "print"]) matchMedia(query).addEventListener("change", () => this.draw());
     const key = (kind: string, label: string) => h("span", { class: "key" }, h("i", { class: kind }), label);
     this.element = h(
       "figure",
       { class: "film" },
       this.canvas,
       h("div", { class: "controls" }, this.play, this.slider),
-      h("figcaption", {}, this.caption, key("slc", "pSLC, valid"), key("native", "native, valid"), key("stale", "stale"), key("free", "free")),
+      h("figcaption", {}, this.caption, key("slc", "in the cache, one bit a cell"), key("native", "in cells with all their bits"), key("stale", "out of date"), key("free", "empty")),
     );
   }
 
@@ -38,6 +40,13 @@ export class FilmStrip {
     this.answer = answer;
     this.slider.max = String(Math.max(answer.film.length - 1, 0));
     this.slider.value = this.slider.max;
+    this.draw();
+  }
+
+  /** Shows the moment at a share of the run, from 0 to 1. */
+  seek(share: number): void {
+    if (this.playing) return;
+    this.slider.value = String(Math.round(share * Number(this.slider.max)));
     this.draw();
   }
 

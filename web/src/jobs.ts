@@ -13,33 +13,33 @@ export interface JobChoice {
 }
 
 const WRITE = "ioengine=io_uring\nrw=write\nbs=1m\niodepth=32\n";
+/** A copy, which answers before the whole drive, is written in fewer requests: phases and speeds stay, and it takes less time. */
+const writeOf = (denominator: number) => (denominator > 1 ? WRITE.replace("1m", "4m") : WRITE);
 
-function writePauseWrite(pauseUs: number): string {
-  const again = `[again]\nstonewall\nstartdelay=${Math.round(pauseUs)}us\n${WRITE}offset=35%\nsize=20%\n`;
-  return `[fill]\n${WRITE}size=35%\n${again}`;
+/** An odd place to go on from would cost the page a gigabyte: the map is kept in runs where writes begin as its chunks do. */
+function writePauseWrite(pauseUs: number, denominator: number): string {
+  const write = writeOf(denominator);
+  const again = `[again]\nstonewall\npause=${Math.round(pauseUs / denominator)}us\n${write}offset=35%\noffset_align=256m\nsize=20%\n`;
+  return `[fill]\n${write}size=35%\n${again}`;
 }
 
+const PAUSES_US: [string, string, number][] = [["30s", "30 s", 30e6], ["5min", "5 min", 300e6], ["1h", "an hour", 3600e6]];
+
 export const JOBS: JobChoice[] = [
-  { key: "fill", label: "Fill the whole drive", axis: "bytes", text: () => `[fill]\n${WRITE}size=100%\n` },
-  {
-    key: "pause-30s",
-    label: "Write a third of it, pause 30 s, write on",
+  { key: "fill", label: "Fill the whole drive", axis: "bytes", text: (denominator) => `[fill]\n${writeOf(denominator)}size=100%\n` },
+  ...PAUSES_US.map(([key, words, pauseUs]): JobChoice => ({
+    key: `pause-${key}`,
+    label: `Write a third of it, pause ${words}, write on`,
     axis: "time",
-    text: (denominator) => writePauseWrite(30e6 / denominator),
-  },
-  {
-    key: "pause-5min",
-    label: "Write a third of it, pause 5 min, write on",
-    axis: "time",
-    text: (denominator) => writePauseWrite(300e6 / denominator),
-  },
-  { key: "twice", label: "Fill the drive twice", axis: "bytes", text: () => `[fill]\n${WRITE}size=100%\nloops=2\n` },
+    text: (denominator) => writePauseWrite(pauseUs, denominator),
+  })),
+  { key: "twice", label: "Fill the drive twice", axis: "bytes", text: (denominator) => `[fill]\n${writeOf(denominator)}size=100%\nloops=2\n` },
   {
     key: "random",
     smallOnly: true,
     label: "Fill it, then random writes of 4 KiB",
     axis: "bytes",
-    text: () => `[fill]\n${WRITE}size=100%\n[random]\nstonewall\nioengine=io_uring\nrw=randwrite\nbs=4k\niodepth=32\nsize=100%\nio_size=150%\n`,
+    text: () => `[fill]\n${WRITE}size=100%\n[random]\nstonewall\nioengine=io_uring\nrw=randwrite\nbs=4k\niodepth=32\nsize=100%\n`,
   },
   {
     key: "read-paradox",
@@ -48,7 +48,7 @@ export const JOBS: JobChoice[] = [
     axis: "time",
     text: (denominator) =>
       `[write]\n${WRITE}size=5%\n[hot]\nstonewall\nrw=randread\nbs=4k\niodepth=1\nsize=5%\nruntime=2\ntime_based\n` +
-      `[cold]\nstonewall\nstartdelay=${Math.round(600e6 / denominator)}us\nrw=randread\nbs=4k\niodepth=1\nsize=5%\nruntime=2\ntime_based\n`,
+      `[cold]\nstonewall\npause=${Math.round(600e6 / denominator)}us\nrw=randread\nbs=4k\niodepth=1\nsize=5%\nruntime=2\ntime_based\n`,
   },
 ];
 

@@ -2,13 +2,16 @@ import "./style.css";
 import { h } from "./dom";
 import { gallery } from "./gallery";
 import { lab } from "./lab";
+import { library } from "./library";
+import { SERVED } from "./server";
 import { read, write, type State } from "./state";
 import { storyView } from "./storyview";
 
 const VIEWS: [State["view"], string][] = [["story", "Stories"], ["lab", "Lab"], ["gallery", "Drives"]];
+if (SERVED) VIEWS.push(["library", "Your data"]);
 const main = document.querySelector("main")!;
 const nav = document.querySelector("header nav")!;
-let state = read(location.hash);
+let { state, faults } = read(location.hash);
 let shown: { element: HTMLElement; destroy(): void } | null = null;
 let key = "";
 
@@ -27,14 +30,15 @@ function changed(next: State): void {
 function show(): void {
   key = keyOf(state);
   shown?.destroy();
-  const views = { story: storyView, lab, gallery };
+  const views = { story: storyView, lab, gallery, library };
   shown = views[state.view](state, changed);
-  main.replaceChildren(shown.element);
+  main.replaceChildren(...faults.map((fault) => h("p", { class: "refusal", role: "alert" }, fault)), shown.element);
   nav.replaceChildren(...VIEWS.map(([view, name]) => h("a", { href: write({ ...state, view }), "aria-current": view === state.view ? "page" : undefined }, name)));
 }
 
+if (SERVED) document.querySelector("footer p")!.textContent = "Everything stays on this machine: your browser simulates, and pslc lab does the rest.";
 window.addEventListener("hashchange", () => {
-  state = read(location.hash);
+  ({ state, faults } = read(location.hash));
   show();
 });
 show();

@@ -1,11 +1,10 @@
 // A drive made of parts on the page: a die, a controller, a capacity and a cache become a profile, as `pslc drives new` makes it.
-import generated from "./generated/data.json";
+import { PARTS } from "./data";
 import { h } from "./dom";
 import { compiled } from "./simulator";
 import type { Failure, PartsData } from "./types";
 import { call, start, type Module } from "./wasm";
 
-const PARTS = (generated as unknown as { parts: PartsData }).parts;
 const CACHES: [string, string][] = [
   ["", "as its firmware usually has it"],
   ["pure-xlc", "no cache"],
@@ -21,7 +20,9 @@ async function profileOf(nand: string, controller: string, given: Record<string,
   const question = { nand: PARTS.nands[nand]!.part, controller: PARTS.controllers[controller]!.part, given: Object.entries(given) };
   const answer = call(await started, "derive", question).json as { profile: string } | Failure;
   if ("message" in answer) throw new Error(`${answer.message}: ${answer.hint}`);
-  return answer.profile;
+  // The module derives the rest again, so an address stays short.
+  const rows: [string, string][] = [["nand.part", nand], ["controller.part", controller], ...Object.entries(given)];
+  return rows.map(([key, value]) => `${key} = ${JSON.stringify(value)}\n`).join("");
 }
 
 /** A form that calls `made` with a profile; `attempt` shows what was refused. */
@@ -48,7 +49,7 @@ export function partsForm(attempt: (work: () => Promise<void>) => Promise<void>,
     "details", { class: "parts" }, h("summary", {}, "A drive of parts"),
     h("label", {}, "NAND die", nand), h("label", {}, "Controller", controller), h("label", {}, "Capacity", capacity),
     h("label", {}, "Cache", cache), h("label", {}, "Size of the cache", size),
-    h("p", {}, h("small", { id: "capacity-hint" }, "Sizes with a unit: 1TB, 500GB. What the parts do not tell is assumed, and says so in the profile: Download as TOML.")),
+    h("p", {}, h("small", { id: "capacity-hint" }, "Sizes with a unit: 1TB, 500GB. What the parts do not tell is assumed, and pslc drives show ./FILE.toml says so.")),
     h("button", { type: "button", class: "make", onclick: () => void attempt(make) }, "Make it"),
   );
 }

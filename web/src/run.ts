@@ -1,10 +1,11 @@
 // A drive, its curve, its film and its phases: what a story, the lab and a dropped file show alike.
-import { Chart } from "./chart";
+import { Chart, type Axis, type Line } from "./figure";
 import { denominatorOf, questionOf, quickerDenominatorOf } from "./data";
 import { h } from "./dom";
 import { FilmStrip } from "./film";
 import { jobOf } from "./jobs";
-import { phaseRow, summary } from "./phases";
+import { bandOf, besideAlike } from "./alike";
+import { afterRest, felt, feltOf, phaseRow, summary } from "./phases";
 import { Failed, Simulator, Superseded } from "./simulator";
 import type { Answer, DriveData, Measured } from "./types";
 
@@ -26,13 +27,18 @@ export class RunView {
   /** The smaller copy answers at once, and goes on while the whole drive is given up. */
   private readonly small = new Simulator(false);
   private readonly whole = new Simulator(true);
-  private axis: "bytes" | "time" = "bytes";
+  private axis: Axis = "bytes";
+  private job = "fill";
+  /** The whole drive before a knob moved; its curve stays behind the new one. */
+  private before: Answer | null = null;
+  private last: Answer | null = null;
   /** What the last first answer was, and what it took. */
   private first = { drive: "", denominator: 1, spent: 0 };
   private measured: Measured | null = null;
   private asked = 0;
 
-  constructor() {
+  /** @param isBesideAlike - Whether a fill is shown beside drives that are built alike. */
+  constructor(private readonly isBesideAlike = false) {
     const head = ["Where it goes", "Part", "Speed", "Takes"].map((name) => h("th", { scope: "col" }, name));
     this.element = h(
       "section",
@@ -42,11 +48,13 @@ export class RunView {
     );
   }
 
-  /** A first answer from a smaller copy of the drive, then the whole one; `answered` is called with both. */
-  async show(drive: DriveData, knobs: Record<string, string>, job: string, answered: (answer: Answer) => void = () => {}): Promise<void> {
+  /** A first answer from a smaller copy of the drive, then the last one, of the whole; `answered` is called with both. */
+  async show(drive: DriveData, knobs: Record<string, string>, job: string, answered: (answer: Answer, isLast: boolean) => void = () => {}): Promise<void> {
     const turn = ++this.asked;
     delete this.element.dataset["done"];
+    delete this.element.dataset["rested"];
     this.axis = jobOf(job).axis;
+    this.job = job;
     this.progress.hidden = false;
     this.progress.removeAttribute("value");
     const coarse = this.coarse(drive);
@@ -66,7 +74,7 @@ export class RunView {
         if (turn !== this.asked) return;
         if (!last) this.first = { drive: drive.slug, denominator, spent: performance.now() - began };
         this.draw(answer);
-        answered(answer);
+        answered(answer, last);
       } catch (error) {
         if (error instanceof Superseded || turn !== this.asked) return;
         // What a scaled drive cannot do, the whole one may.
@@ -79,6 +87,19 @@ export class RunView {
     this.element.dataset["done"] = "true";
   }
 
+  /** Adds to the sentence of a fill how long the drive rests until it is fast again. */
+  async rest(drive: DriveData, knobs: Record<string, string>): Promise<void> {
+    const turn = this.asked;
+    try {
+      const answer = await this.whole.ask(questionOf(drive, knobs, "pause-1h", 1), () => {});
+      if (turn !== this.asked) return;
+      this.sentence.append(afterRest(answer));
+      this.element.dataset["rested"] = "true";
+    } catch (error) {
+      if (!(error instanceof Superseded || error instanceof Failed)) throw error;
+    }
+  }
+
   /** How small the copy is that answers first: as small as this computer needs. */
   private coarse(drive: DriveData): number {
     const { first } = this;
@@ -86,8 +107,23 @@ export class RunView {
   }
 
   /** Lays a measured curve over those of the drive; it stays until another comes. */
-  lay(measured: Measured): void {
+  lay(measured: Measured | null): void {
     this.measured = measured;
+  }
+
+  /** The curve as a PNG of 1600 x 900. */
+  picture(kind: "png" | "card"): Promise<string> {
+    return this.chart.file(kind);
+  }
+
+  /** Shows the moment at a share of the run, from 0 to 1, in the film and on the curve. */
+  seek(share: number): void {
+    this.film.seek(share);
+  }
+
+  /** What is shown now stays behind what comes, until `false`. */
+  keepBefore(kept: boolean): void {
+    this.before = kept ? (this.before ?? this.last) : null;
   }
 
   private fail(words: string): void {
@@ -104,8 +140,12 @@ export class RunView {
     this.element.classList.toggle("coarse", answer.denominator > 1);
     this.element.dataset["denominator"] = String(answer.denominator);
     this.chart.mark(Number.NaN);
-    this.chart.show([{ label: answer.drive.name, answer, axis: this.axis }], this.axis === "bytes" ? this.measured : null);
-    this.sentence.textContent = summary(answer) + answer.notes.map((note) => ` Note: ${note}.`).join("");
+    const lines: Line[] = [{ label: answer.drive.name, answer, axis: this.axis }];
+    if (this.before !== null) lines.push({ label: "before", answer: this.before, axis: this.axis, before: true });
+    const isBeside = this.isBesideAlike && this.job === "fill";
+    this.chart.show(lines, this.axis === "bytes" ? this.measured : null, isBeside ? bandOf(answer) : null);
+    if (answer.denominator === 1) this.last = answer;
+    this.sentence.textContent = summary(answer) + (this.job === "fill" ? felt(answer) : "") + (isBeside ? besideAlike(answer) : "") + (this.measured && this.job === "fill" ? feltOf(this.measured) : "") + answer.notes.map((note) => ` Note: ${note}.`).join("");
     this.table.replaceChildren(
       ...answer.phases.map((phase) => h("tr", {}, ...phaseRow(phase, answer.denominator).map((text) => h("td", {}, text)))),
     );
@@ -124,6 +164,5 @@ export class RunView {
     this.asked++;
     this.small.cancel();
     this.whole.cancel();
-    this.chart.destroy();
   }
 }

@@ -23,10 +23,37 @@ export interface DriveData {
   name: string;
   capacity_bytes: number;
   profile: string;
+  pages_per_block: number;
+  bits_per_cell: number;
+  /** In which its line was announced; null where that is not known. */
+  year: number | null;
   source: string;
   figures: Figure[];
-  provenance: Record<string, string>;
   knobs: Knob[];
+  fill: Fill;
+  recovery: Recovery;
+}
+
+/** Seconds: after which rest its cache is back, and the longest that gave nothing; both null without a cache. */
+export interface Recovery {
+  rest_s: number | null;
+  tried_s: number | null;
+  /** A pause was as long; else it is extrapolated. */
+  is_shown: boolean;
+}
+
+/** A fill of the drive as sold, computed when the page was built. */
+export interface Fill {
+  /** Where each phase ends, in bytes, and its bytes a second. */
+  phases: [number, number][];
+  cache_bytes: number | null;
+  cached_bytes_per_s: number | null;
+  past_bytes_per_s: number | null;
+  mean_bytes_per_s: number;
+  link: string;
+  link_bytes_per_s: number;
+  map: string;
+  idle_s: number | null;
 }
 
 /** A die or a controller as `crates/ssd/src/parts` takes it. */
@@ -41,11 +68,12 @@ export interface PartsData {
   start: { nand: string; controller: string; capacity: string };
 }
 
-/** A drive, what is changed on it, and what it is asked to do; `library` holds profiles by name, for `base =`. */
+/** A drive, what is changed on it, and what it is asked to do; `library` and `parts` are what profiles may stand on. */
 export interface Question {
   profile: string;
   name: string;
   library: Record<string, string>;
+  parts: Record<string, string>;
   overrides: [string, string][];
   job: string;
   denominator: number;
@@ -64,14 +92,16 @@ export interface Curve {
   cache_bytes: number[];
   temperature_millicelsius: number[];
   throttle_level: number[];
-  latency_max_ns: number[];
-  latency_mean_ns: number[];
 }
 
-export type Cause = "pslc" | "direct" | "fold" | "direct-while-folding" | "gc" | "read";
+export type Cause =
+  | "pslc" | "direct" | "native" | "fold" | "gc" | "erase" | "read" | "map" | "link" | "controller" | "thermal" | "power"
+  | "flush" | "host" | "cpu" | "page-cache" | "unknown";
 
 export interface Phase {
   cause: Cause;
+  /** Share of the time of requests that went to the cause. */
+  confidence: number;
   from_bytes: number;
   to_bytes: number;
   from_ns: number;
@@ -86,10 +116,7 @@ export interface DriveFacts {
   cache_mode: string;
   when_full: string;
   bits_per_cell: number;
-  dies: number;
   superblocks: number;
-  slc_superblock_bytes: number;
-  native_superblock_bytes: number;
   link_write_bytes_per_s: number;
 }
 

@@ -22,9 +22,10 @@ export async function start(module: WebAssembly.Module, progress: (permille: num
 /** Puts a question into the module's memory, and takes the answer out of it: JSON, and bytes behind it. */
 export function call(module: Module, what: "answer" | "derive", question: unknown): { json: unknown; bytes: Uint8Array } {
   const text = new TextEncoder().encode(JSON.stringify(question));
-  const asked = module.reserve(text.length);
+  // Addresses are unsigned: a large drive may take more than 2 GB.
+  const asked = module.reserve(text.length) >>> 0;
   new Uint8Array(module.memory.buffer, asked, text.length).set(text);
-  const at = module[what](asked, text.length);
+  const at = module[what](asked, text.length) >>> 0;
   module.release(asked, text.length);
   const lengths = new DataView(module.memory.buffer, at, 8);
   const [jsonLength, length] = [lengths.getUint32(0, true), lengths.getUint32(4, true)];

@@ -29,6 +29,6 @@ function reply(simulator: Module, id: number, question: Question): FromWorker {
     const answer = json as Answer | Failure;
     return "message" in answer ? { id, failure: answer } : { id, answer: { ...answer, pictures: bytes } };
   } catch (error) {
-    return { id, failure: { message: `the simulator stopped: ${panic || error}`, hint: "reload the page; this is a bug in pslc" } };
+    return { id, failure: { message: `the simulator stopped: ${panic || error}`, hint: "copy it as a command: pslc run has more memory. If that stops, too, this is a bug in pslc" } };
   }
 }

@@ -85,7 +85,8 @@ impl Journal {
         let held = Vec::with_capacity(HELD);
         let mut journal = Journal { path, identity, file, held, written, allocated: Some(written) };
         journal.reserve()?;
-        new.commit()?;
+        // What it holds is the kernel's, too.
+        new.commit_unsynced()?;
         Ok(journal)
     }
 
@@ -103,9 +104,10 @@ impl Journal {
 
     pub fn add(&mut self, entry: Entry) -> io::Result<()> {
         self.held.extend(encoded(&entry));
-        match self.held.len() >= HELD - SIZE {
-            true => self.write(),
-            false => Ok(()),
+        if self.held.len() >= HELD - SIZE {
+            self.write()
+        } else {
+            Ok(())
         }
     }
 
@@ -163,9 +165,10 @@ pub fn recovered(
     if entries.last().is_some_and(|entry| entry.call == Call::Ended) {
         return Ok(true);
     }
-    let lost = match kept.machine.drive().survives_power_loss() {
-        true => 0,
-        false => drop_newest(&mut entries[safe..], kept.machine.drive()),
+    let lost = if kept.machine.drive().survives_power_loss() {
+        0
+    } else {
+        drop_newest(&mut entries[safe..], kept.machine.drive())
     };
     if lost > 0 {
         *kept = again().map_err(|error| no_drive(drive, error))?;
@@ -331,7 +334,7 @@ mod tests {
         let text = include_str!("../../../python/pslc/drives/pm871b-128gb.toml");
         let keys = [("controller.plp", plp)].map(|(key, value)| (key.to_string(), value.to_string()));
         let profile = profile::load("small.toml", text, &|_| None, &keys).unwrap();
-        let about = About { identity: 7, original: text.into(), profile: text.into() };
+        let about = About { identity: 7, original: text.into(), profile: text.into(), scale: None };
         Kept { about, now: Nanos::ZERO, machine: Machine::new(&profile.config) }
     }
 

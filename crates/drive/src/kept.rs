@@ -15,6 +15,7 @@ use memmap2::Mmap;
 use pslc_ssd::state::{self, About, Kept, StateError};
 use pslc_ssd::{Machine, Nanos};
 
+use crate::data;
 use crate::error::{failed, no_drive, DriveFileError, OpenError};
 use crate::files::{self, NewFile, Replace};
 use crate::journal;
@@ -67,7 +68,7 @@ impl KeptDrive {
             return Err(DriveFileError::Exists { path: path.to_path_buf() }.into());
         }
         if let Some(beside) =
-            [data_path(path), journal::path(path)].into_iter().find(|of| fs::symlink_metadata(of).is_ok())
+            [data::path(path), journal::path(path)].into_iter().find(|of| fs::symlink_metadata(of).is_ok())
         {
             return Err(DriveFileError::LeftBehind { path: beside }.into());
         }
@@ -113,13 +114,6 @@ pub fn is_kept(path: &Path) -> bool {
     read.is_some_and(|count| state::begins(&start[..count]))
 }
 
-/// The file with what was written to a drive that is served.
-pub fn data_path(drive: &Path) -> PathBuf {
-    let mut name = drive.as_os_str().to_os_string();
-    name.push(".data");
-    PathBuf::from(name)
-}
-
 /// Write a drive, whole, synced and locked, and give it its name.
 fn written(
     path: &Path,
@@ -133,23 +127,22 @@ fn written(
         sys::lock(new.file())?;
         let mut out = BufWriter::with_capacity(BUFFER, new.file());
         state::write(&mut out, about, now, machine)?;
-        out.flush()?;
-        drop(out);
-        new.file().sync_all()
+        out.flush()
     };
     write().map_err(|error: io::Error| failed("save the drive", path, error))?;
-    let file = new.commit()?;
-    synced(path)?;
-    Ok(file)
+    Ok(new.commit()?)
 }
 
 /// Open a regular file to read it. Nothing else is opened: a pipe would wait for who writes to it, and a device may begin
 /// something.
 fn regular(path: &Path) -> Result<File, OpenError> {
     let failed = |error| failed("open the drive", path, error);
-    let plain = |of: sys::About| match of.is_file() {
-        true => Ok(()),
-        false => Err(DriveFileError::NotRegular { path: path.to_path_buf(), kind: of.kind() }),
+    let plain = |of: sys::About| {
+        if of.is_file() {
+            Ok(())
+        } else {
+            Err(DriveFileError::NotRegular { path: path.to_path_buf(), kind: of.kind() })
+        }
     };
     plain(sys::About::at(path).map_err(failed)?)?;
     let file = sys::open_patiently(path).map_err(failed)?;
@@ -181,10 +174,4 @@ fn holder(file: &File) -> Option<String> {
 #[cfg(not(target_os = "linux"))]
 fn holder(_: &File) -> Option<String> {
     None
-}
-
-/// The name has reached the disk.
-fn synced(path: &Path) -> Result<(), OpenError> {
-    let synced = sys::Folder::open(sys::parent(path)).and_then(|folder| folder.sync());
-    synced.map_err(|error| failed("save the drive", path, error))
 }

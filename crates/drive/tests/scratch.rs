@@ -1,23 +1,17 @@
 //! A new file on every system: the same requests, of the same bytes, and nothing left behind.
 
-use std::path::{Path, PathBuf};
+mod common;
 
+use std::path::Path;
+
+use common::{folder, jobs, MB};
 use pslc_drive::{open_scratch, Kind, RealTarget};
-use pslc_load::job::{parse, Ground, Job};
+use pslc_load::job::Ground;
 use pslc_load::record::Recording;
-use pslc_load::{lay_out, run, Target};
+use pslc_load::{lay_out, run};
 
-const MB: u64 = 1 << 20;
 /// The engines of this system.
 const ENGINES: [Kind; 2] = [if cfg!(windows) { Kind::Port } else { Kind::Uring }, Kind::Threads];
-
-/// A folder of the test's own under target/, on a real file system.
-fn folder(name: &str) -> PathBuf {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
-    let _ = std::fs::remove_dir_all(&path);
-    std::fs::create_dir_all(&path).unwrap();
-    path
-}
 
 /// Why no scratch file is made, and what to do next.
 fn refusal(path: &Path, size: u64) -> String {
@@ -25,15 +19,10 @@ fn refusal(path: &Path, size: u64) -> String {
     format!("{error}\n\nhint: {}", error.hint())
 }
 
-fn jobs(text: &str, target: &RealTarget) -> Vec<Job> {
-    let jobs = parse("t.fio", text, &[], Ground::Real, target.capacity_bytes(), &|_| None);
-    jobs.unwrap_or_else(|error| panic!("{error}\n{text}"))
-}
-
 fn go(target: &mut RealTarget, text: &str, seed: u64) -> Recording {
     let list = jobs(text, target);
     target.check(&list).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    lay_out(target, &list, Ground::Real).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    lay_out(target, &list, Ground::Real, &mut |_: &_| true).unwrap_or_else(|error| panic!("{error}\n{text}"));
     run(target, &list, seed, &mut |_: &_| true)
 }
 
@@ -131,7 +120,8 @@ fn a_scratch_file_leaves_nothing_behind_and_an_existing_one_is_never_taken() {
     assert!(go(&mut target, "[w]\nrw=randwrite\nbs=64k\niodepth=4\nioengine=libaio\ndirect=1\n", 1)
         .error
         .is_none());
-    // A second one of the same name, while the first is there or has none.
+    // It has a name on Windows alone, and then a second one of that name is refused.
+    assert_eq!(path.exists(), cfg!(windows));
     if path.exists() {
         let error = refusal(&path, 4 * MB);
         assert!(error.contains("exists, and is not overwritten"), "{error}");
@@ -141,8 +131,15 @@ fn a_scratch_file_leaves_nothing_behind_and_an_existing_one_is_never_taken() {
     std::fs::write(&path, "precious").unwrap();
     // Held open by somebody or not.
     let held = std::fs::File::open(&path).unwrap();
-    let error = refusal(&path, 4 * MB);
-    assert!(error.contains("exists, and is not overwritten\n\nhint: give a new name"), "{error}");
+    let error = open_scratch(&path, 4 * MB).err().unwrap();
+    assert_eq!(error.code(), "scratch-exists");
+    assert_eq!(error.to_string(), format!("{} exists, and is not overwritten", path.display()));
+    let reuse = if cfg!(target_os = "linux") {
+        ", or --reuse to measure on this file and lose what is in it"
+    } else {
+        ""
+    };
+    assert_eq!(error.hint(), format!("give a new name{reuse}"));
     drop(held);
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "precious");
 }
@@ -151,7 +148,11 @@ fn a_scratch_file_leaves_nothing_behind_and_an_existing_one_is_never_taken() {
 fn a_file_that_is_too_large_or_in_no_folder_is_refused_in_the_same_words() {
     let folder = folder("refused");
     let error = refusal(&folder.join("scratch"), 1 << 50);
-    assert!(error.contains("are free beyond what is kept") && error.contains("--size="), "{error}");
+    assert!(
+        error.contains("are free beyond what is kept (5 % of the file system")
+            && error.contains("hint: --size="),
+        "{error}"
+    );
     let error = refusal(&folder.join("none").join("scratch"), 4 * MB);
     assert!(error.contains("cannot open the folder of it: No such file or directory"), "{error}");
     let error = refusal(&folder, 4 * MB);

@@ -1,5 +1,5 @@
 //! One kind of work on a small simulated drive, for a program that counts instructions: `instructions KIND REQUESTS`.
-//! `make bench-instructions` runs each kind with two numbers of requests and subtracts, so that start-up is not counted.
+//! `make bench NAME=instructions` runs each kind with two numbers of requests and subtracts, so that start-up is not counted.
 
 use std::process::ExitCode;
 

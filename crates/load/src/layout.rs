@@ -1,7 +1,7 @@
 //! What has to be on a drive before jobs can read it: as fio lays out a file before the first job that reads it.
 
 use crate::job::{self, Ground, Job};
-use crate::{run, Target, TargetError};
+use crate::{run, Observer, Target, TargetError};
 
 /// A part of the target: where it begins and its bytes.
 pub type Range = (u64, u64);
@@ -70,8 +70,13 @@ pub fn end_bytes(jobs: &[Job]) -> u64 {
 }
 
 /// Write what is missing, in sequence, and let it reach the cells: on a real drive through the page cache, as fio does.
-/// Returns the bytes, 0 if nothing was.
-pub fn lay_out<T: Target>(target: &mut T, jobs: &[Job], ground: Ground) -> Result<u64, TargetError> {
+/// Returns the bytes, 0 if nothing was, and `None` if the observer wanted no more.
+pub fn lay_out<T: Target>(
+    target: &mut T,
+    jobs: &[Job],
+    ground: Ground,
+    observer: &mut dyn Observer,
+) -> Result<Option<u64>, TargetError> {
     let direct = matches!(ground, Ground::Simulated) as u8;
     let ranges = missing(target, jobs);
     let bytes = ranges.iter().map(|(_, len)| len).sum();
@@ -85,14 +90,17 @@ pub fn lay_out<T: Target>(target: &mut T, jobs: &[Job], ground: Ground) -> Resul
                      offset={offset}\nsize={size}\n"
                 );
                 let jobs = job::parse("layout", &text, &[], ground, target.capacity_bytes(), &|_| None);
-                let recording = run(target, &jobs.expect("our own words"), 0, &mut |_: &_| true);
+                let recording = run(target, &jobs.expect("our own words"), 0, observer);
                 if let Some(error) = recording.error {
                     return Err(error);
+                }
+                if recording.interrupted {
+                    return Ok(None);
                 }
             }
         }
     }
-    Ok(bytes)
+    Ok(Some(bytes))
 }
 
 const MIB: u64 = 1 << 20;

@@ -3,10 +3,13 @@
 
 #![forbid(unsafe_code)]
 
+pub mod in_flight;
 pub mod job;
 mod layout;
 pub mod live;
+mod option_fault;
 mod plan;
+mod progress;
 mod queue;
 pub mod record;
 pub mod replay;
@@ -17,10 +20,12 @@ mod stream;
 mod target;
 pub mod traces;
 pub mod verify;
+mod work;
 
 pub use layout::{end_bytes, lay_out, layout_bytes, missing};
 pub use plan::{best_case, memory_bytes, plan, scattered, Best, BestCase, Plan};
-pub use runner::{run, Next, Observer, Progress};
+pub use progress::Progress;
+pub use runner::{run, Next, Observer};
 pub use sim::SimTarget;
 pub use splitmix::splitmix64;
 pub use stream::Stream;

@@ -127,10 +127,7 @@ pub fn best_case(jobs: &[Job], best: Best) -> BestCase {
         let paced = (slowest(&job.rate) / largest).min(slowest(&job.rate_iops)) * clones;
         let free = best.iops.min(best.bytes_per_s / largest);
         let per_s = free.min(paced);
-        let wanted = match job.time_based {
-            true => f64::INFINITY,
-            false => total_bytes(job, number) as f64 / largest,
-        };
+        let wanted = if job.time_based { f64::INFINITY } else { total_bytes(job, number) as f64 / largest };
         let until = job.runtime.map_or(f64::INFINITY, |runtime| (job.ramp_time + runtime).as_secs_f64());
         let seconds = (wanted / per_s).min(until);
         let requests = if seconds.is_finite() { wanted.min(seconds * per_s) } else { wanted };
@@ -156,13 +153,13 @@ pub fn memory_bytes(jobs: &[Job], real: bool, best: Best) -> u64 {
     let mut groups = Vec::new();
     for job in jobs {
         let (clones, depth) = (job.numjobs as u64, job.iodepth as u64);
-        let reported = match job.group_reporting {
-            true if groups.contains(&job.group) => 0,
-            true => {
-                groups.push(job.group);
-                1
-            }
-            false => clones,
+        let reported = if !job.group_reporting {
+            clones
+        } else if groups.contains(&job.group) {
+            0
+        } else {
+            groups.push(job.group);
+            1
         };
         let kinds = match job.rw.mix {
             Mix::Read | Mix::Write | Mix::Trim => 1,

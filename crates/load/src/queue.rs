@@ -76,9 +76,10 @@ impl Queue {
     /// Among the others.
     #[inline(never)]
     fn push_aside(&mut self, pending: Pending) {
-        match std::mem::take(&mut self.taken) {
-            true => *self.out_of_line.peek_mut().expect("the one that was taken") = Reverse(pending),
-            false => self.out_of_line.push(Reverse(pending)),
+        if std::mem::take(&mut self.taken) {
+            *self.out_of_line.peek_mut().expect("the one that was taken") = Reverse(pending);
+        } else {
+            self.out_of_line.push(Reverse(pending));
         }
     }
 
@@ -86,9 +87,10 @@ impl Queue {
     #[inline]
     fn find(&mut self) -> Option<(Pending, bool)> {
         let first = self.line.get(self.head).map(|&first| (first, true));
-        match self.out_of_line.is_empty() {
-            true => first,
-            false => self.find_out_of_line(first),
+        if self.out_of_line.is_empty() {
+            first
+        } else {
+            self.find_out_of_line(first)
         }
     }
 
@@ -110,9 +112,10 @@ impl Queue {
     #[inline]
     pub fn take_until(&mut self, until: Nanos) -> Option<Pending> {
         let (first, in_line) = self.find().filter(|(first, _)| first.at() <= until)?;
-        match in_line {
-            true => self.head += 1,
-            false => self.taken = true,
+        if in_line {
+            self.head += 1;
+        } else {
+            self.taken = true;
         }
         Some(first)
     }

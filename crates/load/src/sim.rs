@@ -1,11 +1,12 @@
 //! The simulated drive as a target: virtual time, which passes only as far as the runner asks.
 
 use pslc_ssd::custom::Custom;
-use pslc_ssd::{Config, Drive, Machine, Nanos, Request, Waits};
+use pslc_ssd::{Config, Drive, Machine, Nanos, Pace, Request, Waits};
 
 use crate::job::Job;
 use crate::queue::{Pending, Queue};
 use crate::target::{Completion, Target, TargetError};
+use crate::work::Work;
 
 /// A simulated drive in its computer, with the requests that are under way.
 #[derive(Clone, Debug)]
@@ -16,6 +17,7 @@ pub struct SimTarget {
     now: Nanos,
     pending: Queue,
     submitted: u64,
+    work: Work,
 }
 
 /// Drive time that passes between two looks round: a drive that follows its temperature takes some 15 ms for it.
@@ -24,7 +26,14 @@ const BITE: Nanos = Nanos::from_secs(1000);
 impl SimTarget {
     /// A machine whose clock stands at `now`.
     pub fn new(now: Nanos, machine: Machine) -> SimTarget {
-        SimTarget { machine, direct: Vec::new(), now, pending: Queue::default(), submitted: 0 }
+        SimTarget {
+            machine,
+            direct: Vec::new(),
+            now,
+            pending: Queue::default(),
+            submitted: 0,
+            work: Work::default(),
+        }
     }
 
     pub fn machine(&self) -> &Machine {
@@ -36,6 +45,25 @@ impl SimTarget {
         self.machine.format(config);
     }
 
+    /// See [`Machine::switch_cache`].
+    pub fn switch_cache(&mut self, config: &Config, on: bool, emptied: bool) {
+        self.machine.switch_cache(config, on, emptied);
+    }
+
+    /// Write back and flush what it holds, and switch it off for a time in which data age by `aged`; see
+    /// [`Machine::switch_off`].
+    pub fn switch_off(&mut self, config: &Config, aged: Nanos) {
+        let done = self.machine.submit(self.now, &Request::flush(), false);
+        self.now = self.now.max(done);
+        self.machine.advance(self.now);
+        self.machine.switch_off(config, aged);
+    }
+
+    /// See [`Machine::lose_power`].
+    pub fn lose_power(&mut self, lost: u32) {
+        self.machine.lose_power(lost);
+    }
+
     /// See [`Machine::set_custom`].
     pub fn set_custom(&mut self, custom: Custom) {
         self.machine.set_custom(custom);
@@ -43,6 +71,11 @@ impl SimTarget {
 
     pub fn drive(&self) -> &Drive {
         self.machine.drive()
+    }
+
+    /// How far its time passes at once.
+    pub fn farthest(&self) -> Nanos {
+        self.now.saturating_add(BITE)
     }
 
     /// When the first of what is under way completes.
@@ -69,6 +102,10 @@ impl Target for SimTarget {
 
     fn begin(&mut self, slots: &[&Job], _largest: u32) -> Result<(), TargetError> {
         self.direct = slots.iter().map(|job| job.direct).collect();
+        let mut totals = vec![0; Machine::COLUMNS.len()];
+        self.machine.sample(self.now, &mut totals);
+        let drive = self.machine.drive();
+        self.work.begin(self.now, &totals, |column| drive.pace(Machine::COLUMNS[column]));
         Ok(())
     }
 
@@ -114,7 +151,7 @@ impl Target for SimTarget {
                 Ok(Some(Completion { slot: first.slot(), at: self.now }))
             }
             _ => {
-                self.now = until.min(self.now.saturating_add(BITE));
+                self.now = until.min(self.farthest());
                 self.machine.advance(self.now);
                 Ok(None)
             }
@@ -144,11 +181,35 @@ impl Target for SimTarget {
         Machine::COLUMNS
     }
 
+    fn moved_paces(&self) -> [Option<Pace>; 2] {
+        if self.machine.has_page_cache() {
+            [None; 2]
+        } else {
+            ["host_read_bytes_total", "host_write_bytes_total"].map(|name| self.drive().pace(name))
+        }
+    }
+
     fn sample(&mut self, into: &mut [u64]) {
         self.sample_at(self.now, into);
     }
 
     fn sample_at(&mut self, at: Nanos, into: &mut [u64]) {
+        self.machine.settle();
         self.machine.sample(at, into);
+        self.work.settle(at, into);
+    }
+
+    fn peek(&mut self, into: &mut [u64]) {
+        let (settled, work) = (self.machine.settled(), self.work.clone());
+        self.sample(into);
+        self.machine.unsettle(settled);
+        self.work = work;
+    }
+
+    fn sample_begun(&mut self, into: &mut [u64]) {
+        let settled = self.machine.settled();
+        self.machine.settle();
+        self.machine.sample(self.now, into);
+        self.machine.unsettle(settled);
     }
 }

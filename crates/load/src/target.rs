@@ -1,11 +1,13 @@
 //! The seam between a workload and what is underneath it: a simulated drive, a file, a block device.
 
 use std::io;
+use std::sync::Arc;
 
-use pslc_ssd::{codes, Nanos, Request, Waits};
+use pslc_ssd::{codes, Nanos, Pace, Request, Waits};
 
+use crate::in_flight;
 use crate::job::Job;
-use crate::runner::Observer;
+use crate::progress::Progress;
 use crate::verify::Failure;
 
 /// A request that has come back. `slot` is the number the runner gave it.
@@ -17,7 +19,7 @@ pub struct Completion {
 }
 
 /// What a run took of the machine, since whenever.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
     pub user: Nanos,
     pub system: Nanos,
@@ -73,8 +75,14 @@ pub trait Target {
     const CAN_CUT_PAUSES: bool = false;
 
     /// Before a run of `jobs`, and outside what is measured: make the target such that they find no hindrance which is not
-    /// the drive's. What goes wrong is told by [`Target::begin`].
-    fn before_run(&mut self, _jobs: &[Job], _observer: &mut dyn Observer) {}
+    /// the drive's. `goes_on` is asked as an observer is, and ends it by false. What goes wrong is told by
+    /// [`Target::begin`].
+    fn before_run(&mut self, _jobs: &[Job], _goes_on: &mut dyn FnMut(&Progress) -> bool) {}
+
+    /// What another thread may see of its requests; `None` of a drive that always answers.
+    fn in_flight(&self) -> Option<Arc<in_flight::Shared>> {
+        None
+    }
 
     /// A run begins: slot `i` will carry requests of `slots[i]`, with at most `largest` bytes of data.
     fn begin(&mut self, _slots: &[&Job], _largest: u32) -> Result<(), TargetError> {
@@ -159,12 +167,27 @@ pub trait Target {
     /// `_total`; the others are gauges.
     fn columns(&self) -> &'static [&'static str];
 
+    /// How fast data can be read and written at most, as far as a target knows.
+    fn moved_paces(&self) -> [Option<Pace>; 2] {
+        [None; 2]
+    }
+
     /// The counters and gauges as they are now, one value a column.
     fn sample(&mut self, into: &mut [u64]);
 
     /// The counters and gauges as they were at `at`, since when nothing was handed over; as they are now where a target
     /// does not know.
     fn sample_at(&mut self, _at: Nanos, into: &mut [u64]) {
+        self.sample(into);
+    }
+
+    /// As `sample`; what is sampled later is as if nobody had looked.
+    fn peek(&mut self, into: &mut [u64]) {
+        self.sample(into);
+    }
+
+    /// As `peek`, with all work that was begun: some of it may not be done yet.
+    fn sample_begun(&mut self, into: &mut [u64]) {
         self.sample(into);
     }
 }
@@ -176,6 +199,8 @@ pub enum TargetError {
     NoRoom { op: &'static str, offset: u64, len: u32, source: io::Error },
     #[error("{op} of {len} bytes at offset {offset}: {source}")]
     Io { op: &'static str, offset: u64, len: u32, source: io::Error },
+    #[error("{op} of {len} bytes at offset {offset}: the drive reported a medium error there ({source})")]
+    Medium { op: &'static str, offset: u64, len: u32, source: io::Error },
     #[error("{op} of {len} bytes at offset {offset} moved {moved} only")]
     Short { op: &'static str, offset: u64, len: u32, moved: u32 },
     #[error(
@@ -200,6 +225,7 @@ pub enum TargetError {
 codes!(TargetError {
     NoRoom => "run-no-room",
     Io => "run-request-failed",
+    Medium => "run-medium-error",
     Short => "run-short-request",
     Unwritten => "run-unwritten",
     Corrupt => "run-corrupt",
@@ -209,12 +235,18 @@ codes!(TargetError {
     Engine => "run-engine-failed",
 });
 
+/// Linux's ENODATA, into which its block layer makes a drive's report of a place that it cannot read or write.
+const MEDIUM_ERROR: i32 = 61;
+
 impl TargetError {
     /// The error of a request that the system did not do.
     pub fn of_request(op: &'static str, offset: u64, len: u32, source: io::Error) -> TargetError {
         match source.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
                 TargetError::NoRoom { op, offset, len, source }
+            }
+            _ if cfg!(target_os = "linux") && source.raw_os_error() == Some(MEDIUM_ERROR) => {
+                TargetError::Medium { op, offset, len, source }
             }
             _ => TargetError::Io { op, offset, len, source },
         }

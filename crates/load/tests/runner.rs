@@ -5,7 +5,7 @@ mod common;
 use common::{jobs, small_drive, Even, CAPACITY};
 use pslc_load::job::Ground;
 use pslc_load::record::Recording;
-use pslc_load::{run, Target};
+use pslc_load::{run, Next, Observer, Progress, Target};
 use pslc_ssd::{Nanos, Op};
 
 const MS: Nanos = Nanos::from_millis(1);
@@ -342,4 +342,35 @@ fn a_simulated_drive_shows_its_cache_and_the_same_seed_gives_the_same_run() {
     };
     assert!(speed(10, 300) > 2.0 * speed(600, 1000), "{} {}", speed(10, 300), speed(600, 1000));
     assert_eq!(of("host_write_bytes_total").last(), recording.totals.get(1));
+}
+
+#[test]
+fn a_look_at_a_run_changes_nothing_and_its_end_sums_up_what_it_began() {
+    /// Keeps what there is, or not.
+    struct Keeper(bool);
+    impl Observer for Keeper {
+        fn look(&mut self, _: &Progress) -> Next {
+            if self.0 {
+                Next::Keep
+            } else {
+                Next::Go
+            }
+        }
+    }
+    let go = |keeps: bool| {
+        let mut target = small_drive();
+        let text = "[a]\nrw=randwrite\nbs=4k\nioengine=io_uring\niodepth=32\nsize=100%\nnumber_ios=200001";
+        let list =
+            pslc_load::job::parse("t", text, &[], Ground::Simulated, target.capacity_bytes(), &|_| None);
+        let recording = run(&mut target, &list.unwrap(), 7, &mut Keeper(keeps));
+        let mut begun = vec![0; pslc_ssd::Machine::COLUMNS.len()];
+        target.machine().sample(recording.end, &mut begun);
+        assert_eq!(recording.totals, begun);
+        let columns = recording.time.columns(pslc_ssd::Machine::COLUMNS);
+        let last: Vec<u64> =
+            columns[columns.len() - begun.len()..].iter().map(|(_, of)| *of.last().unwrap()).collect();
+        assert!(last != begun, "nothing was under way");
+        columns
+    };
+    assert_eq!(go(false), go(true));
 }

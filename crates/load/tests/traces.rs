@@ -61,172 +61,43 @@ fn lines(text: &str) -> Vec<Row> {
 /// Time in ns, kind, offset and length.
 type Row = (u64, Op, u64, u32);
 
-/// Lines written by the description of each format, and what they mean: two requests each.
-const EXAMPLES: &[(&str, &str, [Row; 2])] = &[
-    (
-        "msr",
-        "128166372003061629,hm,1,Read,383496192,32768,113736\n128166372016382155,hm,1,Write,2822144,65536,37597\n",
-        [(0, Op::Read, 383_496_192, 32768), (1_332_052_600, Op::Write, 2_822_144, 65536)],
-    ),
-    (
-        "alibaba",
-        "419,W,8792731648,16384,1577808144360767\n419,R,8792764416,4096,1577808144360800\n",
-        [(0, Op::Write, 8_792_731_648, 16384), (33_000, Op::Read, 8_792_764_416, 4096)],
-    ),
-    (
-        "tencent",
-        "1538323200,12910952,128,0,1063\n1538323201,6338688,8,1,1063\n",
-        [(0, Op::Read, 12_910_952 * 512, 128 * 512), (1_000_000_000, Op::Write, 6_338_688 * 512, 4096)],
-    ),
-    (
-        "systor17",
-        "Timestamp,Response,IOType,LUN,Offset,Size\n1456127962.023491,0.000259,R,3,3374317568,4096\n\
-         1456127962.024491,,W,3,4096,8192\n",
-        [(0, Op::Read, 3_374_317_568, 4096), (1_000_000, Op::Write, 4096, 8192)],
-    ),
-    (
-        "spc",
-        "0,303567,3584,w,0.000000\n0,55590,3072,R,0.026214\n",
-        [(0, Op::Write, 303_567 * 512, 3584), (26_214_000, Op::Read, 55_590 * 512, 3072)],
-    ),
-    (
-        "fiu",
-        "329131208190249 4892 syslogd 904265560 8 W 6 0 531e779d9eb3d0bbcebe7e33d6c8bd1d\n\
-         329131208190299 2522 kjournald 508 16 R 6 0\n",
-        [(0, Op::Write, 904_265_560 * 512, 4096), (50, Op::Read, 508 * 512, 8192)],
-    ),
-    (
-        "mqsim",
-        "4851300 1 524288 16 0\n4864300 1 524304 8 1\n",
-        [(0, Op::Write, 524_288 * 512, 8192), (13_000, Op::Read, 524_304 * 512, 4096)],
-    ),
-    (
-        "disksim",
-        "0.000000 0 303567 8 1\n12.503000 0 55590 16 0\n",
-        [(0, Op::Read, 303_567 * 512, 4096), (12_503_000, Op::Write, 55_590 * 512, 8192)],
-    ),
-    (
-        "fio-iolog-v1",
-        "1, 4096, 8192\n0, 0, 512\n",
-        [(0, Op::Write, 4096, 8192), (0, Op::Read, 0, 512)],
-    ),
-    (
-        "fio-iolog",
-        "fio version 2 iolog\n/dev/a b add\n/dev/a b open\n/dev/a b write 4096 8192\n/dev/a b wait 250 0\n/dev/a b read 0 512\n/dev/a b close\n",
-        [(0, Op::Write, 4096, 8192), (250_000, Op::Read, 0, 512)],
-    ),
-    (
-        "fio-iolog",
-        "fio version 3 iolog\n36 /f add\n155 /f open\n504 /f trim 491520 4096\n600 /f sync 0 0\n700 /f close\n",
-        [(0, Op::Trim, 491_520, 4096), (96_000, Op::Flush, 0, 0)],
-    ),
-    (
-        "ftrace",
-        "# tracer: nop\n\
-         CPU:1 [LOST 7 EVENTS]\n\
-         \x20 fio-23826   [000] ..... 11589.325026: block_bio_queue: 7,0 WS 7904 + 8 [fio]\n\
-         \x20 fio-23826   [000] ..... 11589.325044: block_rq_issue: 7,0 WS 4096 () 7904 + 8 be,0,4 [fio]\n\
-         \x20 ksoftirqd/1-22 [001] ..s.. 11589.356727: block_rq_complete: 7,0 WS () 7904 + 8 be,0,4 [0]\n\
-         \x20 fstrim 12 [001] 11589.356744: block_rq_issue: 7,0 DS 1048576 () 1024 + 2048 [fstrim]\n",
-        [(0, Op::Write, 7904 * 512, 4096), (31_700_000, Op::Trim, 524_288, 1 << 20)],
-    ),
-    (
-        "blkparse",
-        "  8,0    3        1     0.000000000   697  Q   W 223490 + 8 [kworker/3:1]\n\
-         \x20 8,0    3        2     0.009507758   697  D   W 223490 + 8 [kworker/3:1]\n\
-         \x20 8,0    3        3     0.010507758   697  D   DS 1024 + 2048 [fstrim]\n\
-         \x20 8,0    1        4     0.011507758   697  C   W 223490 + 8 [0]\n\
-         CPU0 (8,0):\n Reads Queued:           0,        0KiB\n",
-        [(0, Op::Write, 223_490 * 512, 4096), (1_000_000, Op::Trim, 524_288, 1 << 20)],
-    ),
-    (
-        "table",
-        "ts_us,rw,offset,size,volume\n10,W,4096,8192,a\n15.5,read,0,512,a\n",
-        [(0, Op::Write, 4096, 8192), (5500, Op::Read, 0, 512)],
-    ),
-];
+/// Lines of a format, and the requests that they are; see examples.txt.
+struct Example {
+    format: &'static str,
+    text: String,
+    requests: Vec<Row>,
+}
+
+fn examples() -> Vec<Example> {
+    let number = |text: &str| text.split('*').map(|factor| factor.parse::<u64>().unwrap()).product::<u64>();
+    let request = |text: &str| {
+        let [at, op, offset, len] = text.split(' ').collect::<Vec<_>>()[..] else { panic!("{text}") };
+        let op =
+            [Op::Read, Op::Write, Op::Trim, Op::Flush].into_iter().find(|kind| format!("{kind:?}") == op);
+        (number(at), op.unwrap(), number(offset), number(len) as u32)
+    };
+    let blocks = include_str!("examples.txt").split("\n== ").skip(1);
+    let example = |block: &'static str| {
+        let (head, body) = block.split_once('\n').unwrap();
+        let (meant, text): (Vec<&str>, Vec<&str>) = body.lines().partition(|line| line.starts_with("-> "));
+        let requests = meant.iter().map(|line| request(&line[3..])).collect();
+        Example { format: head.split(':').next().unwrap(), text: text.join("\n") + "\n", requests }
+    };
+    blocks.map(example).collect()
+}
 
 #[test]
 fn the_lines_of_each_format_are_found_out_and_mean_what_its_description_says() {
-    for (name, text, expected) in EXAMPLES {
+    let examples = examples();
+    for Example { format, text, requests } in &examples {
         let file = Temporary::new(text.as_bytes());
         let (trace, _) = read(&file.0, &Reading::default()).unwrap();
-        assert_eq!(trace.format(), *name, "{text}");
-        assert_eq!(lines(text), expected, "{name}");
+        assert_eq!(trace.format(), *format, "{text}");
+        assert_eq!(lines(text), *requests, "{format}: {text}");
     }
-    let covered: Vec<&str> = EXAMPLES.iter().map(|(name, _, _)| *name).collect();
     for (name, _) in pslc_load::traces::formats() {
-        assert!(name == "blktrace" || covered.contains(&name), "{name} has no example");
-    }
-}
-
-/// Lines that others publish of the traces, or examples of their descriptions, and what these say that they mean.
-const PUBLISHED: &[(&str, &str, &str, &[Row])] = &[
-    (
-        "README.txt of MSR Cambridge: FILETIME, host, disk, Read or Write, bytes, bytes, FILETIME units",
-        "msr",
-        // 2007-02-22 17:00:00.306162 and 17:00:01.638215, say those who convert them.
-        "128166372003061629,hm,0,Write,7014912,4096,26\n128166372016382155,hm,0,Read,1074696192,4096,113\n",
-        &[(0, Op::Write, 7_014_912, 4096), (1_332_052_600, Op::Read, 1_074_696_192, 4096)],
-    ),
-    (
-        "README.md of alibaba/block-traces: device_id, opcode, offset in bytes, length in bytes, us",
-        "alibaba",
-        "0,R,126703661056,4096,1577808000000046\n0,R,126703644672,4096,1577808000000626\n",
-        &[(0, Op::Read, 126_703_661_056, 4096), (580_000, Op::Read, 126_703_644_672, 4096)],
-    ),
-    (
-        "README of Tencent CBS: s, offset in sectors, size in sectors, 0 is a read and 1 a write, volume",
-        "tencent",
-        "1538323199,1003027216,16,0,2313\n1538323200,6338688,8,1,2313\n",
-        &[(0, Op::Read, 1_003_027_216 * 512, 8192), (1_000_000_000, Op::Write, 6_338_688 * 512, 4096)],
-    ),
-    (
-        "README.txt of SYSTOR '17: s, s, R, W or blank where there was no answer, LUN, bytes, bytes",
-        "systor17",
-        "Timestamp,Response,IOType,LUN,Offset,Size\n1456095145.133076000,0.000806000,R,0,899056122368,131072\n\
-         1456095145.134000000,,,0,4096,4096\n1456095145.135076000,0.000100000,W,0,8192,4096\n",
-        &[(0, Op::Read, 899_056_122_368, 131_072), (2_000_000, Op::Write, 8192, 4096)],
-    ),
-    (
-        "SPC Trace File Format: ASU, LBA, size in bytes, opcode, s, and any fields more",
-        "spc",
-        "0,20941264,8192,W,0.551706,Alpha/NT\n0,20939840,8192,W,0.554041\n0,3436288,15872,W,1.250720,0x123,5.99,test\n\
-         0,7695360,4096,R,2.346628\n",
-        &[
-            (0, Op::Write, 20_941_264 * 512, 8192),
-            (2_335_000, Op::Write, 20_939_840 * 512, 8192),
-            (699_014_000, Op::Write, 3_436_288 * 512, 15_872),
-            (1_794_922_000, Op::Read, 7_695_360 * 512, 4096),
-        ],
-    ),
-    (
-        "FIU's description: ns, pid, process, lba, size in 512 Bytes blocks, Write or Read, major, minor, MD5",
-        "fiu",
-        "0 4892 syslogd 904265560 8 W 6 0 531e779d9eb3d0bbcebe7e33d6c8bd1d\n\
-         7000 4892 kjournald 8 8 R 6 0 531e779d9eb3d0bbcebe7e33d6c8bd1d 0d6c8bd1d531e779d9eb3d0bbcebe7e3\n",
-        &[(0, Op::Write, 904_265_560 * 512, 4096), (7000, Op::Read, 4096, 4096)],
-    ),
-    (
-        "disksim_reqflags.h: READ 0x1, SYNC 0x80, ASYNC 0x100; disksim_iotrace.c: %lf %d %d %d %x, ms",
-        "disksim",
-        "0.5 0 8 8 81\n1.5 0 16 8 80\n2.5 0 24 8 101\n",
-        &[(0, Op::Read, 4096, 4096), (1_000_000, Op::Write, 8192, 4096), (2_000_000, Op::Read, 12_288, 4096)],
-    ),
-    (
-        "MQSim's traces/README: ns, device, LBA in sectors, sectors, 0 for write and 1 for read",
-        "mqsim",
-        "4851300 1 524288 16 0\n4864300 1 524304 16 1\n",
-        &[(0, Op::Write, 524_288 * 512, 8192), (13_000, Op::Read, 524_304 * 512, 8192)],
-    ),
-];
-
-#[test]
-fn what_others_publish_means_what_they_say() {
-    for (source, name, text, expected) in PUBLISHED {
-        let file = Temporary::new(text.as_bytes());
-        assert_eq!(Trace::open(&file.0, &Reading::default(), Cut::default()).unwrap().format(), *name);
-        assert_eq!(lines(text), *expected, "{source}");
+        let covered = name == "blktrace" || examples.iter().any(|example| example.format == name);
+        assert!(covered, "{name} has no example");
     }
 }
 
@@ -237,8 +108,8 @@ fn the_corpus_of_the_fuzzer_is_read_or_refused() {
     let mut formats_met = std::collections::BTreeSet::new();
     for entry in std::fs::read_dir(folder).unwrap() {
         let bytes = std::fs::read(entry.unwrap().path()).unwrap();
-        let known = pslc_load::traces::formats();
-        let format = known.get(bytes[0] as usize % 32).map(|(name, _)| name.to_string());
+        let formats = pslc_load::traces::formats();
+        let format = formats.get(bytes[0] as usize % 32).map(|(name, _)| name.to_string());
         let reading = Reading { format, skip_broken: bytes[0] & 32 != 0, ..Reading::default() };
         let file = Temporary::new(&bytes[1..]);
         if let Ok(mut trace) = Trace::open(&file.0, &reading, Cut::default()) {
@@ -256,8 +127,8 @@ fn the_corpus_of_the_fuzzer_is_read_or_refused() {
 
 #[test]
 fn a_broken_line_is_an_error_with_its_number_or_is_counted() {
-    for (name, text, expected) in
-        EXAMPLES.iter().filter(|(name, _, _)| !["blkparse", "ftrace"].contains(name))
+    for Example { format: name, text, requests } in
+        examples().into_iter().filter(|example| !["blkparse", "ftrace"].contains(&example.format))
     {
         let good: Vec<&str> = text.lines().collect();
         let repeated = format!("{}\n", good[1..].join("\n")).repeat(6);
@@ -269,7 +140,7 @@ fn a_broken_line_is_an_error_with_its_number_or_is_counted() {
         assert!(error.contains("expected") && error.contains("--skip-bad"), "{error}");
         let (trace, entries) = read(&file.0, &Reading { skip_broken: true, ..Reading::default() }).unwrap();
         assert_eq!(trace.skipped(), 1, "{name}");
-        assert_eq!(entries[0].request.op, expected[0].1);
+        assert_eq!(entries[0].request.op, requests[0].1);
     }
 }
 
@@ -280,6 +151,17 @@ fn a_file_of_no_format_is_an_error_that_says_so() {
         let error = shown(read(&file.0, &Reading::default()).err().expect("it is none"));
         assert!(error.contains("begins no known trace"), "{error}");
     }
+}
+
+#[test]
+fn columns_without_names_are_called_by_numbers_and_may_all_be_of_one_kind() {
+    let file = Temporary::new(b"8,4096,0.000000\n16,512,0.001000\n");
+    let columns = [("time", "3:s"), ("op", "write"), ("offset", "1:sectors"), ("size", "2")];
+    let columns = columns.map(|(what, name)| (what.to_string(), name.to_string())).to_vec();
+    let (_, entries) = read(&file.0, &Reading { columns, ..Reading::default() }).unwrap();
+    let row = |entry: &Entry| (entry.at.0, entry.request.op, entry.request.offset, entry.request.len);
+    let expected = [(0, Op::Write, 4096, 4096), (1_000_000, Op::Write, 8192, 512)];
+    assert_eq!(entries.iter().map(row).collect::<Vec<_>>(), expected);
 }
 
 #[test]
@@ -527,8 +409,8 @@ proptest! {
     #[test]
     fn anything_is_a_trace_or_an_error(bytes in prop::collection::vec(any::<u8>(), 0..400), format in 0usize..14) {
         let file = Temporary::new(&bytes);
-        let known = pslc_load::traces::formats();
-        let format = known.get(format).map(|(name, _)| name.to_string());
+        let formats = pslc_load::traces::formats();
+        let format = formats.get(format).map(|(name, _)| name.to_string());
         for skip_broken in [false, true] {
             let reading = Reading { format: format.clone(), skip_broken, ..Reading::default() };
             let _ = read(&file.0, &reading);
@@ -537,9 +419,9 @@ proptest! {
 
     #[test]
     fn a_good_file_with_bytes_changed_is_a_trace_or_an_error_and_no_request_is_beyond_reason(
-        which in 0..EXAMPLES.len(), changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6)
+        which in 0..examples().len(), changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6)
     ) {
-        let mut bytes = EXAMPLES[which].1.as_bytes().to_vec();
+        let mut bytes = examples()[which].text.as_bytes().to_vec();
         for (at, byte) in changes {
             let at = at.index(bytes.len());
             bytes[at] = byte;

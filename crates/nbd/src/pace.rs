@@ -1,4 +1,4 @@
-//! When things are due on the wall's clock, and waiting for it.
+//! When replies are due on the wall's clock, and how exactly they leave.
 //!
 //! ```text
 //!   request arrives       drive completes it      reply must have arrived
@@ -6,37 +6,30 @@
 //!            sleep | woken late | spin | the way |      the reply leaves earlier by the way
 //! ```
 
-use std::io::{Read, Write};
-use std::os::unix::net::UnixStream;
+use std::io::{self, Read, Write};
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering::Relaxed};
-use std::sync::Mutex;
-use std::time::Duration;
+use std::sync::{Mutex, OnceLock};
+use std::time::{Duration, Instant};
 
 use pslc_load::record::Latency;
 use pslc_ssd::Nanos;
-use rustix::thread::{clock_nanosleep_absolute, ClockId};
-use rustix::time::{clock_gettime, Timespec};
+use socket2::Socket;
 
 /// Round trips from which the way is taken at first, and the most that it comes to then.
 const TRIPS: usize = 400;
-const LONGEST: u64 = 100_000;
+const MAX_WAY_NS: u64 = 100_000;
 /// How the way follows what clients with one request at a time take to the next: three quarters of them take less. It is
 /// the way and what a client does in between; of that, so much at most is taken for the way.
-const FASTER: u64 = 100;
-const SLOWER: u64 = 300;
-const BETWEEN: u64 = 60_000;
+const FASTER_NS: u64 = 100;
+const SLOWER_NS: u64 = 300;
+const MAX_BETWEEN_NS: u64 = 60_000;
 /// How the estimate of how late one is woken follows, and the most that it comes to.
-const STEP: i64 = 200;
-const MOST_LEAD: i64 = 100_000;
-/// The end of a wait that is spun, where a processor is to spare: with so few waiting.
-const SPIN: u64 = 60_000;
-const FEW: u32 = 2;
-/// Longer sleeps end early when nbdkit does.
-const LONG: u64 = 200_000_000;
-
-extern "C" {
-    fn nbdkit_nanosleep(sec: libc::c_uint, nsec: libc::c_uint) -> libc::c_int;
-}
+const LEAD_STEP_NS: i64 = 200;
+const MAX_LEAD_NS: i64 = 100_000;
+/// The end of a wait that is spun, where a processor is to spare: with so few waiting. Windows wakes whoever sleeps each
+/// millisecond.
+const SPIN_NS: u64 = if cfg!(windows) { 1_500_000 } else { 60_000 };
+const MAX_SPUN: u32 = 2;
 
 #[derive(Debug)]
 pub struct Pace {
@@ -70,8 +63,9 @@ pub struct Late {
 
 /// The wall's clock, in nanoseconds.
 pub fn wall() -> u64 {
-    let now = clock_gettime(rustix::time::ClockId::Monotonic);
-    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+    static BEGIN: OnceLock<Instant> = OnceLock::new();
+    // Later than 0: replies are due before what came first, by the way.
+    1_000_000_000 + BEGIN.get_or_init(Instant::now).elapsed().as_nanos() as u64
 }
 
 /// When a request came, was asked of the drive, and is due, on the wall's clock; and on the drive's.
@@ -83,18 +77,26 @@ pub struct Due {
     pub done: Nanos,
 }
 
+/// What to do until a reply leaves.
+pub enum Until {
+    /// It leaves now.
+    Leaves,
+    /// And then spin, or let it leave.
+    Sleep { time: Duration, spins: bool },
+    /// Look at the clock until this time.
+    Spin(u64),
+}
+
 impl Pace {
-    pub fn new(drive: Nanos, speed: u64) -> Pace {
-        // 50 us is the kernel's habit; threads inherit it.
-        // SAFETY: a number for this thread.
-        unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) };
-        let way = measured_way().unwrap_or(0).min(LONGEST);
+    /// Time passes from here on. A reply's way is tried out on the two ends of a connection.
+    pub fn new(drive: Nanos, speed: f64, ends: (Socket, Socket)) -> Pace {
+        let way = measured_way(ends).unwrap_or(0).min(MAX_WAY_NS);
         Pace {
             wall: wall(),
             drive,
-            speed,
+            speed: (speed * 1e6).round() as u64,
             way: AtomicU64::new(way),
-            longest_way: way + BETWEEN,
+            longest_way: way + MAX_BETWEEN_NS,
             lead: AtomicI64::new(0),
             waiting: AtomicU32::new(0),
             spun: AtomicBool::new(false),
@@ -123,37 +125,69 @@ impl Pace {
     /// A client with nothing else under way has followed a reply with a request after so long.
     pub fn turned(&self, took: u64) {
         let way = self.way();
-        let next = if took < way { way.saturating_sub(FASTER) } else { way + SLOWER };
+        let next = if took < way { way.saturating_sub(FASTER_NS) } else { way + SLOWER_NS };
         self.way.store(next.min(self.longest_way), Relaxed);
     }
 
-    /// Wait until a reply has to leave to be there in time. Returns when that was, and when it leaves.
-    pub fn wait_until(&self, due: Due) -> (u64, u64) {
-        // Before it came, where the drive is faster than the way: then it is late whatever is done.
-        let leave = due.at.saturating_sub(self.way());
-        let few = self.waiting.fetch_add(1, Relaxed) < FEW && self.processors > 1;
-        let spins = few && !self.spun.swap(true, Relaxed);
-        if spins {
-            sleep_until(leave.saturating_sub(SPIN));
-            while wall() < leave {
-                std::hint::spin_loop();
-            }
-            self.spun.store(false, Relaxed);
-        } else {
-            let lead = self.lead.load(Relaxed);
-            if sleep_until(leave.saturating_sub(lead as u64)) {
-                let later = if wall() > leave { lead + STEP } else { lead - STEP };
-                self.lead.store(later.clamp(0, MOST_LEAD), Relaxed);
-            }
-        }
+    /// One more reply waits, or one less.
+    pub fn waits(&self) {
+        self.waiting.fetch_add(1, Relaxed);
+    }
+
+    pub fn is_gone(&self) {
         self.waiting.fetch_sub(1, Relaxed);
-        let now = wall();
+    }
+
+    /// Replies that wait.
+    pub fn waiting(&self) -> u32 {
+        self.waiting.load(Relaxed)
+    }
+
+    /// When a reply has to leave: before its request came, where the drive is faster than the way. Then it is late whatever
+    /// is done.
+    pub fn leave(&self, due: &Due) -> u64 {
+        due.at.saturating_sub(self.way())
+    }
+
+    /// What to do at `now` until a reply leaves. Whoever is to spin calls [`Pace::spin`].
+    pub fn until(&self, due: &Due, now: u64) -> Until {
+        let leave = self.leave(due);
+        let left = leave.saturating_sub(now);
+        let spins = self.waiting() <= MAX_SPUN && self.processors > 1 && left > 0;
+        if spins && left <= SPIN_NS && !self.spun.swap(true, Relaxed) {
+            return Until::Spin(leave);
+        }
+        let spins = spins && left > SPIN_NS && !self.spun.load(Relaxed);
+        let early = if spins { SPIN_NS } else { self.lead.load(Relaxed) as u64 };
+        if left > early {
+            Until::Sleep { time: Duration::from_nanos(left - early), spins }
+        } else {
+            Until::Leaves
+        }
+    }
+
+    /// Look at the clock until `leave`, or until something `interrupts`.
+    pub fn spin(&self, leave: u64, interrupts: impl Fn() -> bool) {
+        while wall() < leave && !interrupts() {
+            std::hint::spin_loop();
+        }
+        self.spun.store(false, Relaxed);
+    }
+
+    /// A sleep has ended with which a reply leaves.
+    pub fn woke(&self, due: &Due) {
+        let lead = self.lead.load(Relaxed);
+        let next = if wall() > self.leave(due) { lead + LEAD_STEP_NS } else { lead - LEAD_STEP_NS };
+        self.lead.store(next.clamp(0, MAX_LEAD_NS), Relaxed);
+    }
+
+    /// A reply leaves `now`.
+    pub fn leaves(&self, due: &Due, now: u64) {
         let took = due.at - due.from.min(due.at);
         let expected = (due.came.max(due.from) + took).saturating_sub(self.way());
         let mut late = self.late.lock().expect("nobody panics with it");
         late.by.record(now.saturating_sub(expected), 0);
         late.of += took as u128;
-        (leave, now)
     }
 
     /// The client followed a reply by so much later than the way takes.
@@ -166,43 +200,30 @@ impl Pace {
     }
 }
 
-/// Sleep, a second at most; returns at once, and that it did, where nbdkit is about to end.
-pub fn nap(time: Duration) -> bool {
-    // SAFETY: numbers.
-    unsafe { nbdkit_nanosleep(0, time.as_nanos().min(999_999_999) as u32) != 0 }
-}
-
-/// Returns whether there was something to sleep for.
-fn sleep_until(end: u64) -> bool {
-    let slept = end > wall();
-    while let Some(rest) = end.checked_sub(wall()).filter(|rest| *rest > 0) {
-        if rest > LONG {
-            if nap(Duration::from_nanos(rest - LONG / 2)) {
-                break;
-            }
-        } else {
-            let at = Timespec { tv_sec: (end / 1_000_000_000) as i64, tv_nsec: (end % 1_000_000_000) as _ };
-            // A signal wakes it too early; the loop sleeps again.
-            let _ = clock_nanosleep_absolute(ClockId::Monotonic, &at);
-        }
+/// This thread, and those that it starts, are woken when they asked for it: 50 us later is the kernel's habit.
+pub fn wake_in_time() {
+    #[cfg(target_os = "linux")]
+    let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
+    #[cfg(windows)]
+    // SAFETY: a number.
+    unsafe {
+        windows_sys::Win32::Media::timeBeginPeriod(1);
     }
-    slept
 }
 
-/// What it takes two threads to say something to each other and back, through a socket: the median of many times.
-fn measured_way() -> std::io::Result<u64> {
-    let (mut here, mut there) = UnixStream::pair()?;
+/// What it takes two threads to say something to each other and back: the median of many times.
+fn measured_way((here, there): (Socket, Socket)) -> io::Result<u64> {
     here.set_read_timeout(Some(Duration::from_secs(1)))?;
-    let echo = std::thread::spawn(move || {
+    let echo = std::thread::Builder::new().spawn(move || {
         let mut byte = [0];
-        while there.read_exact(&mut byte).and_then(|()| there.write_all(&byte)).is_ok() {}
-    });
+        while (&there).read_exact(&mut byte).and_then(|()| (&there).write_all(&byte)).is_ok() {}
+    })?;
     let mut byte = [0];
     let mut took = Vec::with_capacity(TRIPS);
     for _ in 0..TRIPS {
         let begin = wall();
-        here.write_all(&byte)?;
-        here.read_exact(&mut byte)?;
+        (&here).write_all(&byte)?;
+        (&here).read_exact(&mut byte)?;
         took.push(wall() - begin);
     }
     drop(here);

@@ -10,7 +10,9 @@ use pyo3::types::PyTuple;
 use pyo3::{import_exception, PyErr};
 
 import_exception!(pslc.base.errors, GuardError);
+import_exception!(pslc.base.errors, Interrupted);
 import_exception!(pslc.base.errors, JobError);
+import_exception!(pslc.base.errors, PolicyError);
 import_exception!(pslc.base.errors, ProfileError);
 import_exception!(pslc.base.errors, PslcError);
 import_exception!(pslc.base.errors, RecordingError);

@@ -34,36 +34,35 @@ fn replace<'a>(word: &str, like: Option<&'a [u8]>) -> PyResult<Replace<'a>> {
 }
 
 #[pyfunction]
-#[pyo3(signature = (path, data, may_replace, like=None, private=false, synced=false))]
-fn write_file(
+#[pyo3(signature = (path, data, may_replace, like=None, private=false))]
+pub fn write_file(
     py: Python<'_>,
     path: PathBuf,
     data: &[u8],
     may_replace: &str,
     like: Option<&[u8]>,
     private: bool,
-    synced: bool,
 ) -> PyResult<()> {
     let replace = replace(may_replace, like)?;
     let mode = if private { files::PRIVATE } else { files::SHARED };
-    py.detach(|| files::write(&path, data, replace, mode, synced)).map_err(failed)
+    py.detach(|| files::write(&path, data, replace, mode, true)).map_err(failed)
 }
 
 #[pyfunction]
 #[pyo3(signature = (path, may_replace, like=None))]
-fn check_file(path: PathBuf, may_replace: &str, like: Option<&[u8]>) -> PyResult<()> {
+pub fn check_file(path: PathBuf, may_replace: &str, like: Option<&[u8]>) -> PyResult<()> {
     files::check(&path, replace(may_replace, like)?).map_err(failed)
 }
 
 #[pyfunction]
 #[pyo3(signature = (path, may_replace, like=None))]
-fn remove_file(path: PathBuf, may_replace: &str, like: Option<&[u8]>) -> PyResult<()> {
+pub fn remove_file(path: PathBuf, may_replace: &str, like: Option<&[u8]>) -> PyResult<()> {
     files::remove(&path, replace(may_replace, like)?).map_err(failed)
 }
 
 /// A file that gets its name when it is whole.
 #[pyclass]
-struct NewFile {
+pub struct NewFile {
     path: PathBuf,
     file: Option<files::NewFile<'static>>,
 }
@@ -83,19 +82,12 @@ impl NewFile {
         file.write_all(data).map_err(|error| failed(WriteError::System { path: path.clone(), error }))
     }
 
-    fn commit(&mut self) -> PyResult<()> {
+    fn commit(&mut self, py: Python<'_>) -> PyResult<()> {
         let file = self.file.take().ok_or_else(|| PyValueError::new_err("the file is closed"))?;
-        file.commit().map(drop).map_err(failed)
+        py.detach(|| file.commit()).map(drop).map_err(failed)
     }
 
     fn discard(&mut self) {
         self.file = None;
     }
-}
-
-pub fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<NewFile>()?;
-    module.add_function(wrap_pyfunction!(write_file, module)?)?;
-    module.add_function(wrap_pyfunction!(check_file, module)?)?;
-    module.add_function(wrap_pyfunction!(remove_file, module)?)
 }

@@ -1,12 +1,13 @@
 //! The Python binding: conversions only. Its contract is python/pslc/_native.pyi.
 
-/// A Python dictionary: `dict! { py; "name" => value, ... }`.
+/// A Python dictionary, or why a value is none of Python's: `dict! { py; "name" => value, ... }`.
 macro_rules! dict {
-    ($py:expr; $($key:expr => $value:expr),+ $(,)?) => {{
-        let dict = PyDict::new($py);
-        $(dict.set_item($key, $value)?;)+
-        dict
-    }};
+    ($py:expr; $($key:expr => $value:expr),+ $(,)?) => {
+        crate::filled($py, |dict| {
+            $(dict.set_item($key, $value)?;)+
+            Ok(())
+        })
+    };
 }
 
 mod errors;
@@ -37,9 +38,24 @@ use pyo3::types::PyDict;
 use policy::Governors;
 use run::Calls;
 
+/// A dictionary with what `fill` puts into it.
+fn filled<'py>(
+    py: Python<'py>,
+    fill: impl FnOnce(&Bound<'py, PyDict>) -> PyResult<()>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    fill(&dict)?;
+    Ok(dict)
+}
+
 #[pyfunction]
 fn nearest(word: &str, candidates: Vec<String>) -> Option<String> {
     pslc_ssd::profile::nearest(word, candidates.iter().map(String::as_str)).map(str::to_owned)
+}
+
+#[pyfunction]
+fn phase_shares(changes: HashMap<String, f64>, seconds: f64) -> Vec<(&'static str, f64)> {
+    pslc_load::record::shares(|name| changes.get(name).copied().unwrap_or(0.0), seconds)
 }
 
 #[pyfunction]
@@ -68,6 +84,9 @@ struct SimDrive {
     identity: u64,
     /// The profile before any change of mode.
     original: String,
+    /// Its size as a share of the whole drive, which its file says.
+    #[pyo3(get, set)]
+    scale: Option<String>,
     target: SimTarget,
     /// Where it is kept.
     file: Option<KeptDrive>,
@@ -88,7 +107,7 @@ impl SimDrive {
         let profile = profile::load(source, text, &library, &overrides).map_err(errors::profile)?;
         let original = profile::flattened(source, text, &library, &overrides).map_err(errors::profile)?;
         let target = SimTarget::new(Nanos::ZERO, Machine::new(&profile.config));
-        Ok(SimDrive { profile, identity: 0, original, target, file: None, governors: None })
+        Ok(SimDrive { profile, identity: 0, original, scale: None, target, file: None, governors: None })
     }
 
     #[staticmethod]
@@ -115,6 +134,7 @@ impl SimDrive {
             profile,
             identity: kept.about.identity,
             original: kept.about.original,
+            scale: kept.about.scale,
             target,
             file: Some(file),
             governors: None,
@@ -146,11 +166,7 @@ impl SimDrive {
         if path.is_some() {
             self.identity = pslc_drive::files::random();
         }
-        let about = About {
-            identity: self.identity,
-            original: self.original.clone(),
-            profile: self.profile.to_toml(),
-        };
+        let about = self.about();
         let (now, machine, file) = (self.target.now(), self.target.machine(), &mut self.file);
         py.detach(|| match (path, &mut *file) {
             (Some(path), _) => {
@@ -179,7 +195,7 @@ impl SimDrive {
 
     fn counters<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let mut values = vec![0; self.target.columns().len()];
-        self.target.sample(&mut values);
+        self.target.sample_begun(&mut values);
         let counters = PyDict::new(py);
         for (name, value) in self.target.columns().iter().zip(values) {
             counters.set_item(name, value)?;
@@ -214,7 +230,7 @@ impl SimDrive {
     fn facts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let config = &self.profile.config;
         let nand = &config.nand;
-        let (written, read) = self.target.drive().link_ceilings();
+        let (read, written) = self.target.drive().link_ceilings();
         let facts = dict! { py;
             "channels" => nand.channels,
             "dies" => nand.dies,
@@ -224,7 +240,7 @@ impl SimDrive {
             "page_bytes" => nand.page_bytes,
             "bits_per_cell" => nand.bits_per_cell,
             "superblocks" => nand.superblocks(),
-        };
+        }?;
         let two_bits = config.cache.dynamic_mlc.then_some(("mlc", CellMode::Mlc));
         let modes = [("slc", CellMode::Slc), ("native", CellMode::Native)];
         for (word, mode) in modes.into_iter().chain(two_bits) {
@@ -267,11 +283,18 @@ impl SimDrive {
     }
 
     fn fork(&self, py: Python<'_>) -> PyResult<SimDrive> {
-        let (profile, original) = (self.profile.clone(), self.original.clone());
+        let (profile, original, scale) = (self.profile.clone(), self.original.clone(), self.scale.clone());
         let governors = self.governors.as_ref().map(|governors| governors.fork(py)).transpose()?;
         let target = py.detach(|| self.target.clone());
-        let mut fork =
-            SimDrive { profile, identity: self.identity, original, target, file: None, governors: None };
+        let mut fork = SimDrive {
+            profile,
+            identity: self.identity,
+            original,
+            scale,
+            target,
+            file: None,
+            governors: None,
+        };
         governors.map_or(Ok(()), |governors| fork.obey(py, governors))?;
         Ok(fork)
     }
@@ -288,6 +311,13 @@ impl SimDrive {
         self.raise_of_policy()
     }
 
+    fn switch_off(&mut self, py: Python<'_>, aged_ns: u64) -> PyResult<()> {
+        self.raise_of_policy()?;
+        let (target, config) = (&mut self.target, &self.profile.config);
+        py.detach(|| target.switch_off(config, Nanos(aged_ns)));
+        self.raise_of_policy()
+    }
+
     #[pyo3(signature = (jobs, source, overrides))]
     fn lay_out(
         &mut self,
@@ -299,9 +329,10 @@ impl SimDrive {
         self.raise_of_policy()?;
         let jobs = parse(source, jobs, &overrides, Ground::Simulated, self.target.capacity_bytes())?;
         let target = &mut self.target;
-        let laid_out = py.detach(|| pslc_load::lay_out(target, &jobs, Ground::Simulated));
+        let mut on = |_: &_| true;
+        let laid_out = py.detach(|| pslc_load::lay_out(target, &jobs, Ground::Simulated, &mut on));
         self.raise_of_policy()?;
-        Ok(laid_out.expect("a simulated drive does not fail"))
+        Ok(laid_out.expect("a simulated drive does not fail").expect("nobody stops it"))
     }
 
     fn unwritten_bytes(&self, jobs: &str, source: &str, overrides: Vec<(String, String)>) -> PyResult<u64> {
@@ -325,7 +356,7 @@ impl SimDrive {
         self.raise_of_policy()?;
         let jobs = parse(source, jobs, &overrides, Ground::Simulated, self.target.capacity_bytes())?;
         let coarseness = coarseness.map(|times| times.clamp(1, 1024));
-        let calls = Calls { progress, keep, coarseness, failure: self.failure() };
+        let calls = Calls { progress, keep, coarseness, failure: self.failure(), in_flight: None };
         run::run(py, &mut self.target, &jobs, seed, &calls)
     }
 
@@ -351,6 +382,11 @@ impl SimDrive {
         self.target.set_custom(custom);
         self.governors = Some(governors);
         self.raise_of_policy()
+    }
+
+    fn about(&self) -> About {
+        let (original, profile) = (self.original.clone(), self.profile.to_toml());
+        About { identity: self.identity, original, profile, scale: self.scale.clone() }
     }
 
     fn failure(&self) -> Option<Arc<policy::Failure>> {
@@ -409,7 +445,7 @@ fn error_codes() -> Vec<&'static str> {
 #[pyfunction]
 fn traits(py: Python<'_>, options: Vec<(String, String)>) -> PyResult<Bound<'_, PyDict>> {
     let traits = job::traits(options.iter().map(|(name, value)| (name.as_str(), value.as_str())));
-    let dict = dict! { py;
+    dict! { py;
         "random" => traits.rw.map(|rw| rw.random),
         "writes" => traits.rw.map(|rw| rw.writes()),
         "direct" => traits.direct,
@@ -420,28 +456,40 @@ fn traits(py: Python<'_>, options: Vec<(String, String)>) -> PyResult<Bound<'_, 
         "paced" => traits.paced,
         "write_bytes" => traits.write_bytes,
         "compressible" => traits.compressible,
-    };
-    Ok(dict)
+    }
 }
 
 type Word = (Vec<&'static str>, &'static str, &'static str);
 
 #[pymodule]
-fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    fault::listen();
-    module.add_function(wrap_pyfunction!(profile_values, module)?)?;
-    module.add_function(wrap_pyfunction!(profile_words, module)?)?;
-    module.add_function(wrap_pyfunction!(version, module)?)?;
-    module.add_function(wrap_pyfunction!(nearest, module)?)?;
-    module.add_function(wrap_pyfunction!(is_drive_file, module)?)?;
-    module.add_function(wrap_pyfunction!(serve::served_recording, module)?)?;
-    module.add_function(wrap_pyfunction!(fault::last_panic, module)?)?;
-    module.add_function(wrap_pyfunction!(fio_words, module)?)?;
-    module.add_function(wrap_pyfunction!(error_codes, module)?)?;
-    module.add_function(wrap_pyfunction!(traits, module)?)?;
-    module.add_class::<SimDrive>()?;
-    files::add(module)?;
-    parts::add(module)?;
-    trace::add(module)?;
-    real::add(module)
+mod _native {
+    use pyo3::prelude::*;
+
+    #[pymodule_export]
+    use crate::fault::last_panic;
+    #[pymodule_export]
+    use crate::files::{check_file, remove_file, write_file, NewFile};
+    #[pymodule_export]
+    use crate::parts::{derive_profile, profile_toml, way_of_folding};
+    #[pymodule_export]
+    use crate::real::{
+        ata_identity, check_device, check_scratch, device_serial, engine_ceiling, inspect_device,
+        inspect_file, linux_health, plan_jobs, windows_drive, windows_drive_number, windows_health,
+        windows_volume, RealDrive,
+    };
+    #[pymodule_export]
+    use crate::serve::NbdServer;
+    #[pymodule_export]
+    use crate::trace::{trace_columns, trace_format, trace_formats, TraceFile};
+    #[pymodule_export]
+    use crate::{
+        error_codes, fio_words, is_drive_file, nearest, phase_shares, profile_values, profile_words, traits,
+        version, SimDrive,
+    };
+
+    #[pymodule_init]
+    fn init(_module: &Bound<'_, PyModule>) -> PyResult<()> {
+        crate::fault::listen();
+        Ok(())
+    }
 }

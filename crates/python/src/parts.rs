@@ -10,7 +10,7 @@ type Row = (String, Py<PyAny>, String);
 
 #[pyfunction]
 #[pyo3(signature = (parts, whole=false))]
-fn derive_profile(py: Python<'_>, parts: &str, whole: bool) -> PyResult<Vec<Row>> {
+pub fn derive_profile(py: Python<'_>, parts: &str, whole: bool) -> PyResult<Vec<Row>> {
     let parts: Parts = serde_json::from_str(parts)
         .map_err(|error| errors::parts(PartsError::Unreadable { message: error.to_string() }))?;
     let rows = if whole { parts.profile() } else { parts.derive() }.map_err(errors::parts)?;
@@ -23,7 +23,7 @@ fn derive_profile(py: Python<'_>, parts: &str, whole: bool) -> PyResult<Vec<Row>
 }
 
 #[pyfunction]
-fn profile_toml(rows: Vec<(String, Bound<'_, PyAny>, String)>) -> PyResult<String> {
+pub fn profile_toml(rows: Vec<(String, Bound<'_, PyAny>, String)>) -> PyResult<String> {
     let raw = |value: &Bound<'_, PyAny>| -> PyResult<Raw> {
         if let Ok(text) = value.extract() {
             return Ok(Raw::Text(text));
@@ -35,18 +35,6 @@ fn profile_toml(rows: Vec<(String, Bound<'_, PyAny>, String)>) -> PyResult<Strin
 }
 
 #[pyfunction]
-fn way_of_folding(when_full: &str) -> &'static str {
+pub fn way_of_folding(when_full: &str) -> &'static str {
     parts::way_of_folding(when_full)
-}
-
-#[pyfunction]
-fn fold_overheads() -> Vec<(&'static str, &'static str, f64)> {
-    parts::FOLD_OVERHEADS.to_vec()
-}
-
-pub fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(derive_profile, module)?)?;
-    module.add_function(wrap_pyfunction!(profile_toml, module)?)?;
-    module.add_function(wrap_pyfunction!(way_of_folding, module)?)?;
-    module.add_function(wrap_pyfunction!(fold_overheads, module)?)
 }

@@ -1,5 +1,4 @@
-//! A policy of the cache and a victim rule in Python: `pslc.device.policy` says how they are asked. The first error of
-//! one ends its run, which raises it.
+//! A policy of the cache and a victim rule in Python. The first error of one ends its run, whose result has it.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -8,11 +7,10 @@ use std::sync::{Arc, Mutex};
 use pslc_ssd::cache::{HostWrite, Overflow, Space, View};
 use pslc_ssd::custom::{Candidates, Custom, CustomPolicy, CustomVictimRule, Decision, Stuck};
 use pslc_ssd::{CellMode, Config, Nanos, Words};
-use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
-use crate::errors::{JobError, TargetError};
+use crate::errors::{Interrupted, PolicyError, TargetError};
 
 /// What a run and the policies of its drive share.
 #[derive(Debug, Default)]
@@ -21,6 +19,8 @@ pub struct Failure {
     error: Mutex<Option<PyErr>>,
     /// Python's name of the thread that a policy is running in now; 0: none.
     thread: AtomicU64,
+    /// What interrupts a thread: one of the objects that are asked.
+    asked: Option<Py<PyAny>>,
 }
 
 impl Failure {
@@ -46,22 +46,16 @@ impl Failure {
         }))
     }
 
-    /// As `raise`, at the end of a run that somebody interrupted: what that raised in the policy is no error.
-    pub fn raise_but_interrupt(&self, py: Python<'_>) -> PyResult<()> {
-        self.raise().or_else(|error| match error.is_instance_of::<PyKeyboardInterrupt>(py) {
-            true => Ok(()),
-            false => Err(error),
-        })
+    /// The error of a policy. What an interrupt of the run raised in it is none.
+    pub fn take_but_interrupt(&self, py: Python<'_>) -> Option<PyErr> {
+        self.raise().err().filter(|error| !error.is_instance_of::<Interrupted>(py))
     }
 
     /// Interrupt a policy that is running, perhaps without end.
     pub fn interrupt(&self, py: Python<'_>) -> PyResult<()> {
-        match self.thread.load(Ordering::Relaxed) {
-            0 => Ok(()),
-            thread => {
-                py.import("pslc.device.policy")?.call_method1("interrupt", (thread,))?;
-                Ok(())
-            }
+        match (self.thread.load(Ordering::Relaxed), &self.asked) {
+            (0, _) | (_, None) => Ok(()),
+            (thread, Some(asked)) => asked.call_method1(py, "interrupt", (thread,)).map(drop),
         }
     }
 }
@@ -106,7 +100,8 @@ impl Asked {
     }
 
     fn wrong<T>(&self, question: &str, answer: &Bound<'_, PyAny>, hint: String) -> PyResult<T> {
-        Err(JobError::new_err((format!("{}.{question} answered {}", self.name, answer.repr()?), hint)))
+        let shown = self.object.bind(answer.py()).call_method1("shown", (answer,))?;
+        Err(PolicyError::new_err((format!("{}.{question} answered {shown}", self.name), hint)))
     }
 
     /// An answer that is one of the words.
@@ -154,7 +149,7 @@ impl Policy {
         };
         if decision.overflow != Overflow::Native && !self.may_wait {
             let hint =
-                "cache.reuse=as-freed,cache.dead=free-at-once: with another profile nothing ends the wait";
+                "cache.reuse=as-freed,cache.dead=free-at-once,cache.worn=goes-on: with another profile nothing ends the wait";
             return self.asked.wrong("overflow", &overflow, hint.into());
         }
         Ok(decision)
@@ -243,7 +238,7 @@ impl CustomVictimRule for VictimRule {
             self.0.name
         );
         let hint = "choose those with few valid pages: np.argmin(candidates.valid)";
-        self.0.ask((), |_| Err(JobError::new_err((message, hint))));
+        self.0.ask((), |_| Err(PolicyError::new_err((message, hint))));
     }
 }
 
@@ -255,10 +250,12 @@ pub struct Governors {
 }
 
 impl Governors {
-    /// Of `pslc.device.policy`: objects with `name`, and of a policy `sorts` and `predicts`.
+    /// Objects with `name` and `interrupt`, and of a policy `sorts` and `predicts`.
     pub fn new(py: Python<'_>, policy: Option<Py<PyAny>>, victims: Option<Py<PyAny>>) -> Governors {
         let copy = |object: &Option<Py<PyAny>>| object.as_ref().map(|object| object.clone_ref(py));
-        Governors { failure: Arc::default(), policy: copy(&policy), victims: copy(&victims) }
+        let asked = copy(&policy).or_else(|| copy(&victims));
+        let failure = Arc::new(Failure { asked, ..Failure::default() });
+        Governors { failure, policy: copy(&policy), victims: copy(&victims) }
     }
 
     /// What a drive of this configuration asks.
@@ -302,6 +299,6 @@ impl Governors {
         let copy = |object: &Option<Py<PyAny>>| -> PyResult<Option<Py<PyAny>>> {
             object.as_ref().map(|object| Ok(deepcopy.call1((object, &memo))?.unbind())).transpose()
         };
-        Ok(Governors { failure: Arc::default(), policy: copy(&self.policy)?, victims: copy(&self.victims)? })
+        Ok(Governors::new(py, copy(&self.policy)?, copy(&self.victims)?))
     }
 }

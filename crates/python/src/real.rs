@@ -7,7 +7,7 @@ use pslc_drive::{storage, DeviceStat, Kind, NullTarget, RealTarget};
 use pslc_load::job::Ground;
 use pslc_load::{best_case, end_bytes, layout_bytes, memory_bytes, plan, scattered, Best, Target};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBytes, PyDict};
 
 use crate::run::Calls;
 use crate::{errors, parse, run, trace};
@@ -20,21 +20,41 @@ pub struct RealDrive {
 #[pymethods]
 impl RealDrive {
     #[staticmethod]
-    fn scratch(path: PathBuf, size: u64) -> PyResult<RealDrive> {
-        Ok(RealDrive { target: pslc_drive::open_scratch(&path, size).map_err(errors::guard)? })
+    fn scratch(py: Python<'_>, path: PathBuf, size: u64) -> PyResult<RealDrive> {
+        let target = py.detach(|| pslc_drive::open_scratch(&path, size)).map_err(errors::guard)?;
+        Ok(RealDrive { target })
     }
 
     #[staticmethod]
     #[pyo3(signature = (path, size=None, agreed=None))]
-    fn existing(path: PathBuf, size: Option<u64>, agreed: Option<&str>) -> PyResult<RealDrive> {
-        Ok(RealDrive { target: pslc_drive::open_existing(&path, size, agreed).map_err(errors::guard)? })
+    fn existing(
+        py: Python<'_>,
+        path: PathBuf,
+        size: Option<u64>,
+        agreed: Option<&str>,
+    ) -> PyResult<RealDrive> {
+        let target = py.detach(|| pslc_drive::open_existing(&path, size, agreed)).map_err(errors::guard)?;
+        Ok(RealDrive { target })
     }
 
     #[staticmethod]
-    fn device(path: PathBuf, serial: &str, wipe_signatures: bool) -> PyResult<RealDrive> {
-        Ok(RealDrive {
-            target: pslc_drive::open_device(&path, serial, wipe_signatures).map_err(errors::guard)?,
-        })
+    fn device(py: Python<'_>, path: PathBuf, serial: &str, may_hold_data: bool) -> PyResult<RealDrive> {
+        let target =
+            py.detach(|| pslc_drive::open_device(&path, serial, may_hold_data)).map_err(errors::guard)?;
+        Ok(RealDrive { target })
+    }
+
+    fn wipe_signatures(&mut self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        py.detach(|| pslc_drive::wipe(&self.target, &path)).map_err(errors::guard)
+    }
+
+    fn read_ends<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyBytes>, Bound<'py, PyBytes>)> {
+        let [head, tail] = py.detach(|| self.target.read_ends())?;
+        Ok((PyBytes::new(py, &head), PyBytes::new(py, &tail)))
+    }
+
+    fn write_ends(&mut self, py: Python<'_>, head: Vec<u8>, tail: Vec<u8>) -> PyResult<()> {
+        Ok(py.detach(|| self.target.write_ends(&[head, tail]))?)
     }
 
     fn watch(&mut self, stat: PathBuf) -> bool {
@@ -82,20 +102,28 @@ impl RealDrive {
         let jobs = parse(source, jobs, &overrides, Ground::Real, self.target.capacity_bytes())?;
         self.target.check(&jobs).map_err(errors::unfit)?;
         self.target.seed(seed);
-        run::run(py, &mut self.target, &jobs, seed, &Calls { progress, keep, ..Calls::default() })
+        let calls = Calls { progress, keep, in_flight: self.target.in_flight(), ..Calls::default() };
+        run::run(py, &mut self.target, &jobs, seed, &calls)
     }
 
+    #[pyo3(signature = (jobs, source, overrides, progress=None))]
     fn lay_out(
         &mut self,
         py: Python<'_>,
         jobs: &str,
         source: &str,
         overrides: Vec<(String, String)>,
-    ) -> PyResult<u64> {
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Option<u64>> {
         let jobs = parse(source, jobs, &overrides, Ground::Real, self.target.capacity_bytes())?;
         self.target.check(&jobs).map_err(errors::unfit)?;
-        let target = &mut self.target;
-        py.detach(|| pslc_load::lay_out(target, &jobs, Ground::Real)).map_err(errors::layout)
+        let calls = Calls { progress, in_flight: self.target.in_flight(), ..Calls::default() };
+        let (target, mut laid_out) = (&mut self.target, Ok(None));
+        run::observed(py, &[], &[], &calls, |observer| {
+            laid_out = pslc_load::lay_out(target, &jobs, Ground::Real, observer);
+            None
+        })?;
+        laid_out.map_err(errors::layout)
     }
 
     #[pyo3(signature = (trace, how, seed, progress=None, keep=None))]
@@ -112,21 +140,15 @@ impl RealDrive {
         let jobs = parse("trace", text, &[], Ground::Real, self.target.capacity_bytes())?;
         self.target.check(&jobs).map_err(errors::unfit)?;
         self.target.seed(seed);
-        trace::replay(
-            py,
-            &mut self.target,
-            Ground::Real,
-            trace,
-            &how,
-            &Calls { progress, keep, ..Calls::default() },
-        )
+        let calls = Calls { progress, keep, in_flight: self.target.in_flight(), ..Calls::default() };
+        trace::replay(py, &mut self.target, Ground::Real, trace, &how, &calls)
     }
 }
 
 #[pyfunction]
 #[pyo3(signature = (jobs, source, overrides, capacity, simulated=false, bytes_per_s=f64::INFINITY, iops=f64::INFINITY))]
 #[allow(clippy::too_many_arguments, reason = "keywords of Python")]
-fn plan_jobs<'py>(
+pub fn plan_jobs<'py>(
     py: Python<'py>,
     jobs: &str,
     source: &str,
@@ -141,7 +163,7 @@ fn plan_jobs<'py>(
     let plan = plan(&jobs);
     let best = Best { bytes_per_s, iops };
     let best_case = best_case(&jobs, best);
-    let out = dict! { py;
+    dict! { py;
         "read_bytes" => plan.bytes.read,
         "write_bytes" => plan.bytes.write,
         "trim_bytes" => plan.bytes.trim,
@@ -154,14 +176,13 @@ fn plan_jobs<'py>(
         "scattered" => scattered(&jobs),
         "end_bytes" => end_bytes(&jobs),
         "layout_bytes" => layout_bytes(&jobs),
-    };
-    Ok(out)
+    }
 }
 
 #[pyfunction]
-fn inspect_device(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, PyDict>> {
+pub fn inspect_device(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, PyDict>> {
     let device = pslc_drive::inspect(&path).map_err(errors::guard)?;
-    let out = dict! { py;
+    dict! { py;
         "name" => device.name,
         "bytes" => device.bytes,
         "logical_block" => device.logical_block,
@@ -169,19 +190,23 @@ fn inspect_device(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, PyDict>> 
         "is_partition" => device.is_partition,
         "users" => device.users.sentences(),
         "signatures" => device.signatures.ok(),
-    };
-    Ok(out)
+    }
 }
 
 #[pyfunction]
-fn device_serial(path: PathBuf) -> PyResult<Option<String>> {
+pub fn check_device(py: Python<'_>, path: PathBuf, serial: &str, may_hold_data: bool) -> PyResult<()> {
+    py.detach(|| pslc_drive::check_device(&path, serial, may_hold_data)).map_err(errors::guard)
+}
+
+#[pyfunction]
+pub fn device_serial(path: PathBuf) -> PyResult<Option<String>> {
     pslc_drive::serial_of(&path).map_err(errors::guard)
 }
 
 #[pyfunction]
-fn inspect_file(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, PyDict>> {
+pub fn inspect_file(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, PyDict>> {
     let file = pslc_drive::inspect_file(&path).map_err(errors::guard)?;
-    let out = dict! { py;
+    dict! { py;
         "path" => file.path,
         "bytes" => file.bytes,
         "usable_bytes" => file.usable_bytes,
@@ -190,18 +215,17 @@ fn inspect_file(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, PyDict>> {
         "ours" => file.ours,
         "holds" => file.holds,
         "identity" => file.identity,
-    };
-    Ok(out)
+    }
 }
 
 #[pyfunction]
-fn check_scratch(path: PathBuf, size: u64) -> PyResult<()> {
+pub fn check_scratch(path: PathBuf, size: u64) -> PyResult<()> {
     pslc_drive::check_scratch(&path, size).map_err(errors::guard)
 }
 
 /// Requests a second that the load engine makes on this machine when the drive takes no time.
 #[pyfunction]
-fn engine_ceiling(py: Python<'_>) -> PyResult<f64> {
+pub fn engine_ceiling(py: Python<'_>) -> PyResult<f64> {
     let text =
         "[null]\nrw=randread\nbs=4k\nioengine=io_uring\niodepth=32\nnorandommap\ntime_based\nruntime=10s\n";
     let jobs = parse("calibration", text, &[], Ground::Real, 1 << 40)?;
@@ -216,10 +240,10 @@ fn engine_ceiling(py: Python<'_>) -> PyResult<f64> {
 
 /// The volume that holds a file, as Windows reports it (`pslc.schema.facts.WindowsVolume`).
 #[pyfunction]
-fn windows_volume(py: Python<'_>, path: PathBuf) -> PyResult<Option<Bound<'_, PyDict>>> {
+pub fn windows_volume(py: Python<'_>, path: PathBuf) -> PyResult<Option<Bound<'_, PyDict>>> {
     let Ok(volume) = storage::volume(&path) else { return Ok(None) };
     let extents = volume.extents.iter().map(|of| (of.drive, of.start_bytes, of.bytes)).collect::<Vec<_>>();
-    let out = dict! { py;
+    dict! { py;
         "file_system" => volume.file_system,
         "mount" => volume.mount,
         "source" => volume.source,
@@ -227,15 +251,15 @@ fn windows_volume(py: Python<'_>, path: PathBuf) -> PyResult<Option<Bound<'_, Py
         "bytes" => volume.bytes,
         "free_bytes" => volume.free_bytes,
         "extents" => extents,
-    };
-    Ok(Some(out))
+    }
+    .map(Some)
 }
 
 /// A drive, as Windows reports it (`pslc.schema.facts.WindowsDrive`).
 #[pyfunction]
-fn windows_drive(py: Python<'_>, number: u32) -> PyResult<Option<Bound<'_, PyDict>>> {
+pub fn windows_drive(py: Python<'_>, number: u32) -> PyResult<Option<Bound<'_, PyDict>>> {
     let Ok(drive) = storage::drive(number) else { return Ok(None) };
-    let out = dict! { py;
+    dict! { py;
         "model" => drive.model,
         "serial" => drive.serial,
         "firmware" => drive.firmware,
@@ -248,33 +272,34 @@ fn windows_drive(py: Python<'_>, number: u32) -> PyResult<Option<Bound<'_, PyDic
         "trims" => drive.trims,
         "write_cache" => drive.cache.mode,
         "keeps_flushes" => drive.cache.keeps_flushes,
-    };
-    Ok(Some(out))
+    }
+    .map(Some)
 }
 
 /// Number of a drive by a name such as `\\.\PhysicalDrive1`.
 #[pyfunction]
-fn windows_drive_number(name: &str) -> Option<u32> {
+pub fn windows_drive_number(name: &str) -> Option<u32> {
     storage::drive_number(name)
 }
 
 /// Temperature of a drive in degrees Celsius and its NVMe health log, as Windows reports them.
 #[pyfunction]
-fn windows_health(number: u32) -> (Option<i32>, Vec<(&'static str, u128)>) {
+pub fn windows_health(number: u32) -> (Option<i32>, Vec<(&'static str, u128)>) {
     let health = storage::health(number).unwrap_or_default();
     (health.temperature, health.log)
 }
 
-pub fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<RealDrive>()?;
-    module.add_function(wrap_pyfunction!(plan_jobs, module)?)?;
-    module.add_function(wrap_pyfunction!(inspect_device, module)?)?;
-    module.add_function(wrap_pyfunction!(inspect_file, module)?)?;
-    module.add_function(wrap_pyfunction!(device_serial, module)?)?;
-    module.add_function(wrap_pyfunction!(check_scratch, module)?)?;
-    module.add_function(wrap_pyfunction!(windows_volume, module)?)?;
-    module.add_function(wrap_pyfunction!(windows_drive, module)?)?;
-    module.add_function(wrap_pyfunction!(windows_drive_number, module)?)?;
-    module.add_function(wrap_pyfunction!(windows_health, module)?)?;
-    module.add_function(wrap_pyfunction!(engine_ceiling, module)?)
+/// The same of an NVMe or a SATA drive on Linux, by the path of its block device; a SATA drive has `passed` in its log.
+#[pyfunction]
+pub fn linux_health(path: PathBuf, is_ata: bool, may_wake: bool) -> (Option<i32>, Vec<(&'static str, u128)>) {
+    let health = if is_ata { storage::ata_health(&path, may_wake) } else { storage::nvme_health(&path) };
+    let health = health.unwrap_or_default();
+    (health.temperature, health.log)
+}
+
+/// Model and firmware of a SATA drive on Linux.
+#[pyfunction]
+pub fn ata_identity(path: PathBuf) -> (Option<String>, Option<String>) {
+    let identity = storage::ata_identity(&path).unwrap_or_default();
+    (identity.model, identity.firmware)
 }

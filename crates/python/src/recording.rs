@@ -26,9 +26,10 @@ pub fn dict<'py>(
     let (mut each, mut unbegun) = (Vec::new(), Vec::new());
     for (at, stats) in recording.stats.iter().enumerate() {
         let job = stats_dict(py, stats, jobs, recording.end)?;
-        match stats.start <= recording.end {
-            true => each.push(job),
-            false => unbegun.push((at, job)),
+        if stats.start <= recording.end {
+            each.push(job);
+        } else {
+            unbegun.push((at, job));
         }
     }
     let out = dict! { py;
@@ -40,7 +41,7 @@ pub fn dict<'py>(
         "jobs" => PyList::new(py, each)?,
         "unbegun" => PyList::new(py, unbegun)?,
         "series" => series_dict(py, recording, names)?,
-    };
+    }?;
     let logs = recording.logs.iter().map(|log| log_dict(py, log, &jobs[log.job]));
     out.set_item("logs", PyList::new(py, logs.collect::<PyResult<Vec<_>>>()?)?)?;
     if let Some(dump) = recording.error.as_ref().map(|error| dump_dict(py, error)).transpose()?.flatten() {
@@ -76,13 +77,12 @@ fn stats_dict<'py>(
     let out = dict! { py;
         "name" => &stats.name,
         "groupid" => stats.group,
-    };
+    }?;
     describe_job(&out, job, last)?;
-    let clones: u32 = match job.group_reporting {
-        true => {
-            jobs.iter().filter(|of| of.group_reporting && of.group == job.group).map(|of| of.numjobs).sum()
-        }
-        false => 1,
+    let clones: u32 = if job.group_reporting {
+        jobs.iter().filter(|of| of.group_reporting && of.group == job.group).map(|of| of.numjobs).sum()
+    } else {
+        1
     };
     out.set_item("clones", clones)?;
     out.set_item("latency_target", latency_target_dict(py, last, stats)?)?;
@@ -125,22 +125,22 @@ fn describe_job(out: &Bound<'_, PyDict>, job: &Job, last: &Job) -> PyResult<()> 
 
 fn latency_target_dict<'py>(py: Python<'py>, job: &Job, stats: &JobStats) -> PyResult<Bound<'py, PyDict>> {
     let how = job.latency_target;
-    Ok(dict! { py;
+    dict! { py;
         "depth" => stats.depth,
         "target_ns" => how.target.0,
         "percentile" => how.percentile,
         "window_ns" => how.window.0,
-    })
+    }
 }
 
 fn usage_dict<'py>(py: Python<'py>, usage: &Usage) -> PyResult<Bound<'py, PyDict>> {
-    Ok(dict! { py;
+    dict! { py;
         "user_ns" => usage.user.0,
         "system_ns" => usage.system.0,
         "switches" => usage.switches,
         "major_faults" => usage.major_faults,
         "minor_faults" => usage.minor_faults,
-    })
+    }
 }
 
 /// fio's tables of shares in percent: of requests by depth, and by latency.
@@ -173,7 +173,7 @@ fn verified_dict<'py>(py: Python<'py>, verify: &Verify, verified: &Verified) -> 
         "unjudged_bytes" => verified.unjudged_bytes,
         "unseen_bytes" => verified.unseen_bytes,
         "wrong_reads" => verified.wrong_reads,
-    };
+    }?;
     Ok(out)
 }
 
@@ -185,7 +185,7 @@ fn dump_dict<'py>(py: Python<'py>, error: &TargetError) -> PyResult<Option<Bound
         "offset" => failure.offset,
         "received" => PyBytes::new(py, &dump.received),
         "expected" => dump.expected.as_ref().map(|bytes| PyBytes::new(py, bytes)),
-    };
+    }?;
     Ok(Some(out))
 }
 
@@ -207,7 +207,7 @@ fn kind_dict<'py>(
     let samples = dict! { py;
         "bytes_per_s" => spread_dict(py, &spread(&stats.bytes_rate.rates))?,
         "iops" => spread_dict(py, &spread(&stats.requests_rate.rates))?,
-    };
+    }?;
     out.set_item("samples", samples)?;
     let parts = [("slat_ns", latency(&stats.submission)), ("clat_ns", latency(&stats.completion))];
     for (word, part) in parts.iter().filter(|(_, part)| part.count > 0) {
@@ -243,7 +243,7 @@ fn spread_dict<'py>(py: Python<'py>, spread: &Spread) -> PyResult<Bound<'py, PyD
         "max" => spread.max,
         "mean" => spread.mean(),
         "stddev" => spread.stddev(),
-    };
+    }?;
     Ok(out)
 }
 
@@ -258,7 +258,7 @@ fn log_dict<'py>(py: Python<'py>, log: &Log, job: &Job) -> PyResult<Bound<'py, P
         "counts_from_ns" => log.counts_from.0,
         "end_ns" => log.end.0,
         "options" => job.options.iter().cloned().collect::<std::collections::HashMap<_, _>>(),
-    };
+    }?;
     let done = || log.entries.iter().filter(|entry| entry.latency != Nanos::MAX);
     let columns: [(&str, Column); 6] = [
         ("issued_ns", |entry| entry.issued.0),
@@ -294,7 +294,7 @@ fn latency_dict<'py>(
         "total_ios" => latency.count,
         "runtime_ns" => if latency.count > 0 { elapsed } else { 0 },
         "lat_ns" => times_dict(py, latency, more)?,
-    };
+    }?;
     Ok(out)
 }
 
@@ -305,7 +305,7 @@ fn times_dict<'py>(py: Python<'py>, latency: &Latency, more: &[f64]) -> PyResult
         "mean" => latency.mean_ns(),
         "stddev" => latency.stddev_ns(),
         "n" => latency.count,
-    };
+    }?;
     let percentiles = PyDict::new(py);
     for (name, ns) in latency.percentiles(more) {
         percentiles.set_item(name, ns)?;
@@ -330,9 +330,8 @@ fn series_dict<'py>(py: Python<'py>, recording: &Recording, names: &[&str]) -> P
         }
         Ok::<_, PyErr>(columns)
     };
-    let out = dict! { py;
+    dict! { py;
         "time" => axis(&recording.time)?,
         "bytes" => axis(&recording.bytes)?,
-    };
-    Ok(out)
+    }
 }

@@ -5,6 +5,7 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use pslc_load::in_flight::{self, Silence};
 use pslc_load::job::Job;
 use pslc_load::record::Recording;
 use pslc_load::{Next, Observer, Progress, Target};
@@ -16,15 +17,22 @@ use pyo3::types::PyDict;
 use crate::policy::Failure;
 use crate::{errors, recording};
 
+/// Time without an answer from which a run that is to end waits for its drive.
+const WAIT_AFTER_STOP: Duration = Duration::from_secs(1);
 /// Between two calls of `progress`.
 const TICK: Duration = Duration::from_millis(100);
 /// Before the first call of `keep`; each further one comes after twice the time, up to every five seconds.
 const KEEP_FIRST: Duration = Duration::from_secs(1);
 const KEEP_EVERY: Duration = Duration::from_secs(5);
+/// Completions between two looks at whether a policy has failed: what comes after that was decided by none.
+const PATIENCE: u32 = 64;
 
 /// What the two threads share.
+#[derive(Default)]
 struct Shared {
     stop: AtomicBool,
+    /// The run knows that it is to end.
+    stopping: AtomicBool,
     progress: Mutex<Option<Progress>>,
     kept: Mutex<Option<Recording>>,
 }
@@ -37,6 +45,8 @@ pub struct Calls {
     pub coarseness: Option<u64>,
     /// Of the policies of the drive: their first error ends the run.
     pub failure: Option<Arc<Failure>>,
+    /// Of a real drive, which may stop answering.
+    pub in_flight: Option<Arc<in_flight::Shared>>,
 }
 
 struct Watch<'a> {
@@ -51,6 +61,7 @@ impl Observer for Watch<'_> {
     fn look(&mut self, progress: &Progress) -> Next {
         *self.shared.progress.lock().expect("nobody panics with it") = Some(*progress);
         if self.shared.stop.load(Ordering::Relaxed) || self.failure.is_some_and(Failure::is_set) {
+            self.shared.stopping.store(true, Ordering::Relaxed);
             return Next::Stop;
         }
         match &mut self.keep {
@@ -65,6 +76,14 @@ impl Observer for Watch<'_> {
 
     fn coarseness(&self) -> Option<u64> {
         self.coarseness
+    }
+
+    fn patience(&self) -> u32 {
+        if self.failure.is_some() {
+            PATIENCE
+        } else {
+            u32::MAX
+        }
     }
 
     fn keep(&mut self, so_far: Recording) {
@@ -93,13 +112,13 @@ pub fn observed<'py>(
     calls: &Calls,
     work: impl FnOnce(&mut dyn Observer) -> Option<Recording> + Send,
 ) -> PyResult<Option<Bound<'py, PyDict>>> {
-    let shared = Shared { stop: AtomicBool::new(false), progress: Mutex::new(None), kept: Mutex::new(None) };
-    let of = Of { jobs, names, begin: Instant::now() };
+    let shared = Shared::default();
+    let mut lookout = Lookout::new(jobs, names, &shared, calls);
     let (mut raised, failure) = (None, calls.failure.as_deref());
     let recording = std::thread::scope(|scope| -> std::io::Result<Option<Recording>> {
         let (sender, receiver) = channel();
         let receiver = Mutex::new(receiver);
-        let first = calls.keep.as_ref().map(|_| (of.begin + KEEP_FIRST, KEEP_FIRST));
+        let first = calls.keep.as_ref().map(|_| (lookout.begin + KEEP_FIRST, KEEP_FIRST));
         let mut watch = Watch { shared: &shared, failure, keep: first, coarseness: calls.coarseness };
         std::thread::Builder::new().spawn_scoped(scope, move || {
             // A policy is asked millions of times where it sorts writes: Python knows its thread once for all.
@@ -110,21 +129,26 @@ pub fn observed<'py>(
             // Python's thread waits until this one has ended.
             let _ = sender.send(recording);
         })?;
-        let mut speed = Speed::default();
         loop {
             let wait = || receiver.lock().expect("only this thread has it").recv_timeout(TICK);
             match py.detach(wait) {
-                Ok(recording) => return Ok(recording),
+                Ok(recording) => {
+                    lookout.end_silence(py);
+                    return Ok(recording);
+                }
                 Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => panic!("the run panicked"),
                 Err(std::sync::mpsc::RecvTimeoutError::Timeout) => {}
             }
-            if let Err(error) = look(py, &shared, &of, &mut speed, calls) {
+            if let Err(error) = lookout.look(py) {
                 shared.stop.store(true, Ordering::Relaxed);
-                if let Some(Err(error)) = failure.map(|failure| failure.interrupt(py)) {
-                    raised = Some(error);
-                }
                 // An interrupt ends the run and is no error; so does a second one.
                 if !error.is_instance_of::<PyKeyboardInterrupt>(py) {
+                    raised = Some(error);
+                }
+            }
+            // Whoever ended the run, and again at each look: a policy may have been asked since.
+            if shared.stop.load(Ordering::Relaxed) {
+                if let Some(Err(error)) = failure.map(|failure| failure.interrupt(py)) {
                     raised = Some(error);
                 }
             }
@@ -134,57 +158,126 @@ pub fn observed<'py>(
     if let Some(error) = raised {
         return Err(error);
     }
-    failure.map_or(Ok(()), |failure| failure.raise_but_interrupt(py))?;
-    recording.map(|recording| of.result(py, &recording)).transpose()
+    let out = recording.map(|recording| lookout.result(py, &recording)).transpose()?;
+    match (failure.and_then(|failure| failure.take_but_interrupt(py)), &out) {
+        (Some(error), Some(out)) => out.set_item("raised", error.into_value(py))?,
+        (Some(error), None) => return Err(error),
+        (None, _) => {}
+    }
+    Ok(out)
 }
 
-/// What is recorded.
-struct Of<'a> {
+/// What Python's thread knows of the run while it waits for it.
+struct Lookout<'a> {
     jobs: &'a [Job],
     names: &'a [&'a str],
+    shared: &'a Shared,
+    calls: &'a Calls,
     begin: Instant,
-}
-
-impl Of<'_> {
-    /// A recording, and how long it took by the wall's clock.
-    fn result<'py>(&self, py: Python<'py>, recording: &Recording) -> PyResult<Bound<'py, PyDict>> {
-        let out = recording::dict(py, recording, self.jobs, self.names)?;
-        out.set_item("wall_s", self.begin.elapsed().as_secs_f64())?;
-        Ok(out)
-    }
-}
-
-/// Speed between two looks, on the target's clock.
-#[derive(Default)]
-struct Speed {
+    /// Since when the run is to end.
+    stopped: Option<Instant>,
+    stalls: Vec<Silence>,
+    /// Python was told last that the drive does not answer.
+    is_silent: bool,
+    /// As far as it had come at the last look, on the target's clock.
     bytes: u64,
     elapsed: Nanos,
 }
 
-fn look(py: Python<'_>, shared: &Shared, of: &Of, speed: &mut Speed, calls: &Calls) -> PyResult<()> {
-    py.check_signals()?;
-    if shared.stop.load(Ordering::Relaxed) {
-        return Ok(());
+impl<'a> Lookout<'a> {
+    fn new(jobs: &'a [Job], names: &'a [&'a str], shared: &'a Shared, calls: &'a Calls) -> Lookout<'a> {
+        let (begin, stopped, stalls) = (Instant::now(), None, Vec::new());
+        let (is_silent, bytes, elapsed) = (false, 0, Nanos::ZERO);
+        Lookout { jobs, names, shared, calls, begin, stopped, stalls, is_silent, bytes, elapsed }
     }
-    let kept = shared.kept.lock().expect("nobody panics with it").take();
-    if let (Some(keep), Some(so_far)) = (&calls.keep, kept) {
-        keep.call1(py, (of.result(py, &so_far)?,))?;
+
+    /// A recording, how long it took by the wall's clock, and when its drive did not answer.
+    fn result<'py>(&self, py: Python<'py>, recording: &Recording) -> PyResult<Bound<'py, PyDict>> {
+        let out = recording::dict(py, recording, self.jobs, self.names)?;
+        out.set_item("wall_s", self.begin.elapsed().as_secs_f64())?;
+        let stalls = self.stalls.iter().map(|stall| {
+            let dict = silence_dict(py, stall)?;
+            dict.set_item("at_s", stall.since.saturating_sub(recording.start).as_secs_f64())?;
+            Ok(dict)
+        });
+        out.set_item("stalls", stalls.collect::<PyResult<Vec<_>>>()?)?;
+        Ok(out)
     }
-    let so_far = *shared.progress.lock().expect("nobody panics with it");
-    let (Some(progress), Some(so_far)) = (&calls.progress, so_far) else { return Ok(()) };
-    let seconds = so_far.elapsed.saturating_sub(speed.elapsed).as_secs_f64();
-    let rate =
-        if seconds > 0.0 { so_far.done_bytes.saturating_sub(speed.bytes) as f64 / seconds } else { 0.0 };
-    *speed = Speed { bytes: so_far.done_bytes, elapsed: so_far.elapsed };
-    let state = dict! { py;
-        "done_bytes" => so_far.done_bytes,
-        "total_bytes" => so_far.total_bytes,
-        "drive_time_ns" => so_far.elapsed.0,
-        "total_time_ns" => so_far.total_time.0,
-        "bytes_per_s" => rate,
-    };
-    if !progress.call1(py, (state,))?.extract::<bool>(py)? {
-        shared.stop.store(true, Ordering::Relaxed);
+
+    fn look(&mut self, py: Python<'_>) -> PyResult<()> {
+        py.check_signals()?;
+        let silence = self.calls.in_flight.as_ref().and_then(|requests| requests.look());
+        in_flight::note(&mut self.stalls, silence);
+        let mut silence = silence.filter(|silence| silence.lasts >= in_flight::MIN_STALL);
+        if self.shared.stop.load(Ordering::Relaxed) {
+            // What is under way keeps a run that is to end: it is said what for, and what there is is kept.
+            let stopped = self.stopped.get_or_insert_with(Instant::now);
+            let requests = self.calls.in_flight.as_ref().filter(|_| stopped.elapsed() >= WAIT_AFTER_STOP);
+            silence = requests
+                .and_then(|requests| requests.look())
+                .filter(|of| of.lasts.0 >= WAIT_AFTER_STOP.as_nanos() as u64);
+            if silence.is_none() && !self.is_silent {
+                return Ok(());
+            }
+        }
+        let kept = self.shared.kept.lock().expect("nobody panics with it").take();
+        if let (Some(keep), Some(so_far)) = (&self.calls.keep, kept) {
+            keep.call1(py, (self.result(py, &so_far)?,))?;
+        }
+        self.tell(py, silence)
     }
-    Ok(())
+
+    /// The run has ended: if Python was told that the drive does not answer, that is over. What it says to that changes
+    /// nothing any more.
+    fn end_silence(&mut self, py: Python<'_>) {
+        if self.is_silent {
+            let _ = self.tell(py, None);
+        }
+    }
+
+    /// Call `progress`, with what a silent drive is waited for.
+    fn tell(&mut self, py: Python<'_>, silence: Option<Silence>) -> PyResult<()> {
+        let so_far = *self.shared.progress.lock().expect("nobody panics with it");
+        let nothing =
+            Progress { done_bytes: 0, total_bytes: 0, elapsed: Nanos::ZERO, total_time: Nanos::ZERO };
+        // A policy may never return from the first question.
+        let is_due = silence.is_some() || self.calls.failure.is_some();
+        let so_far = so_far.or(is_due.then_some(nothing));
+        let (Some(progress), Some(so_far)) = (&self.calls.progress, so_far) else { return Ok(()) };
+        let seconds = so_far.elapsed.saturating_sub(self.elapsed).as_secs_f64();
+        let rate =
+            if seconds > 0.0 { so_far.done_bytes.saturating_sub(self.bytes) as f64 / seconds } else { 0.0 };
+        (self.bytes, self.elapsed) = (so_far.done_bytes, so_far.elapsed);
+        let state = dict! { py;
+            "done_bytes" => so_far.done_bytes,
+            "total_bytes" => so_far.total_bytes,
+            "drive_time_ns" => so_far.elapsed.0,
+            "total_time_ns" => so_far.total_time.0,
+            "bytes_per_s" => rate,
+        }?;
+        self.is_silent = silence.is_some();
+        if let Some(silence) = silence {
+            let stop = |flag: &AtomicBool| flag.load(Ordering::Relaxed);
+            let dict = silence_dict(py, &silence)?;
+            dict.set_item("is_held", stop(&self.shared.stop) && !stop(&self.shared.stopping))?;
+            state.set_item("silence", dict)?;
+        }
+        if !progress.call1(py, (state,))?.extract::<bool>(py)? {
+            self.shared.stop.store(true, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+}
+
+/// A silence as Python has it (`pslc.schema.results.Silence`).
+fn silence_dict<'py>(py: Python<'py>, silence: &Silence) -> PyResult<Bound<'py, PyDict>> {
+    let Silence { since, lasts, under_way, oldest } = silence;
+    dict! { py;
+        "duration_s" => lasts.as_secs_f64(),
+        "under_way" => under_way,
+        "op" => pslc_drive::op_name(oldest.request.op),
+        "bytes" => oldest.request.len,
+        "offset" => oldest.request.offset,
+        "waited_s" => (*since + *lasts).saturating_sub(oldest.since).as_secs_f64(),
+    }
 }

@@ -21,14 +21,13 @@ pub fn dict<'py>(py: Python<'py>, survey: &Survey) -> PyResult<Bound<'py, PyDict
     let out = PyDict::new(py);
     out.set_item("format", survey.format)?;
     let volumes = survey.volumes.iter().map(|volume| {
-        let of = dict! { py;
+        dict! { py;
             "device" => &volume.device,
             "count" => by_kind(py, &volume.count)?,
             "bytes" => by_kind(py, &volume.bytes)?,
             "sequential" => by_kind(py, &volume.sequential)?,
             "end_bytes" => volume.end_bytes,
-        };
-        Ok(of)
+        }
     });
     out.set_item("devices", PyList::new(py, volumes.collect::<PyResult<Vec<_>>>()?)?)?;
     out.set_item("duration_ns", survey.last.0 - survey.first.0)?;
@@ -46,14 +45,13 @@ pub fn dict<'py>(py: Python<'py>, survey: &Survey) -> PyResult<Bound<'py, PyDict
     out.set_item("unwritten_bytes", survey.unwritten_bytes)?;
     out.set_item("rewritten_bytes", survey.rewritten_bytes)?;
     let bursts = survey.bursts.iter().map(|burst| {
-        let of = dict! { py;
+        dict! { py;
             "pause_ns" => burst.pause.0,
             "pauses" => burst.pauses,
             "paused_ns" => burst.paused.0,
             "most_bytes" => burst.most_bytes,
             "most_at_ns" => burst.most_at.0,
-        };
-        Ok(of)
+        }
     });
     out.set_item("bursts", PyList::new(py, bursts.collect::<PyResult<Vec<_>>>()?)?)?;
     out.set_item("longest_pause_ns", survey.longest_pause.0)?;

@@ -213,7 +213,7 @@ impl TraceBatches {
         let kind = |entry: &Entry| {
             KINDS.iter().position(|(_, op)| *op == entry.request.op).expect("one of them") as u8
         };
-        let out = dict! { py;
+        dict! { py;
             "time_ns" => PyBytes::new(py, &u64s(&|e| e.at.0)),
             "took_ns" => PyBytes::new(py, &u64s(&|e| e.took.0)),
             "op" => PyBytes::new(py, &batch.iter().map(kind).collect::<Vec<u8>>()),
@@ -221,18 +221,18 @@ impl TraceBatches {
             "size" => PyBytes::new(py, &u32s(&|e| e.request.len)),
             "device" => PyBytes::new(py, &u32s(&|e| e.device)),
             "devices" => names,
-        };
-        Ok(Some(out))
+        }
+        .map(Some)
     }
 }
 
 #[pyfunction]
-fn trace_formats() -> Vec<(&'static str, &'static str)> {
+pub fn trace_formats() -> Vec<(&'static str, &'static str)> {
     traces::formats()
 }
 
 #[pyfunction]
-fn trace_columns(
+pub fn trace_columns(
     names: Vec<String>,
     assigned: Vec<(String, String)>,
 ) -> PyResult<Vec<(String, String, u64)>> {
@@ -243,7 +243,7 @@ fn trace_columns(
 }
 
 #[pyfunction]
-fn trace_format(py: Python<'_>, path: PathBuf) -> PyResult<Option<&'static str>> {
+pub fn trace_format(py: Python<'_>, path: PathBuf) -> PyResult<Option<&'static str>> {
     py.detach(|| traces::detect(&path)).map_err(errors::trace)
 }
 
@@ -277,10 +277,8 @@ pub fn replay<'py, T: Target + Send>(
     let mut jobs = parse("trace", &text, &[], ground, target.capacity_bytes())?;
     let real = ground == Ground::Real;
     jobs[0].options.retain(|(name, _)| name == "iodepth" || (real && name == "direct"));
-    let footing = match real {
-        true => Footing::real(how.largest_bytes, target.block_bytes()),
-        false => Footing::SIMULATED,
-    };
+    let footing =
+        if real { Footing::real(how.largest_bytes, target.block_bytes()) } else { Footing::SIMULATED };
     jobs[0].options.push(("read_iolog".into(), file.path.display().to_string()));
     let fit = match how.fit.as_str() {
         "wrap" => Fit::Wrap,
@@ -293,13 +291,12 @@ pub fn replay<'py, T: Target + Send>(
         _ => Pace::Original { speed: how.speed },
     };
     let mut trace = file.open(py)?;
-    let prefill = match how.prefill {
-        true => {
-            let mut trace = file.open(py)?;
-            let capacity = target.capacity_bytes();
-            Some(py.detach(|| reads_first(&mut trace, fit, capacity)).map_err(errors::trace)?)
-        }
-        false => None,
+    let prefill = if how.prefill {
+        let mut trace = file.open(py)?;
+        let capacity = target.capacity_bytes();
+        Some(py.detach(|| reads_first(&mut trace, fit, capacity)).map_err(errors::trace)?)
+    } else {
+        None
     };
     let mut outcome: Result<Replayed, TraceError> = Ok(Replayed::default());
     let (job, names, survey) = (&jobs[0], target.columns(), how.survey);
@@ -341,7 +338,7 @@ fn replayed_dict<'py>(py: Python<'py>, trace: &Trace, replayed: &Replayed) -> Py
         "cache_most_bytes" => replayed.cache_most_bytes,
         "cache_most_at_ns" => replayed.cache_most_at.0,
         "prefilled_bytes" => replayed.prefilled_bytes,
-    };
+    }?;
     let slow = replayed.slow.iter().map(|slow| {
         let by = PyDict::new(py);
         for (cause, ns) in Cause::ALL.iter().zip(slow.by) {
@@ -352,11 +349,4 @@ fn replayed_dict<'py>(py: Python<'py>, trace: &Trace, replayed: &Replayed) -> Py
     });
     of.set_item("slow_ns", slow.collect::<PyResult<Vec<_>>>()?)?;
     Ok(of)
-}
-
-pub fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(trace_formats, module)?)?;
-    module.add_function(wrap_pyfunction!(trace_format, module)?)?;
-    module.add_function(wrap_pyfunction!(trace_columns, module)?)?;
-    module.add_class::<TraceFile>()
 }

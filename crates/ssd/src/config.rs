@@ -21,6 +21,23 @@ pub enum Link {
     Pcie { generation: u8, lanes: u8 },
     /// Through a bridge, with the line rate in Mb/s: 5000, 10000 or 20000.
     Usb { mbps: u32 },
+    /// Two lanes of M-PHY in high-speed gear 3, 4 or 5, rate B.
+    Ufs { gear: u8 },
+    /// HS400: eight lines, with the command queue or without.
+    Emmc { queue: bool },
+    /// UHS-I at SDR104: four lines.
+    Sd,
+}
+
+impl Link {
+    /// Requests that it carries at a time; `None`: as many as the host asks.
+    pub fn tags(&self) -> Option<usize> {
+        match self {
+            Link::Sata { .. } | Link::Ufs { .. } | Link::Emmc { queue: true } => Some(32),
+            Link::Emmc { queue: false } | Link::Sd => Some(1),
+            Link::Pcie { .. } | Link::Usb { .. } => None,
+        }
+    }
 }
 
 impl Default for Link {
@@ -49,6 +66,8 @@ pub struct CellTiming {
     pub program: Nanos,
     /// tBERS of one block of every plane.
     pub erase: Nanos,
+    /// Age of data at 30 degrees Celsius from which on a read is tried again; `None`: they do not age.
+    pub retention: Option<Nanos>,
 }
 
 /// What a program or erase in progress does when a host read arrives for its die.
@@ -85,6 +104,12 @@ pub struct Nand {
     pub suspend: Option<Suspend>,
     /// Whether the planes of a die read different pages at the same time.
     pub independent_reads: bool,
+    /// How many times as old data are when a read has to be tried once more, in permille.
+    pub retry_growth_permille: u32,
+    /// How often it is tried again at most.
+    pub retries: u32,
+    /// Age that each read of a block adds to the data in it.
+    pub read_disturb: Nanos,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -286,6 +311,8 @@ pub struct Ftl {
     pub erase_every_bytes: u64,
     /// Free superblocks below which host writes are throttled to reclaim space.
     pub reserve_superblocks: u32,
+    /// Age of data at 30 degrees Celsius from which on they are rewritten while the host is silent; `None`: never.
+    pub refresh: Option<Nanos>,
 }
 
 words! {
@@ -316,7 +343,7 @@ words! {
     }
 }
 
-/// Migration out of the cache while the host is silent.
+/// Migration out of the cache, and collection of garbage, while the host is silent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Idle {
     /// Silence before migration starts.
@@ -325,6 +352,8 @@ pub struct Idle {
     pub rate_bytes_per_s: Option<u64>,
     /// Bytes that stay in the cache.
     pub residue_bytes: u64,
+    /// Bytes beyond the reserve that are to be free: garbage is collected for them; 0: none is.
+    pub collect_bytes: u64,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -356,6 +385,9 @@ pub struct Cache {
     /// Whether a superblock of the cache whose data have all been written anew elsewhere, or trimmed, is free only once
     /// the drive has been idle.
     pub dead_until_idle: bool,
+    /// Whether the cache is off for good once its cells have been erased `wear.slc_cycles` times.
+    #[serde(skip)]
+    pub off_when_worn: bool,
     /// `None`: never migrates when idle.
     pub idle: Option<Idle>,
 }
@@ -418,6 +450,11 @@ words! {
 }
 
 impl Config {
+    /// The links of the drive from the host on: its own, or a bridge's and the one behind it.
+    pub fn links(&self) -> impl Iterator<Item = Link> {
+        [Some(self.link), self.usb.and_then(|usb| usb.behind)].into_iter().flatten()
+    }
+
     /// What host data can be programmed with in a mode, in bytes a second, and what sets that.
     pub fn program_limit(&self, mode: CellMode) -> (u64, ProgramLimit) {
         let nand = &self.nand;
@@ -467,6 +504,7 @@ impl Config {
         }
         if let Some(idle) = &mut cache.idle {
             idle.residue_bytes = share(idle.residue_bytes);
+            idle.collect_bytes = share(idle.collect_bytes);
         }
         let timings = [&mut scaled.nand.slc, &mut scaled.nand.native].into_iter().chain(&mut scaled.nand.mlc);
         for timing in timings {
@@ -510,6 +548,18 @@ impl Config {
             );
         }
         notes
+    }
+
+    /// Erases of superblocks of one bit a cell after which the cache is off for good; `None`: never.
+    pub fn cache_erases(&self) -> Option<u64> {
+        let dynamic = match self.cache.mode {
+            CacheMode::DynamicSlc | CacheMode::HybridSlc => {
+                self.cache.dynamic_bytes / self.nand.superblock_bytes(self.cache.dynamic_cells())
+            }
+            _ => 0,
+        };
+        let cycles = self.wear.filter(|_| self.cache.off_when_worn)?.slc_cycles;
+        Some((self.static_superblocks() + dynamic) * cycles as u64)
     }
 
     /// Superblocks that the static part of the cache takes.

@@ -12,10 +12,7 @@ pub type Consistency = Result<(), Inconsistent>;
 /// An error that names `part`, unless it `holds`.
 #[inline]
 pub fn ensure(holds: bool, part: &'static str) -> Consistency {
-    match holds {
-        true => Ok(()),
-        false => Err(Inconsistent(part)),
-    }
+    holds.then_some(()).ok_or(Inconsistent(part))
 }
 
 /// Largest count of anything (bytes, pages, requests, nanoseconds added over dies): far beyond what a drive lives to see,

@@ -11,61 +11,54 @@
 //! be worked out again: what they did is worked out when somebody looks, whole cycles at once. The maps, and what a policy
 //! decides by, are kept up with each request (`drive/cycling.rs`).
 
+use crate::link::LinkBusy;
 use crate::units::Nanos;
+use crate::waits::Account;
 
-/// What adds up over a cycle: host units programmed; time waited for the buffer, on the lines, and of dies.
+/// What adds up over a cycle: host units programmed; time waited for the buffer, on the links, and of dies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CycleCounters {
     pub units: u64,
     pub waited: Nanos,
-    pub line: Nanos,
-    pub to_drive: Nanos,
+    pub link: [LinkBusy; 2],
     pub programming: Nanos,
 }
 
 impl CycleCounters {
+    fn zip(&self, other: &CycleCounters, of: impl Fn(u64, u64) -> u64) -> CycleCounters {
+        let time = |a: Nanos, b: Nanos| Nanos(of(a.0, b.0));
+        CycleCounters {
+            units: of(self.units, other.units),
+            waited: time(self.waited, other.waited),
+            link: std::array::from_fn(|at| self.link[at].zip(other.link[at], &of)),
+            programming: time(self.programming, other.programming),
+        }
+    }
+
     /// What came since `before`.
     fn since(&self, before: &CycleCounters) -> CycleCounters {
-        CycleCounters {
-            units: self.units - before.units,
-            waited: self.waited - before.waited,
-            line: self.line - before.line,
-            to_drive: self.to_drive - before.to_drive,
-            programming: self.programming - before.programming,
-        }
+        self.zip(before, |now, before| now - before)
     }
 
     /// Both added.
     fn plus(&self, other: &CycleCounters) -> CycleCounters {
-        CycleCounters {
-            units: self.units + other.units,
-            waited: self.waited + other.waited,
-            line: self.line + other.line,
-            to_drive: self.to_drive + other.to_drive,
-            programming: self.programming + other.programming,
-        }
+        self.zip(other, |a, b| a + b)
     }
 
     fn times(&self, count: u64) -> CycleCounters {
-        let times = |time: Nanos| Nanos(time.0 * count);
-        CycleCounters {
-            units: self.units * count,
-            waited: times(self.waited),
-            line: times(self.line),
-            to_drive: times(self.to_drive),
-            programming: times(self.programming),
-        }
+        self.zip(self, |once, _| once * count)
     }
 }
 
 /// A write: when it comes, from the beginning of its cycle, its bytes, and how long it takes; what the cycle has added with
-/// it, and the pages that are in the buffer then.
+/// it and to the account, and the pages that are in the buffer then.
 #[derive(Clone, Copy, Debug)]
 pub struct CycleStep {
     pub at: Nanos,
     pub len: u32,
     pub latency: Nanos,
     pub counters: CycleCounters,
+    pub account: Account,
     pub held: u32,
 }
 
@@ -75,6 +68,7 @@ pub struct PendingCycles {
     /// Whole cycles of them: how much later it is, and what they add.
     pub span: Nanos,
     pub counters: CycleCounters,
+    pub account: Account,
     /// The others, with their times.
     pub steps: Vec<CycleStep>,
 }
@@ -97,6 +91,7 @@ pub struct CycleCache {
     /// When it was met, with what counters; the writes since, as long as they are not interrupted.
     met: Nanos,
     counters: CycleCounters,
+    account: Account,
     steps: Vec<CycleStep>,
     uninterrupted: bool,
     /// Writes since, and after how many another state is tried.
@@ -107,6 +102,7 @@ pub struct CycleCache {
     /// Length of a cycle, and what it adds; zero until it is known.
     span: Nanos,
     counters_per_cycle: CycleCounters,
+    account_per_cycle: Account,
     /// The cycle goes on: which step comes next, and when it began. The drive is `pending` writes before: at step `applied`
     /// of a cycle that began at `applied_began`.
     repeating: bool,
@@ -170,6 +166,19 @@ impl CycleCache {
         Some((all.since(&counters(self.applied)), self.steps[last].held))
     }
 
+    /// What they add to the account.
+    pub fn account_ahead(&self) -> Option<Account> {
+        if !self.has_pending() {
+            return None;
+        }
+        let account = |next: usize| match next.checked_sub(1) {
+            Some(last) => self.steps[last].account,
+            None => Account::default(),
+        };
+        let whole = (self.began - self.applied_began).0 / self.span.0;
+        Some(account(self.next).plus(&self.account_per_cycle, whole).since(&account(self.applied)))
+    }
+
     /// What is to be worked out, one write at least; it is from now on.
     pub fn take_pending(&mut self) -> PendingCycles {
         // States are the same for what comes at the beginning of the cycle or later. So the last write is among the steps:
@@ -181,7 +190,8 @@ impl CycleCache {
         let steps = (whole * count..self.pending).map(|_| self.apply_step()).collect();
         self.pending = 0;
         debug_assert_eq!((self.applied, self.applied_began), (self.next, self.began));
-        PendingCycles { span, counters: self.counters_per_cycle.times(whole), steps }
+        let account = Account::default().plus(&self.account_per_cycle, whole);
+        PendingCycles { span, counters: self.counters_per_cycle.times(whole), account, steps }
     }
 
     /// The next step for the drive, at its time.
@@ -219,7 +229,7 @@ impl CycleCache {
         &mut self,
         now: Nanos,
         len: u32,
-        counters: CycleCounters,
+        (counters, account): (CycleCounters, &Account),
         hint: Hint,
         timing: impl Fn(&mut Vec<u64>),
     ) -> bool {
@@ -231,6 +241,7 @@ impl CycleCache {
             if self.candidate == self.first_state {
                 if !has_cycle {
                     (self.span, self.counters_per_cycle) = (now - self.met, counters.since(&self.counters));
+                    self.account_per_cycle = account.since(&self.account);
                 }
                 self.patience = MIN_PATIENCE_WRITES;
                 (self.repeating, self.next, self.applied) = (true, 0, 0);
@@ -251,6 +262,7 @@ impl CycleCache {
             self.first_state.clear();
             timing(&mut self.first_state);
             (self.hint, self.met, self.counters) = (hint, now, counters);
+            self.account = *account;
             (self.span, self.writes_since, self.uninterrupted) = (Nanos::ZERO, 0, true);
             self.steps.clear();
         }
@@ -265,8 +277,15 @@ impl CycleCache {
     }
 
     /// A write was worked out, after which the counters are these, and so many pages in the buffer.
-    pub fn record(&mut self, now: Nanos, len: u32, latency: Nanos, counters: CycleCounters, held: u32) {
-        let counters = counters.since(&self.counters);
-        self.steps.push(CycleStep { at: now - self.met, len, latency, counters, held });
+    pub fn record(
+        &mut self,
+        now: Nanos,
+        len: u32,
+        latency: Nanos,
+        (counters, account): (CycleCounters, &Account),
+        held: u32,
+    ) {
+        let (counters, account) = (counters.since(&self.counters), account.since(&self.account));
+        self.steps.push(CycleStep { at: now - self.met, len, latency, counters, account, held });
     }
 }

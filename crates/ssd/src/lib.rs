@@ -34,7 +34,6 @@
 //! give the same bytes everywhere.
 
 mod cell_mode;
-mod codes;
 mod columns;
 pub mod config;
 mod consistency;
@@ -43,6 +42,7 @@ mod cores;
 mod cycle_cache;
 mod dense;
 mod drive;
+mod faults;
 mod ftl;
 mod host;
 mod link;
@@ -60,9 +60,9 @@ mod waits;
 mod words;
 
 pub use cell_mode::CellMode;
-pub use codes::Hint;
 pub use config::Config;
-pub use drive::Drive;
+pub use drive::{Drive, Pace};
+pub use faults::Hint;
 pub use ftl::{cache, custom, Superblock};
 pub use host::Machine;
 pub use request::{Op, Request};

@@ -108,21 +108,10 @@ impl Waking {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::PowerState;
 
     #[test]
     fn only_the_first_command_after_the_idle_state_begins_wakes_the_drive() {
-        let power = Power {
-            active_mw: 0,
-            idle_mw: 0,
-            idle_after: Nanos(100),
-            exit: Nanos(30),
-            die_read_mw: 0,
-            die_program_mw: 0,
-            die_erase_mw: 0,
-            data_pj_per_byte: 0,
-            states: [None; POWER_STATES],
-        };
+        let power = Power { idle_after: Nanos(100), exit: Nanos(30), ..Power::default() };
         let mut waking = Waking::default();
         assert_eq!(waking.rest(&power, Nanos(900), Nanos(1000), Nanos(1100)), None);
         assert_eq!(waking.called(Nanos(1100)), Nanos(1100), "not yet asleep");
@@ -131,21 +120,5 @@ mod tests {
         assert_eq!(waking.called(Nanos(1110)), Nanos(1131), "it is still waking up");
         assert_eq!(waking.called(Nanos(1140)), Nanos(1140));
         assert_eq!(waking.spent, Nanos(30));
-    }
-
-    #[test]
-    fn a_command_waits_until_a_deeper_state_is_entered_and_left_again() {
-        let mut power = Power { idle_after: Nanos(100), exit: Nanos(30), ..Power::default() };
-        power.states[0] = Some(PowerState {
-            after: Nanos(500),
-            entry: Nanos(40),
-            exit: Nanos(60),
-            ..PowerState::default()
-        });
-        let mut waking = Waking::default();
-        let spans = waking.rest(&power, Nanos(1000), Nanos(1000), Nanos(1510)).unwrap();
-        assert_eq!(spans[..2], [(Nanos(1100), Nanos(1500)), (Nanos(1500), Nanos(u64::MAX))]);
-        assert_eq!(waking.called(Nanos(1510)), Nanos(1600), "30 more to enter it, 60 to leave");
-        assert_eq!(waking.spent, Nanos(90));
     }
 }

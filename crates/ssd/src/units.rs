@@ -42,10 +42,7 @@ impl TryFrom<u64> for Nanos {
     type Error = &'static str;
 
     fn try_from(ns: u64) -> Result<Nanos, &'static str> {
-        match ns <= MAX_READ {
-            true => Ok(Nanos(ns)),
-            false => Err("a time of more than 73 years"),
-        }
+        (ns <= MAX_READ).then_some(Nanos(ns)).ok_or("a time of more than 73 years")
     }
 }
 
@@ -136,9 +133,10 @@ impl TryFrom<u64> for MapUnit {
     type Error = &'static str;
 
     fn try_from(bytes: u64) -> Result<MapUnit, &'static str> {
-        match bytes.is_power_of_two() && (PAGE_BYTES..=MapUnit::MAX_BYTES).contains(&bytes) {
-            true => Ok(MapUnit { shift: bytes.trailing_zeros() }),
-            false => Err("a mapping unit that is no power of two from 4 to 64 KiB"),
+        if bytes.is_power_of_two() && (PAGE_BYTES..=MapUnit::MAX_BYTES).contains(&bytes) {
+            Ok(MapUnit { shift: bytes.trailing_zeros() })
+        } else {
+            Err("a mapping unit that is no power of two from 4 to 64 KiB")
         }
     }
 }

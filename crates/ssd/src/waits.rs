@@ -1,11 +1,12 @@
-//! What a request's time goes to: an account that moves with it through the drive, from cause to cause.
+//! What requests spend their time on: an account that grows with each nanosecond of each request, by cause.
 //!
 //! ```text
 //!   submitted   awake   taken    known      room in the buffer          here
 //!       |waking |commands|mapping |folding|direct|folding| link          |
 //! ```
 //!
-//! Waiting for a die is split by what the die does meanwhile. Each nanosecond has one cause, so they add up to the latency.
+//! Waiting for a die is split by what the die does meanwhile. Each nanosecond has one cause, so they add up to the latencies.
+//! Room in the write buffer comes when a program ends; who waited for it waited for what all dies were at.
 
 use crate::units::Nanos;
 use crate::words::{words, Words};
@@ -37,119 +38,200 @@ words! {
         Waking = "waking",
         /// The controller's work for it and for commands before it.
         Commands = "commands",
+        /// The host's processor.
+        Processor = "processor",
+        /// The host's memory: copies to and from its page cache.
+        Memory = "memory",
     }
 }
 
 const COUNT: usize = <Cause as Words>::ALL.len();
 
-/// The time of one request by cause.
+/// Nanoseconds, or weights, by [`Cause`].
+pub type ByCause = [u64; COUNT];
+
+/// The causes up to those of drives, and of them up to those of dies that work for the drive.
+const OF_DRIVES: usize = Cause::Commands as usize + 1;
+const OF_DIES: usize = Cause::Mapping as usize + 1;
+
+impl Cause {
+    /// Whether dies work for it.
+    pub fn is_work(self) -> bool {
+        (self as usize) < OF_DIES
+    }
+}
+
+/// Time of all requests so far.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Account {
+    /// By cause, where that is known at once.
+    spent: [u64; OF_DRIVES],
+    /// For room in the write buffer, and for programs that a flush waits for.
+    waited: u64,
+    /// For room that data took which had not come yet: for what those waited for.
+    followed: u64,
+    /// What the dies were given to do.
+    work: [u64; OF_DIES],
+}
+
+impl Account {
+    /// Time that went to this.
+    #[inline(always)]
+    pub fn spend(&mut self, cause: Cause, time: Nanos) {
+        self.spent[cause as usize] += time.0;
+    }
+
+    /// Time that a write or flush waited for programs.
+    #[inline(always)]
+    pub fn wait(&mut self, time: Nanos) {
+        self.waited += time.0;
+    }
+
+    /// Time that a write waited for data before it to come.
+    #[inline(always)]
+    pub fn follow(&mut self, time: Nanos) {
+        self.followed += time.0;
+    }
+
+    /// A die works for so long.
+    #[inline(always)]
+    pub fn work(&mut self, cause: Cause, time: Nanos) {
+        self.work[cause as usize] += time.0;
+    }
+
+    fn zip(&self, other: &Account, of: impl Fn(u64, u64) -> u64) -> Account {
+        Account {
+            spent: std::array::from_fn(|at| of(self.spent[at], other.spent[at])),
+            waited: of(self.waited, other.waited),
+            followed: of(self.followed, other.followed),
+            work: std::array::from_fn(|at| of(self.work[at], other.work[at])),
+        }
+    }
+
+    /// What came since `before`.
+    pub fn since(&self, before: &Account) -> Account {
+        self.zip(before, |now, before| now - before)
+    }
+
+    /// With so many times another.
+    pub fn plus(&self, other: &Account, times: u64) -> Account {
+        self.zip(other, |sum, more| sum + more * times)
+    }
+}
+
+/// Adds a time to others, in proportion to weights; all of it to [`Cause::Own`] where there are none.
+fn share(by: &mut ByCause, ns: u64, weights: &[u64]) {
+    let all: u64 = weights.iter().sum();
+    if all == 0 {
+        by[Cause::Own as usize] += ns;
+        return;
+    }
+    // A factor of 32 bits and one for what is beyond them: no product of a part overflows.
+    let shift = (64 - all.leading_zeros()).saturating_sub(32);
+    let factor = ((ns as u128) << 32) / (all >> shift).max(1) as u128;
+    let (mut left, mut largest) = (ns, 0);
+    for (at, &part) in weights.iter().enumerate() {
+        let share = (((part >> shift) as u128 * factor) >> 32) as u64;
+        let share = share.min(left);
+        by[at] += share;
+        left -= share;
+        largest = if part > weights[largest] { at } else { largest };
+    }
+    by[largest] += left;
+}
+
+/// Time by cause, of an account that goes on: by what was waited for since it was last looked at.
 #[derive(Clone, Debug, Default)]
 pub struct Waits {
-    by: [u64; COUNT],
-    /// Accounted for up to here.
-    until: Nanos,
+    by: ByCause,
+    last: Account,
+    /// What dies did when they were waited for last.
+    recent: [u64; OF_DIES],
 }
 
 impl Waits {
     /// How many causes there are.
     pub const COUNT: usize = COUNT;
 
-    #[inline]
-    pub(crate) fn begin(&mut self, now: Nanos) {
-        if self.go_on() {
-            *self = Waits { by: [0; COUNT], until: now };
+    /// Look at the account anew, and tell what came since the last time. Of the link's time `cold_permille` would have been
+    /// needed without heat. Of what dies did before, `kept` sixteenths count still.
+    pub(crate) fn look(&mut self, account: &Account, cold_permille: u32, kept: u64) {
+        self.by = ByCause::default();
+        for (cause, ns) in self.by.iter_mut().enumerate().take(OF_DRIVES) {
+            *ns = account.spent[cause] - self.last.spent[cause];
         }
-    }
-
-    /// Nobody will ask: nothing is accounted for any more.
-    pub(crate) fn stop(&mut self) {
-        *self = Waits { by: [0; COUNT], until: Nanos::MAX };
-    }
-
-    /// Whether anything is accounted for.
-    #[inline]
-    pub(crate) fn go_on(&self) -> bool {
-        self.until != Nanos::MAX
-    }
-
-    #[inline]
-    pub(crate) fn until(&self) -> Nanos {
-        self.until
-    }
-
-    /// The time up to `to` went to this; nothing where all of it went to something else.
-    #[inline]
-    pub(crate) fn spend(&mut self, to: Nanos, cause: Cause) {
-        if to > self.until {
-            self.by[cause as usize] += to.0 - self.until.0;
-            self.until = to;
+        let (waited, followed) = (account.waited - self.last.waited, account.followed - self.last.followed);
+        if kept == 0 || waited + followed > 0 {
+            let works = account.work != self.last.work;
+            for (cause, ns) in self.recent.iter_mut().enumerate().take(if works { OF_DIES } else { 0 }) {
+                *ns = *ns / 16 * kept + account.work[cause] - self.last.work[cause];
+            }
+            self.last.work = account.work;
         }
-    }
-
-    /// It is done. What was waited for longer than that is nobody's.
-    #[inline]
-    pub(crate) fn end(&mut self, done: Nanos) {
-        self.spend(done, Cause::Own);
-        if self.until > done && self.go_on() {
-            self.cut(self.until.0 - done.0);
+        if waited + followed > 0 {
+            // Those that were followed waited for room as well, and for the link.
+            let link = self.by[Cause::Link as usize];
+            let crossed =
+                (followed as u128 * link as u128).checked_div((waited + link) as u128).unwrap_or(0) as u64;
+            self.by[Cause::Link as usize] += crossed;
+            share(&mut self.by, waited + followed - crossed, &self.recent);
         }
-    }
-
-    #[cold]
-    fn cut(&mut self, mut over: u64) {
-        for ns in &mut self.by {
-            let part = over.min(*ns);
-            *ns -= part;
-            over -= part;
+        if cold_permille < 1000 {
+            let link = self.by[Cause::Link as usize];
+            let cold = (link as u128 * cold_permille as u128 / 1000) as u64;
+            self.by[Cause::Link as usize] = cold;
+            self.by[Cause::Heat as usize] += link - cold;
         }
+        (self.last.spent, self.last.waited, self.last.followed) =
+            (account.spent, account.waited, account.followed);
     }
 
-    /// Of what went to one so many permille stay there; the rest goes to the other.
-    #[cold]
-    pub(crate) fn leave(&mut self, permille: u32, from: Cause, to: Cause) {
-        let all = self.by[from as usize];
-        let stays = (all as u128 * permille as u128 / 1000) as u64;
-        self.by[from as usize] = stays;
-        self.by[to as usize] += all - stays;
+    /// What dies did until now counts no more.
+    pub(crate) fn forget_work(&mut self) {
+        self.recent = Default::default();
     }
 
-    /// So much more, if any.
-    #[inline]
-    pub(crate) fn add(&mut self, to: Nanos, from: Nanos, cause: Cause) {
-        self.by[cause as usize] += to.0.saturating_sub(from.0);
+    /// More time, of what the rest goes to.
+    pub(crate) fn add_alike(&mut self, ns: u64, weights: &ByCause) {
+        share(&mut self.by, ns, weights);
     }
 
-    /// What is long ago counts less.
-    #[inline]
-    pub(crate) fn fade(&mut self) {
-        for ns in &mut self.by {
-            *ns -= *ns / 16;
-        }
+    /// More time that went to this.
+    pub(crate) fn add(&mut self, cause: Cause, time: Nanos) {
+        self.by[cause as usize] += time.0;
     }
 
-    /// The time up to `to` is shared as others are.
-    pub(crate) fn spend_as(&mut self, to: Nanos, shares: &[u64; COUNT]) {
-        if to > self.until {
-            self.share(to.0 - self.until.0, shares);
-            self.until = to;
-        }
-    }
-
-    /// A length of time more, shared as others are.
-    pub(crate) fn share(&mut self, ns: u64, shares: &[u64; COUNT]) {
-        let all: u128 = shares.iter().map(|&part| part as u128).sum();
-        let mut left = ns;
-        for (mine, &part) in self.by.iter_mut().zip(shares) {
-            let share = (ns as u128 * part as u128).checked_div(all).unwrap_or(0) as u64;
-            *mine += share;
-            left -= share;
-        }
-        self.by[Cause::Own as usize] += left;
+    /// The sum.
+    pub(crate) fn total(&self) -> u64 {
+        self.by.iter().sum()
     }
 
     /// Nanoseconds by [`Cause`].
     #[inline]
-    pub fn by(&self) -> &[u64; COUNT] {
+    pub fn by(&self) -> &ByCause {
         &self.by
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_writes_waited_for_room_is_shared_as_the_dies_were_at_work() {
+        let mut account = Account::default();
+        account.spend(Cause::Link, Nanos(10));
+        account.wait(Nanos(101));
+        account.work(Cause::Folding, Nanos(300));
+        account.work(Cause::Direct, Nanos(100));
+        let mut waits = Waits::default();
+        waits.look(&account, 1000, 0);
+        let by = *waits.by();
+        assert_eq!((by[Cause::Folding as usize], by[Cause::Direct as usize]), (76, 25));
+        assert_eq!(by.iter().sum::<u64>(), 111);
+        account.spend(Cause::Link, Nanos(10));
+        waits.look(&account, 300, 0);
+        let by = *waits.by();
+        assert_eq!((by[Cause::Link as usize], by[Cause::Heat as usize]), (3, 7));
     }
 }

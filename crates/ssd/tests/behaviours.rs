@@ -7,20 +7,6 @@ use pslc_ssd::config::*;
 use pslc_ssd::{CellMode, Drive, Nanos, Request, Words};
 
 const MB: u64 = 1_000_000;
-const BIN: u64 = 4 << 20;
-
-fn native_speed(c: &Config) -> f64 {
-    c.nand.program_bytes_per_s(CellMode::Native) as f64
-}
-
-fn slc_speed(c: &Config) -> f64 {
-    c.nand.program_bytes_per_s(CellMode::Slc) as f64
-}
-
-/// Speeds while the whole drive is written once.
-fn curve(c: &Config) -> Vec<f64> {
-    Load::new(c).fill(0, c.capacity_bytes, BIN)
-}
 
 /// Times the speed rises from below `low` to above `high`.
 fn rises(speeds: &[f64], low: f64, high: f64) -> usize {
@@ -154,10 +140,30 @@ fn a_lazy_drive_keeps_its_data_in_the_cache_and_an_eager_one_empties_it() {
         load.idle(Nanos::from_secs(600));
         load.value("slc_valid_bytes")
     };
-    let eager = Idle { threshold: Nanos::from_millis(50), rate_bytes_per_s: None, residue_bytes: 0 };
+    let eager = Idle { threshold: Nanos::from_millis(50), ..Idle::default() };
     // The superblock that is being filled stays open.
     assert!(left(Some(eager)) < small().nand.superblock_bytes(CellMode::Slc));
     assert_near("never", left(None) as f64, 600e6, 0.001);
+}
+
+#[test]
+fn idle_time_collects_garbage_until_as_much_is_free_as_the_firmware_wants() {
+    let native = small().nand.superblock_bytes(CellMode::Native);
+    let after = |collect: u64| {
+        let mut c = small();
+        c.cache.idle.as_mut().unwrap().collect_bytes = collect * native;
+        let mut load = Load::new(&c);
+        let span = c.capacity_bytes / 10 * 8;
+        load.fill(0, span, BIN);
+        load.scatter(span, span / 4096, &mut Random(7));
+        load.idle(Nanos::from_secs(600));
+        let free = load.value("free_superblocks");
+        (free, mean(&load.fill(0, 100 * MB, BIN)))
+    };
+    let ((few, slow), (many, fast)) = (after(0), after(60));
+    assert!(few < 10, "{few} are free");
+    assert_eq!(many, 60 + small().ftl.reserve_superblocks as u64, "no more than is wanted");
+    assert!(fast > 2.0 * slow, "{fast} after {slow}");
 }
 
 #[test]
@@ -189,7 +195,7 @@ fn migration_yields_to_the_host() {
     let c = small();
     let mut load = Load::new(&c);
     load.fill(0, 700 * MB, BIN);
-    let quiet = Load::on(load.drive.fork(), load.now);
+    let quiet = Load::on(load.drive.clone(), load.now);
     load.idle(Nanos::from_millis(200));
     assert!(load.value("idle_folded_bytes_total") > 0, "it was migrating");
     // A burst that comes in the middle of it meets a drive that is busy for one multi-plane page at most, not for a superblock.
@@ -198,8 +204,8 @@ fn migration_yields_to_the_host() {
         let done = load.drive.submit(began, &Request::read(4096, 4096));
         (done - began).0
     };
-    let alone = first(Load::on(quiet.drive.fork(), quiet.now));
-    let disturbed = first(Load::on(load.drive.fork(), load.now));
+    let alone = first(Load::on(quiet.drive.clone(), quiet.now));
+    let disturbed = first(Load::on(load.drive.clone(), load.now));
     let program = c.nand.native.program.0 * c.cache.fold_overhead_permille as u64 / 1000;
     assert!(disturbed <= alone + 2 * program, "{disturbed} against {alone}");
     let before = load.value("idle_folded_bytes_total");
@@ -249,66 +255,6 @@ fn overwriting_a_small_region_is_accelerated_only_where_dead_data_free_the_cache
     }
 }
 
-#[test]
-fn trim_gives_the_whole_cache_back_at_once() {
-    let c = small();
-    let mut load = Load::new(&c);
-    load.fill(0, 900 * MB, BIN);
-    load.drain();
-    load.ask(Request::trim(0, (900 * MB / 4096 * 4096) as u32));
-    assert_eq!(load.value("slc_valid_bytes"), 0);
-    load.idle(Nanos::from_secs(2));
-    let speeds = load.fill(0, 700 * MB, BIN);
-    // Its blocks are erased as they are opened again, if they were ever written.
-    let superblock = c.nand.superblock_bytes(CellMode::Slc) as f64;
-    let erasing = 1.0 / (1.0 / slc_speed(&c) + c.nand.slc.erase.as_secs_f64() / superblock);
-    assert!(mean(&speeds[1..]) > erasing, "{} against {erasing}", mean(&speeds[1..]));
-    assert!(speeds.iter().all(|&speed| speed > 1.2 * native_speed(&c)), "{speeds:?}");
-}
-
-#[test]
-fn a_read_that_suspends_a_program_does_not_wait_for_it() {
-    let mut c = small();
-    let worst = |c: &Config| {
-        let mut load = Load::new(c);
-        load.fill(0, 1_500 * MB, BIN);
-        let mut random = Random(9);
-        let mut worst = 0;
-        for i in 0..2000u64 {
-            load.ask(Request::write(1_500 * MB / 4096 * 4096 + i * 65536, 65536));
-            let read = Request::read(random.below(200_000) * 4096, 4096);
-            let done = load.drive.submit(load.now, &read);
-            worst = worst.max((done - load.now).0);
-        }
-        worst
-    };
-    let without = worst(&c);
-    c.nand.suspend =
-        Some(Suspend { program: Nanos::from_micros(15), erase: Nanos::from_micros(40), limit: 8 });
-    let with = worst(&c);
-    assert!(without > c.nand.native.program.0, "{without}");
-    assert!(with < without / 2, "{with} against {without}");
-}
-
-#[test]
-fn wear_is_counted_by_mode_and_erases_belong_to_programs() {
-    let c = small();
-    let mut load = Load::new(&c);
-    for _ in 0..3 {
-        load.fill(0, c.capacity_bytes, BIN);
-        load.idle(Nanos::from_secs(100));
-    }
-    let block = |mode| (c.nand.superblock_bytes(mode) / (c.nand.dies * c.nand.planes) as u64) as f64;
-    for (word, mode) in [("slc", CellMode::Slc), ("native", CellMode::Native)] {
-        let erases = load.value(&format!("{word}_erases_total")) as f64;
-        let programmed = load.value(&format!("{word}_programmed_bytes_total")) as f64;
-        // A superblock is erased before it is opened again, and the drive began erased.
-        let opened = programmed / block(mode);
-        let all = (c.nand.superblocks() * c.nand.dies * c.nand.planes) as f64;
-        assert!(erases > 0.0 && erases < opened + all && erases > opened - all, "{word}: {erases} {opened}");
-    }
-}
-
 /// No livelock: whatever the configuration a profile may have, every request of a hostile mix completes, and the drive
 /// stays consistent. Space at its least, policies at their worst.
 mod no_livelock {
@@ -352,6 +298,7 @@ mod no_livelock {
                     threshold: Nanos::from_millis(1),
                     rate_bytes_per_s: None,
                     residue_bytes: residue as u64 * slc,
+                    ..Idle::default()
                 });
                 // The largest capacity that the check of a profile lets through.
                 let kept = reserve as u64 + 4 + policy.sorts() as u64;
@@ -482,6 +429,7 @@ fn a_drive_that_was_trimmed_and_left_idle_writes_as_a_fresh_one() {
             let mut load = Load::new(&c);
             let fresh = whole_write(&mut load);
             load.ask(Request::trim(0, c.capacity_bytes as u32));
+            assert_eq!(load.value("slc_valid_bytes"), 0, "the whole cache is free at once");
             load.idle(Nanos::from_secs(20));
             let again = whole_write(&mut load);
             let what = format!("{} on {}", when_full.word(), mode.word());

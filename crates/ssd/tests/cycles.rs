@@ -1,16 +1,17 @@
 //! A drive in a run answers a write in sequence from the cycle before. Nobody can tell: against the same drive that works
 //! out each request, over random drives, loops of writes, and what comes between them.
 
-#[allow(dead_code, reason = "each test file uses a part of it")]
-mod drawn;
+mod common;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use drawn::steps::numbers;
+use common::counted;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
+use pslc_reference::drawn;
+use pslc_reference::drawn::steps::numbers;
 use pslc_ssd::{Config, Machine, Nanos, Request};
 
 /// What the host does next.
@@ -98,15 +99,17 @@ impl Pair {
     }
 
     fn look(&mut self) -> Vec<u64> {
-        let counters = |machine: &Machine| {
+        let now = self.now;
+        let counters = |machine: &mut Machine| {
             let mut counters = vec![0; Machine::COLUMNS.len()];
-            machine.sample(self.now, &mut counters);
+            machine.settle();
+            machine.sample(now, &mut counters);
             counters
         };
-        let expected = counters(&self.each);
+        let expected = counters(&mut self.each);
         let mut worked_out = self.run.clone();
         worked_out.apply_pending();
-        for run in [counters(&self.run), counters(&worked_out)] {
+        for run in [counters(&mut self.run), counters(&mut worked_out)] {
             for (name, (run, each)) in Machine::COLUMNS.iter().zip(run.iter().zip(&expected)) {
                 assert_eq!(run, each, "{name} at {}", self.now);
             }
@@ -171,6 +174,7 @@ fn compare(config: &Config, acts: &[Act]) -> (u64, Vec<u64>) {
     pair.look();
     pair.repeated = pair.run.repeated();
     pair.run.end_run();
+    pair.look();
     // What comes after the run is as if there had been none.
     for number in 0..20u64 {
         pair.wait_for(3);
@@ -212,8 +216,7 @@ fn much_of_the_random_loops_repeats_on_drives_of_every_kind() {
         let acts = acts().new_tree(&mut runner).unwrap().current();
         let Some(config) = config(&numbers, 60) else { continue };
         let (answered, counters) = compare(&config, &acts);
-        let value =
-            |name: &str| counters[Machine::COLUMNS.iter().position(|column| *column == name).unwrap()];
+        let value = |name: &str| counted(&counters, name);
         repeated += answered;
         writes += acts
             .iter()

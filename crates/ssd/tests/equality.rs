@@ -1,19 +1,20 @@
 //! The drive in its computer against the slow, obvious version of both: every completion time, over random requests on
 //! random profiles. Every key of a profile is drawn, or says why not.
 
-mod drawn;
-mod reference;
+mod common;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use drawn::steps::{numbers, requests, steps, Step};
-use drawn::{DRAWN, EXEMPT};
+use common::{counted, counters};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
+use pslc_reference::drawn;
+use pslc_reference::drawn::steps::{numbers, requests, steps, Step};
+use pslc_reference::drawn::{DRAWN, EXEMPT};
+use pslc_reference::ReferenceMachine;
 use pslc_ssd::config::{Config, Reuse, WhenFull};
 use pslc_ssd::{profile, Machine, Nanos, Words};
-use reference::ReferenceMachine;
 
 /// Completion times, and the counters at the end.
 fn run(config: &Config, steps: &[Step]) -> (Vec<Nanos>, Vec<u64>) {
@@ -30,14 +31,9 @@ fn run(config: &Config, steps: &[Step]) -> (Vec<Nanos>, Vec<u64>) {
             None => {}
         }
     }
-    let mut counters = vec![0; Machine::COLUMNS.len()];
-    machine.sample(Nanos::ZERO, &mut counters);
     machine.drive().audit();
+    let counters = counters(&machine);
     (done, counters)
-}
-
-fn value(counters: &[u64], name: &str) -> u64 {
-    counters[Machine::COLUMNS.iter().position(|column| *column == name).unwrap()]
 }
 
 proptest! {
@@ -62,9 +58,9 @@ proptest! {
                 None => {}
             }
         }
-        prop_assert_eq!(value(&counters, "energy_nj_total"), slow.drive.energy_nj());
-        prop_assert_eq!(value(&counters, "buffer_wait_ns_total"), slow.drive.buffer_waited);
-        prop_assert_eq!(value(&counters, "temperature_millicelsius"), slow.drive.temperature_mc());
+        prop_assert_eq!(counted(&counters, "energy_nj_total"), slow.drive.energy_nj());
+        prop_assert_eq!(counted(&counters, "buffer_wait_ns_total"), slow.drive.buffer_waited);
+        prop_assert_eq!(counted(&counters, "temperature_millicelsius"), slow.drive.temperature_mc());
     }
 }
 
@@ -75,7 +71,10 @@ fn every_key_of_a_profile_is_drawn_or_says_why_not() {
     assert!(drawn.is_disjoint(&exempt));
     let known: BTreeSet<&str> = profile::keys().into_iter().collect();
     let listed: BTreeSet<&str> = drawn.union(&exempt).copied().collect();
-    assert_eq!(listed, known, "a key of profiles is drawn in tests/drawn, or exempt with a reason");
+    assert_eq!(
+        listed, known,
+        "a key of profiles is drawn in crates/reference/src/drawn, or exempt with a reason"
+    );
 }
 
 /// What the comparison would be worth little without: each key that is drawn makes some request end at another time.
@@ -175,7 +174,7 @@ fn the_random_requests_reach_everything_that_can_happen() {
         "host_cpu_busy_ns_total",
         "page_cache_dirty_bytes",
     ] {
-        let value = value(&reached, name);
+        let value = counted(&reached, name);
         assert!(value > 3, "{name}: {value}");
     }
 }

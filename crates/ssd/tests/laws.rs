@@ -7,35 +7,20 @@ use pslc_ssd::config::*;
 use pslc_ssd::{CellMode, Drive, Nanos, Request};
 
 const MB: u64 = 1_000_000;
-/// A bin of speeds: a whole number of requests.
-const BIN: u64 = 4 << 20;
 
 /// Two bits a cell in the dynamic cache, from which each die writes so much faster than natively.
 fn two_bits() -> Config {
     let mut c = small();
     let us = Nanos::from_micros;
-    c.nand.mlc = Some(CellTiming { read: us(35), program: us(500), erase: Nanos::from_micros(2500) });
+    c.nand.mlc =
+        Some(CellTiming { read: us(35), program: us(500), erase: Nanos::from_micros(2500), retention: None });
     c.cache.dynamic_mlc = true;
     c.cache.dynamic_bytes = 1_600_000_000;
     c
 }
 
-/// Raw speed at so many bits a cell: every die programs all the time.
-fn raw_speed(c: &Config, bits: u32, program: Nanos) -> f64 {
-    let unit = c.nand.planes * c.nand.page_bytes * bits;
-    c.nand.dies as f64 * unit as f64 / program.as_secs_f64()
-}
-
 fn mlc_speed(c: &Config) -> f64 {
-    raw_speed(c, 2, c.nand.timing(CellMode::Mlc).program)
-}
-
-fn native_speed(c: &Config) -> f64 {
-    raw_speed(c, c.nand.bits_per_cell, c.nand.native.program)
-}
-
-fn slc_speed(c: &Config) -> f64 {
-    raw_speed(c, 1, c.nand.slc.program)
+    c.nand.program_bytes_per_s(CellMode::Mlc) as f64
 }
 
 /// Die time of folding a unit over that of programming it directly: the reads, and the overhead of the program.
@@ -61,21 +46,21 @@ fn the_direct_phase_ends_where_the_free_blocks_do() {
     let reserve = native * c.ftl.reserve_superblocks as u64;
     let end = cache + raw - 3 * cache - reserve;
 
-    let bin = BIN;
-    let speeds = Load::new(&c).fill(0, c.capacity_bytes, bin);
+    let speeds = curve(&c);
     let direct = native_speed(&c);
-    let last = speeds.iter().rposition(|&s| s > 0.75 * direct).unwrap() as u64 * bin;
+    let last = speeds.iter().rposition(|&s| s > 0.75 * direct).unwrap() as u64 * BIN;
     assert_near("end of the direct phase", last as f64, end as f64, 0.015);
-    let first = speeds.iter().position(|&s| s < 1.5 * direct).unwrap() as u64 * bin;
+    let first = speeds.iter().position(|&s| s < 1.5 * direct).unwrap() as u64 * BIN;
     assert_near("end of the cache", first as f64, cache as f64, 0.02);
 }
 
 #[test]
 fn direct_while_reclaiming_obeys_the_fold_law() {
-    for overhead in [1000, 2000] {
+    // Below 1 it is folded on the die.
+    for overhead in [400, 1000, 2000] {
         let mut c = small();
         c.cache.fold_overhead_permille = overhead;
-        let speeds = Load::new(&c).fill(0, c.capacity_bytes, BIN);
+        let speeds = curve(&c);
         let folding = mean(&speeds[speeds.len() - 60..]);
         // A superblock erased for each that is written, folded data included.
         let erases = 1.5 * erase_cost(&c, CellMode::Slc, CellMode::Native);
@@ -86,30 +71,19 @@ fn direct_while_reclaiming_obeys_the_fold_law() {
 
 #[test]
 fn recycling_obeys_its_law() {
-    let mut c = small();
-    c.cache.when_full = WhenFull::Fold;
-    c.cache.reuse = Reuse::AsFreed;
-    let speeds = Load::new(&c).fill(0, c.capacity_bytes, BIN);
-    // Between the end of the cache and the point from which native data leave it less room.
-    let recycling = mean(&speeds[230..430]);
-    let erases =
-        erase_cost(&c, CellMode::Slc, CellMode::Slc) + erase_cost(&c, CellMode::Slc, CellMode::Native);
-    let law = 1.0 / (1.0 / slc_speed(&c) + fold_cost(&c) / native_speed(&c) + erases);
-    assert_near("1/R3 = 1/Rs + k/Rx", recycling, law, 0.05);
-}
-
-#[test]
-fn recycling_folds_half_as_much_again_once_native_data_fill_the_drive() {
-    let mut c = small();
-    c.cache.when_full = WhenFull::Fold;
-    c.cache.reuse = Reuse::AsFreed;
-    let speeds = Load::new(&c).fill(0, c.capacity_bytes, BIN);
-    let recycling = mean(&speeds[500..630]);
-    let folded = 1.5;
-    let erases = erase_cost(&c, CellMode::Slc, CellMode::Slc)
-        + folded * erase_cost(&c, CellMode::Slc, CellMode::Native);
-    let law = 1.0 / (1.0 / slc_speed(&c) + folded * fold_cost(&c) / native_speed(&c) + erases);
-    assert_near("1/R3 = 1/Rs + k n/(n-1)/Rx", recycling, law, 0.05);
+    // Between the end of the cache and the point from which native data leave it less room; once they fill the drive,
+    // when half as much again is folded; and with two bits a cell, when no superblock is left that was never written.
+    for (mut c, bins, folded) in
+        [(small(), 230..430, 1.0), (small(), 500..630, 1.5), (two_bits(), 490..570, 1.0)]
+    {
+        c.cache.when_full = WhenFull::Fold;
+        c.cache.reuse = Reuse::AsFreed;
+        let cells = c.cache.dynamic_cells();
+        let erases = erase_cost(&c, cells, cells) + folded * erase_cost(&c, cells, CellMode::Native);
+        let cache = c.nand.program_bytes_per_s(cells) as f64;
+        let law = 1.0 / (1.0 / cache + folded * fold_cost(&c) / native_speed(&c) + erases);
+        assert_near("1/R3 = 1/Rs + k f/Rx", mean(&curve(&c)[bins]), law, 0.05);
+    }
 }
 
 #[test]
@@ -121,7 +95,7 @@ fn a_cache_of_two_bits_ends_later_for_the_cells_it_takes() {
     let raw = native * c.nand.superblocks() as u64;
     let end = cache + raw - cache * 3 / 2 - native * c.ftl.reserve_superblocks as u64;
 
-    let speeds = Load::new(&c).fill(0, c.capacity_bytes, BIN);
+    let speeds = curve(&c);
     let direct = native_speed(&c);
     let last = speeds.iter().rposition(|&s| s > 0.75 * direct).unwrap() as u64 * BIN;
     assert_near("end of the direct phase", last as f64, end as f64, 0.015);
@@ -133,20 +107,6 @@ fn a_cache_of_two_bits_ends_later_for_the_cells_it_takes() {
     let erases = 3.0 * erase_cost(&c, CellMode::Mlc, CellMode::Native);
     let law = 1.0 / ((1.0 + fold_cost(&c) * 2.0) / native_speed(&c) + erases);
     assert_near("R3 = Rx / (1 + k m/(n-m))", folding, law, 0.05);
-}
-
-#[test]
-fn recycling_a_cache_of_two_bits_obeys_its_law() {
-    let mut c = two_bits();
-    c.cache.when_full = WhenFull::Fold;
-    c.cache.reuse = Reuse::AsFreed;
-    let speeds = Load::new(&c).fill(0, c.capacity_bytes, BIN);
-    // From when no superblock is left that was never written.
-    let recycling = mean(&speeds[490..570]);
-    let erases =
-        erase_cost(&c, CellMode::Mlc, CellMode::Mlc) + erase_cost(&c, CellMode::Mlc, CellMode::Native);
-    let law = 1.0 / (1.0 / mlc_speed(&c) + fold_cost(&c) / native_speed(&c) + erases);
-    assert_near("1/R3 = 1/Rm + k/Rx", recycling, law, 0.05);
 }
 
 #[test]
@@ -176,13 +136,13 @@ fn a_static_part_of_one_bit_before_a_dynamic_one_of_two_is_a_cache_of_two_tiers(
 fn idle_time_gives_back_cache_at_the_fold_rate_after_the_threshold() {
     let mut c = small();
     let threshold = Nanos::from_millis(300);
-    c.cache.idle = Some(Idle { threshold, rate_bytes_per_s: None, residue_bytes: 0 });
+    c.cache.idle = Some(Idle { threshold, ..Idle::default() });
     let mut full = Load::new(&c);
     full.fill(0, 900 * MB, MB);
     let held = full.value("slc_valid_bytes") as f64;
     let rate = native_speed(&c) / fold_cost(&c);
     for millis in [100, 400, 700, 1300, 20_000] {
-        let mut load = Load::on(full.drive.fork(), full.now);
+        let mut load = Load::on(full.drive.clone(), full.now);
         load.idle(Nanos::from_millis(millis));
         let regained = held - load.value("slc_valid_bytes") as f64;
         let expected = (rate * (millis as f64 / 1e3 - 0.3).max(0.0)).min(held);
@@ -380,4 +340,91 @@ fn a_formatted_drive_that_erases_beside_writes_starts_slowly() {
         load.idle(Nanos::from_secs(10));
         assert_near("after a silence", mean(&load.fill(0, 400_000_000, BIN)), slc_speed(&c), 0.05);
     }
+}
+
+/// Time of a read of a page at `now`.
+fn read_time(drive: &mut Drive, now: Nanos) -> Nanos {
+    drive.submit(now, &Request::read(0, 4096)) - now
+}
+
+/// A drive whose native cells are read twice from a day on, thrice from two, and so on, with data in them.
+fn aging() -> (Config, Drive) {
+    let mut c = small();
+    c.cache.mode = CacheMode::PureXlc;
+    c.nand.native.retention = Some(DAY);
+    (c.nand.retry_growth_permille, c.nand.retries) = (2000, 3);
+    let mut drive = Drive::new(&c);
+    drive.submit(Nanos::ZERO, &Request::write(0, 64 << 20));
+    (c, drive)
+}
+
+const DAY: Nanos = Nanos::from_secs(86_400);
+
+#[test]
+fn a_read_is_tried_once_more_each_time_its_data_are_so_many_times_as_old() {
+    let (c, drive) = aging();
+    let transfer = Nanos((4096 * 1000u64).div_ceil(c.nand.bus_mts as u64));
+    let of_a_try = (c.nand.native.read + transfer).0;
+    let fresh = read_time(&mut drive.clone(), Nanos::from_secs(10));
+    let second = Nanos::from_secs(1);
+    for (days, before, after) in [(1, 0, 1), (2, 1, 2), (4, 2, 3), (8, 3, 3)] {
+        for (at, retries) in [(Nanos(days * DAY.0) - second, before), (Nanos(days * DAY.0) + second, after)] {
+            let took = read_time(&mut drive.clone(), at);
+            assert_eq!(took.0, fresh.0 + retries * of_a_try, "after {at}");
+            // As old, switched off.
+            let mut off = drive.clone();
+            off.advance(Nanos::from_secs(10));
+            off.switch_off(at - Nanos::from_secs(10));
+            assert_eq!(read_time(&mut off, Nanos::from_secs(10)).0, took.0, "off for {at}");
+        }
+    }
+}
+
+#[test]
+fn cells_at_the_end_of_their_life_lose_their_data_six_times_as_fast() {
+    let (mut c, _) = aging();
+    c.wear = Some(Wear { slc_cycles: 10, native_cycles: 1 });
+    let mut load = Load::new(&c);
+    // Superblocks take turns: the third time all that are written were erased once before, or more often.
+    (0..3).for_each(|_| drop(load.fill(0, c.capacity_bytes, MB)));
+    load.idle(Nanos::from_secs(10));
+    let now = load.drive.now();
+    let took = |after: u64| read_time(&mut load.drive.clone(), now + Nanos(DAY.0 / 100 * after));
+    assert_eq!(took(14), took(1));
+    assert!(took(18) > took(14));
+}
+
+#[test]
+fn reads_of_a_block_age_what_is_in_it() {
+    let (mut c, _) = aging();
+    c.nand.read_disturb = Nanos::from_secs(864);
+    let mut drive = Drive::new(&c);
+    let mut now = drive.submit(Nanos::ZERO, &Request::write(0, 64 << 20)) + Nanos::from_secs(10);
+    let times: Vec<Nanos> = (0..=100)
+        .map(|_| {
+            let took = read_time(&mut drive, now);
+            now += Nanos::from_millis(1);
+            took
+        })
+        .collect();
+    assert!(times[..100].iter().all(|took| *took == times[0]));
+    assert!(times[100] > times[0], "a hundred reads are as a day");
+}
+
+#[test]
+fn data_that_are_rewritten_in_silence_are_read_as_fresh_ones_at_the_price_of_erases() {
+    let (mut c, _) = aging();
+    c.ftl.refresh = Some(Nanos(DAY.0 * 3 / 2));
+    c.cache.idle = Some(Idle { threshold: Nanos::from_secs(1), ..Idle::default() });
+    let mut drive = Drive::new(&c);
+    drive.submit(Nanos::ZERO, &Request::write(0, 64 << 20));
+    let fresh = read_time(&mut drive.clone(), Nanos::from_secs(10));
+    let slow = read_time(&mut drive.clone(), Nanos(DAY.0 * 5 / 4));
+    drive.advance(DAY + DAY);
+    assert!(slow > fresh && read_time(&mut drive, DAY + DAY) == fresh);
+    let mut counters = vec![0; Drive::COLUMNS.len()];
+    drive.sample(DAY + DAY, &mut counters);
+    let count = |name: &str| counters[Drive::COLUMNS.iter().position(|column| *column == name).unwrap()];
+    assert!(count("gc_bytes_total") >= 56 << 20 && count("native_erases_total") > 0);
+    drive.audit();
 }

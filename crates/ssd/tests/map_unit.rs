@@ -18,48 +18,41 @@ fn with_unit(bytes: u64) -> Config {
     config
 }
 
-fn sample(drive: &Drive) -> Vec<u64> {
-    let mut values = vec![0; Drive::COLUMNS.len()];
-    drive.sample(drive.now(), &mut values);
-    values
-}
-
-/// Ends of a fill, then of rewrites and reads of whole 64 KiB all over the drive, and the counters after them.
-fn history(unit: u64) -> (Vec<Nanos>, Vec<u64>) {
+/// Ends of a fill, then of rewrites and reads of whole 64 KiB all over the drive, and the drive after them.
+fn history(unit: u64) -> (Vec<Nanos>, Drive) {
     let config = with_unit(unit);
     let blocks = config.capacity_bytes / (64 * KIB);
     let mut load = Load::new(&config);
     load.depth = 4;
     let mut ends = Vec::new();
-    let mut random = 12345u64;
+    let mut random = Random(12345);
     for i in 0..2 * blocks {
-        random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        let at = if i < blocks { i } else { (random >> 33) % blocks };
-        let request = match i >= blocks && i % 5 == 0 {
-            true => Request::read(at * 64 * KIB, 64 << 10),
-            false => Request::write(at * 64 * KIB, 64 << 10),
+        let at = if i < blocks { i } else { random.below(blocks) };
+        let request = if i >= blocks && i % 5 == 0 {
+            Request::read(at * 64 * KIB, 64 << 10)
+        } else {
+            Request::write(at * 64 * KIB, 64 << 10)
         };
         ends.push(load.latency(request));
     }
     load.drain();
     load.drive.audit();
-    (ends, sample(&load.drive))
+    (ends, load.drive)
 }
 
 #[test]
 fn requests_of_whole_units_take_as_long_whatever_the_unit() {
-    let (ends, counters) = history(4 * KIB);
+    let (ends, drive) = history(4 * KIB);
     let total = |ends: &[Nanos]| ends.iter().map(|end| end.as_secs_f64()).sum::<f64>();
     for unit in [8, 16, 32, 64] {
-        let (other_ends, other_counters) = history(unit * KIB);
+        let (other_ends, other) = history(unit * KIB);
         let of_fill = ends.len() / 2;
         assert_eq!(ends[..of_fill], other_ends[..of_fill], "the fill, with units of {unit} KiB");
         // Collecting is paid for a unit at a time, so what is short of space collects a little sooner.
         let relative = total(&other_ends) / total(&ends);
         assert!((0.97..1.03).contains(&relative), "{relative} times as long with units of {unit} KiB");
         for name in ["host_write_bytes_total", "mapped_bytes", "native_programmed_bytes_total"] {
-            let column = Drive::COLUMNS.iter().position(|column| *column == name).unwrap();
-            let relative = other_counters[column] as f64 / counters[column] as f64;
+            let relative = drive_column(&other, name) as f64 / drive_column(&drive, name) as f64;
             assert!((0.97..1.03).contains(&relative), "{name}: {relative} with units of {unit} KiB");
         }
     }
@@ -71,7 +64,7 @@ fn a_write_of_part_of_a_unit_reads_the_rest_and_programs_all_of_it() {
         let config = with_unit(unit * KIB);
         let mut load = Load::new(&config);
         load.fill(0, 64 << 20, 1 << 20);
-        let before = load.drive.fork();
+        let before = load.drive.clone();
         let writes = 512;
         for i in 0..writes {
             load.ask(Request::write(i * 37 % 1000 * 64 * KIB, 4 << 10));
@@ -79,7 +72,7 @@ fn a_write_of_part_of_a_unit_reads_the_rest_and_programs_all_of_it() {
         load.drain();
         let programmed = |drive: &Drive| {
             ["host_to_slc_bytes_total", "host_to_native_bytes_total"]
-                .map(|name| sample(drive)[Drive::COLUMNS.iter().position(|column| *column == name).unwrap()])
+                .map(|name| drive_column(drive, name))
                 .iter()
                 .sum::<u64>()
         };

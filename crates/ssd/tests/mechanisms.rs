@@ -8,15 +8,6 @@ use pslc_ssd::{CellMode, Drive, Nanos, Request};
 
 const MB: u64 = 1_000_000;
 const MIB: u64 = 1 << 20;
-const BIN: u64 = 4 << 20;
-
-fn curve(c: &Config) -> Vec<f64> {
-    Load::new(c).fill(0, c.capacity_bytes, BIN)
-}
-
-fn native_speed(c: &Config) -> f64 {
-    c.nand.program_bytes_per_s(CellMode::Native) as f64
-}
 
 /// Die time of erasing what was pSLC, per byte of native data written there, over all dies.
 fn erase_cost(c: &Config) -> f64 {
@@ -119,17 +110,6 @@ fn once_the_cache_is_folded_what_was_kept_free_is_used() {
     // What was cache must be erased before it is native.
     let native = 1.0 / (1.0 / native_speed(&c) + erase_cost(&c));
     assert!(mean(&speeds[speeds.len() - 40..]) > 0.98 * native);
-}
-
-#[test]
-fn folding_on_the_die_leaves_more_than_two_thirds() {
-    let mut c = small();
-    c.cache.fold_overhead_permille = 400;
-    let speeds = curve(&c);
-    let folding = mean(&speeds[speeds.len() - 60..]);
-    let reads = 3.0 * c.nand.slc.read.as_secs_f64() / c.nand.native.program.as_secs_f64();
-    let law = 1.0 / ((1.0 + (0.4 + reads) / 2.0) / native_speed(&c) + 1.5 * erase_cost(&c));
-    assert_near("R3 = Rx / (1 + k/(n-1)) for k = 0.4", folding, law, 0.05);
 }
 
 #[test]

@@ -7,7 +7,6 @@ use pslc_ssd::config::*;
 use pslc_ssd::{CellMode, Nanos, Request};
 
 const MB: u64 = 1_000_000;
-const BIN: u64 = 4 << 20;
 
 /// The small drive, whose cache is used again as it is freed, under a policy.
 fn under(policy: WhenFull) -> Config {
@@ -154,8 +153,11 @@ fn predicted_silences_fold_more_and_others_as_always() {
         let mut c = small();
         c.cache.when_full = policy;
         c.cache.reuse = Reuse::AsFreed;
-        c.cache.idle =
-            Some(Idle { threshold: Nanos::from_secs(2), rate_bytes_per_s: Some(100 * MB), residue_bytes: 0 });
+        c.cache.idle = Some(Idle {
+            threshold: Nanos::from_secs(2),
+            rate_bytes_per_s: Some(100 * MB),
+            ..Idle::default()
+        });
         let mut load = Load::new(&c);
         for burst in 0..12 {
             load.fill(burst * 200 * MB, (burst + 1) * 200 * MB, BIN);
@@ -176,7 +178,7 @@ fn folding_by_cost_and_benefit_gives_more_of_the_cache_back_in_a_silence() {
         c.cache.idle = Some(Idle {
             threshold: Nanos::from_millis(5),
             rate_bytes_per_s: Some(100 * MB),
-            residue_bytes: 0,
+            ..Idle::default()
         });
         let mut load = Load::new(&c);
         // What is oldest stays, and of the rest every second MB is deleted.
@@ -204,7 +206,7 @@ fn static_first_has_the_static_part_ready_after_a_short_silence() {
         c.cache.idle = Some(Idle {
             threshold: Nanos::from_millis(100),
             rate_bytes_per_s: Some(100 * MB),
-            residue_bytes: 0,
+            ..Idle::default()
         });
         let mut load = Load::new(&c);
         // A large burst, and then small ones with silences in which as much is folded as each writes.

@@ -134,11 +134,6 @@ fn a_profile_based_on_another_changes_only_what_it_says() {
 }
 
 #[test]
-fn pure_slc_has_its_own_capacity() {
-    assert_eq!(with(&[("cache.mode", "pure-slc")]).unwrap().config.capacity_bytes, 640_000_000_000);
-}
-
-#[test]
 fn a_base_that_leads_back_is_refused() {
     let library = |name: &str| match name {
         "a" => Some("base = \"b\"".to_string()),

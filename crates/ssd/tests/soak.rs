@@ -1,33 +1,19 @@
 //! Random requests on random drives, for as long as it is told to: `make soak SECONDS=600`. The drives are those of
-//! tests/drawn, and larger ones, up to the most that a profile may have. After each drive the maps are audited and every
+//! crates/reference/src/drawn, and larger ones, up to the most that a profile may have. After each drive the maps are audited and every
 //! byte is accounted for. Overflows panic, as tests are built with their checks.
 
-#[allow(dead_code, reason = "each test file uses a part of it")]
-mod drawn;
+mod common;
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::time::{Duration, Instant};
 
-use drawn::{word_of, DRAWN};
-use pslc_ssd::config::{CacheMode, Config, VictimRule, WhenFull};
+use common::{counted, counters, Random};
+use pslc_reference::drawn::{self, word_of, DRAWN};
+use pslc_ssd::config::{
+    CacheMode, CellTiming, Config, Controller, Host, Link, Nand, Usb, VictimRule, WhenFull,
+};
 use pslc_ssd::{profile, Machine, Nanos, Op, Request, Words};
-
-/// Sebastiano Vigna's splitmix64.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// Below `most`.
-    fn below(&mut self, most: u64) -> u64 {
-        self.next() % most
-    }
-}
 
 /// What a drive of a size drawn evenly by its logarithm, from 8 MB to 300 TB, is told to be; the check refuses what cannot
 /// be, 16 TB at most.
@@ -174,9 +160,8 @@ const A_DRIVE: Duration = Duration::from_secs(4);
 /// The counters against what was asked for, and against each other.
 fn accounts(config: &Config, machine: &mut Machine, asked: &Asked) {
     machine.drive().audit();
-    let mut counters = vec![0; Machine::COLUMNS.len()];
-    machine.sample(Nanos::ZERO, &mut counters);
-    let value = |name: &str| counters[Machine::COLUMNS.iter().position(|column| *column == name).unwrap()];
+    let counters = counters(machine);
+    let value = |name: &str| counted(&counters, name);
     if config.host.page_cache.is_none() {
         assert_eq!(value("host_read_bytes_total"), asked.read);
         assert_eq!(value("host_write_bytes_total"), asked.written);
@@ -247,6 +232,98 @@ fn soak(seed: u64, time: Duration, most: u64, each: u64) -> Sum {
         sum.largest = sum.largest.max(config.capacity_bytes);
     }
     sum
+}
+
+/// The same closed loop of writes and then, in percent, of `reads` among writes, on a drive at the host and on that drive
+/// behind a bridge: the time each takes.
+fn loops(config: &Config, bridge: Link, reads: u64, random: &mut Random) -> (Nanos, Nanos) {
+    let mut behind = config.clone();
+    behind.usb = Some(Usb { behind: Some(config.link), ..Usb::default() });
+    behind.link = bridge;
+    let (depth, pages) = (1 << random.below(7), 1 << random.below(9));
+    let span = (config.capacity_bytes >> random.below(4)) / 4096;
+    let ordered = random.below(2) == 0;
+    let requests: Vec<Request> = (0..1500)
+        .map(|number| {
+            let count = (1 + random.below(pages)).min(span);
+            let first = if ordered { number * pages } else { random.next() } % (span - count + 1);
+            if number >= 500 && random.below(100) < reads {
+                Request::read(first * 4096, count as u32 * 4096)
+            } else {
+                Request::write(first * 4096, count as u32 * 4096)
+            }
+        })
+        .collect();
+    let took = |config: &Config| {
+        let (mut machine, mut now, mut last) = (Machine::new(config), Nanos::ZERO, Nanos::ZERO);
+        let mut held = BinaryHeap::new();
+        for (number, request) in requests.iter().enumerate() {
+            if number == 500 && reads == 100 {
+                // What was written is programmed.
+                held.clear();
+                now = Nanos(last.0 + 60_000_000_000);
+                machine.advance(now);
+            }
+            if held.len() == depth {
+                let Reverse(done) = held.pop().expect("it is full");
+                now = now.max(done);
+            }
+            let done = machine.submit(now, request, true);
+            last = last.max(done);
+            held.push(Reverse(done));
+        }
+        last
+    };
+    (took(config), took(&behind))
+}
+
+/// Leave little but the link to wait for.
+fn quicken(config: &mut Config) {
+    for cells in cells_of(config) {
+        (cells.read, cells.program) = (Nanos(cells.read.0 / 20), Nanos(cells.program.0 / 20));
+    }
+    config.nand.bus_mts = 3600;
+    config.controller =
+        Controller { cores: 4, read: Nanos(500), write: Nanos(500), map: None, ..config.controller.clone() };
+}
+
+fn cells_of(config: &mut Config) -> impl Iterator<Item = &mut CellTiming> {
+    let Nand { slc, native, mlc, .. } = &mut config.nand;
+    [Some(slc), Some(native), mlc.as_mut()].into_iter().flatten()
+}
+
+#[test]
+fn a_bridge_never_makes_a_drive_faster() {
+    let (mut drives, mut slower, mut number) = (0, 0, environment("SOAK_SEED", 1));
+    while drives < 300 {
+        let mut random = Random(number);
+        number += 1;
+        let drawn = drawn::config(&DRAWN.iter().map(|_| random.below(1000) as u32).collect::<Vec<_>>());
+        let Ok(mut config) = drawn else { continue };
+        config.host = Host::default();
+        // A slower drive stays cooler, and moves its data when they are of another age.
+        config.heat = None;
+        cells_of(&mut config).for_each(|cells| cells.retention = None);
+        if random.below(2) == 0 {
+            quicken(&mut config);
+        }
+        if config.usb.take().is_some() {
+            config.link = Link::Sata { mbps: 6000 };
+        }
+        let bridge = Link::Usb { mbps: [5000, 10_000, 20_000][random.below(3) as usize] };
+        let reads = [0, 0, 100, 100, 50][random.below(5) as usize];
+        let (plain, bridged) = loops(&config, bridge, reads, &mut random);
+        drives += 1;
+        slower += (bridged > plain) as u32;
+        // What comes later may find a die free by luck.
+        assert!(
+            bridged.0 * 100 >= plain.0 * 95,
+            "drive {}, {reads} % reads: {plain} on {:?}, {bridged} behind {bridge:?}",
+            number - 1,
+            config.link
+        );
+    }
+    assert!(slower > 250, "{slower} of {drives} are slower");
 }
 
 fn environment(name: &str, default: u64) -> u64 {

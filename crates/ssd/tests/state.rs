@@ -1,21 +1,23 @@
 //! A machine that is written down in the middle and read back answers as one that never stopped; and nothing else than
 //! what was written is read.
 
-#[allow(dead_code, reason = "each test file uses a part of it")]
-mod drawn;
+mod common;
 
 use std::io::Cursor;
 
-use drawn::steps::{numbers, requests, steps, Event};
+use common::{column, counters};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
+use pslc_reference::drawn;
+use pslc_reference::drawn::steps::{numbers, requests, steps, Event};
 use pslc_ssd::config::{CacheMode, Config};
 use pslc_ssd::state::{self, About, Kept, StateError};
 use pslc_ssd::{Machine, Nanos, Request};
 
 fn about() -> About {
-    About { identity: 42, original: "name = \"made\"".into(), profile: "name = \"now\"".into() }
+    let scale = Some("1/8".into());
+    About { identity: 42, original: "name = \"made\"".into(), profile: "name = \"now\"".into(), scale }
 }
 
 fn written(now: Nanos, machine: &Machine) -> Vec<u8> {
@@ -49,16 +51,6 @@ fn step(machine: &mut Machine, event: &Event) -> Option<Nanos> {
     None
 }
 
-fn counters(machine: &Machine) -> Vec<u64> {
-    let mut values = vec![0; Machine::COLUMNS.len()];
-    machine.sample(Nanos::ZERO, &mut values);
-    values
-}
-
-fn value(machine: &Machine, name: &str) -> u64 {
-    counters(machine)[Machine::COLUMNS.iter().position(|column| *column == name).unwrap()]
-}
-
 fn drawn_config() -> impl Strategy<Value = Config> {
     numbers().prop_filter_map("the check refuses it", |numbers| drawn::config(&numbers).ok())
 }
@@ -72,7 +64,7 @@ fn worked(runner: &mut TestRunner) -> (Config, Machine, Nanos) {
         for event in &events {
             step(&mut machine, event);
         }
-        if let Some(last) = events.last().filter(|_| value(&machine, "folded_bytes_total") > 0) {
+        if let Some(last) = events.last().filter(|_| column(&machine, "folded_bytes_total") > 0) {
             return (config, machine, last.now);
         }
     }
@@ -107,7 +99,7 @@ fn the_cuts_fall_while_data_are_folded_collected_and_trimmed() {
         let (config, machine, _) = worked(&mut runner);
         let copy = again(&config, &machine);
         assert_eq!(counters(&copy), counters(&machine));
-        let value = |name| value(&machine, name);
+        let value = |name| column(&machine, name);
         folding += (value("slc_valid_bytes") > 0 && value("folded_bytes_total") > 0) as u32;
         collecting += (value("gc_bytes_total") > 0) as u32;
         trimmed += (value("host_trim_bytes_total") > 0) as u32;
@@ -122,7 +114,7 @@ fn a_file_that_is_cut_or_longer_is_refused() {
     let whole = bytes.len() as u64;
     for length in (0..bytes.len()).step_by(97).chain([bytes.len() - 1]) {
         match read(&config, &bytes[..length]).unwrap_err() {
-            StateError::Foreign => assert!(length < 8),
+            StateError::Foreign => assert!(length < 36),
             StateError::Cut { bytes_found, .. } => assert_eq!(bytes_found, length as u64),
             other => panic!("{length} of {whole}: {other}"),
         }
@@ -149,24 +141,54 @@ fn a_file_with_one_bit_flipped_is_refused_wherever_it_is() {
 fn a_file_of_a_later_version_says_which() {
     let (config, machine, now) = worked(&mut TestRunner::deterministic());
     let mut bytes = written(now, &machine);
-    bytes[8] += 1;
-    let header = bytes[..36].to_vec();
-    bytes[36..40].copy_from_slice(&crc32fast::hash(&header).to_le_bytes());
+    change_head(&mut bytes, |head| head["state"]["version"] = (state::VERSION as i64 + 1).into());
     let error = read(&config, &bytes).unwrap_err();
-    assert_eq!(error, StateError::TooNew { version: state::VERSION + 1 });
-    assert_eq!(error.to_string(), "it is of format 10, and this pslc reads format 9");
+    assert!(matches!(&error, StateError::TooNew { version, .. } if *version == state::VERSION + 1));
+    let (theirs, ours) = (state::VERSION + 1, state::VERSION);
+    let words = format!("its state is of version {theirs}, and this pslc reads {ours}");
+    assert_eq!(error.to_string(), format!("it was written by pslc {}: {words}", env!("CARGO_PKG_VERSION")));
 }
 
-/// The parts of a file with checksums that are right again.
+#[test]
+fn a_head_that_says_nothing_of_a_section_is_refused() {
+    let (config, machine, now) = worked(&mut TestRunner::deterministic());
+    let mut bytes = written(now, &machine);
+    change_head(&mut bytes, |head| drop(head.remove("state")));
+    let error = read(&config, &bytes).unwrap_err();
+    assert!(matches!(error, StateError::Strange { part: "head", .. }), "{error}");
+}
+
+/// Of a file: a head of TOML, and a line with its checksum.
+const HEAD: usize = 1024;
+
+fn head(bytes: &[u8]) -> toml::Table {
+    std::str::from_utf8(&bytes[..HEAD]).unwrap().parse().unwrap()
+}
+
+/// Change what the head says, with a checksum that is right again.
+fn change_head(bytes: &mut [u8], change: impl FnOnce(&mut toml::Table)) {
+    let mut table = head(bytes);
+    change(&mut table);
+    let text = format!("# pslc drive: pslc drives show FILE\n{table}");
+    let text = format!("{text}{}", "\n".repeat(HEAD - 17 - text.len()));
+    let sum = format!("# crc32 {:08x}\n", crc32fast::hash(text.as_bytes()));
+    bytes[..HEAD].copy_from_slice((text + &sum).as_bytes());
+}
+
+/// Where the state begins.
+fn state_at(bytes: &[u8]) -> usize {
+    HEAD + head(bytes)["profile"]["bytes"].as_integer().unwrap() as usize
+}
+
+/// The sections of a file with checksums that are right again.
 fn sealed(bytes: &mut [u8]) {
-    let word = |bytes: &[u8], at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap()) as usize;
-    let (about, state) = (word(bytes, 12), word(bytes, 24));
-    for (at, range) in [(20, 40..40 + about), (32, 40 + about..40 + about + state)] {
-        let sum = crc32fast::hash(&bytes[range]);
-        bytes[at..at + 4].copy_from_slice(&sum.to_le_bytes());
-    }
-    let sum = crc32fast::hash(&bytes[..36]);
-    bytes[36..40].copy_from_slice(&sum.to_le_bytes());
+    let at = state_at(bytes);
+    let sums = [crc32fast::hash(&bytes[HEAD..at]), crc32fast::hash(&bytes[at..])];
+    change_head(bytes, |head| {
+        for (section, sum) in ["profile", "state"].into_iter().zip(sums) {
+            head[section]["crc32"] = (sum as i64).into();
+        }
+    });
 }
 
 /// Change what a file says at a place, in one of the ways that somebody may.
@@ -213,7 +235,7 @@ proptest! {
             step(&mut machine, &event);
         }
         let mut bytes = written(machine.drive().now(), &machine);
-        let from = 40 + u32::from_le_bytes(bytes[12..16].try_into().unwrap()) as usize;
+        let from = state_at(&bytes);
         for (at, how) in changes {
             let at = from + at.index(bytes.len() - from);
             forge(&mut bytes, at, how);
@@ -228,7 +250,7 @@ fn most_of_what_is_forged_is_refused() {
     let mut runner = TestRunner::deterministic();
     let (config, machine, now) = worked(&mut runner);
     let bytes = written(now, &machine);
-    let from = 40 + u32::from_le_bytes(bytes[12..16].try_into().unwrap()) as usize;
+    let from = state_at(&bytes);
     let refused = (from..bytes.len()).filter(|at| {
         let mut forged = bytes.clone();
         forge(&mut forged, *at, 2);
@@ -244,7 +266,8 @@ fn most_of_what_is_forged_is_refused() {
 fn what_a_drive_consists_of_changes_only_with_the_version() {
     let config = drawn::config(&vec![1; drawn::DRAWN.len()]).unwrap();
     let bytes = written(Nanos::ZERO, &Machine::new(&config));
-    assert_eq!((state::VERSION, bytes.len(), crc32fast::hash(&bytes)), (9, 1061, 103563572));
+    let state = &bytes[state_at(&bytes)..];
+    assert_eq!((state::VERSION, state.len(), crc32fast::hash(state)), (13, 1025, 2666368587));
 }
 
 #[test]
@@ -270,12 +293,12 @@ fn a_formatted_drive_keeps_its_wear_its_heat_and_its_counters_and_loses_its_data
         }
         assert_eq!(machine.drive().power_cycles(), 2);
         // What is written then goes on: blocks that held data are erased first.
-        let erases = value(&machine, "slc_erases_total") + value(&machine, "native_erases_total");
+        let erases = column(&machine, "slc_erases_total") + column(&machine, "native_erases_total");
         for page in 0..config.capacity_bytes / 65536 {
             now = machine.submit(now, &Request::write(page * 65536, 65536), true).max(now);
         }
         machine.drive().audit();
-        assert!(value(&machine, "slc_erases_total") + value(&machine, "native_erases_total") > erases);
+        assert!(column(&machine, "slc_erases_total") + column(&machine, "native_erases_total") > erases);
         assert!(again(&config, &machine).drive().power_cycles() == 2);
     }
 }

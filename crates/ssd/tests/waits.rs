@@ -53,9 +53,10 @@ fn requests(
     let places = span / size;
     let one = |i: u64| {
         let at = if ordered { i % places } else { random.below(places) } * size;
-        match random.below(100) < reads {
-            true => Request::read(at, size as u32),
-            false => Request::write(at, size as u32),
+        if random.below(100) < reads {
+            Request::read(at, size as u32)
+        } else {
+            Request::write(at, size as u32)
         }
     };
     (0..count).map(one).collect()

@@ -10,7 +10,11 @@
 
 use serde::Serialize;
 
-use crate::{parts, simulate, Failure, Film};
+use crate::{
+    parts,
+    simulate::{self, simulate},
+    Failure, Film,
+};
 
 #[cfg(target_arch = "wasm32")]
 #[link(wasm_import_module = "pslc")]
@@ -73,9 +77,8 @@ pub unsafe extern "C" fn answer(at: *const u8, len: usize) -> *mut u8 {
 pub unsafe extern "C" fn derive(at: *const u8, len: usize) -> *mut u8 {
     // SAFETY: the caller vouches for the bytes.
     let question = unsafe { std::slice::from_raw_parts(at, len) };
-    let profile =
-        serde_json::from_slice(question).map_err(in_page).and_then(|question| parts::profile(&question));
-    let bytes = match profile {
+    let parsed = serde_json::from_slice(question).map_err(in_page);
+    let bytes = match parsed.and_then(|question| parts::profile(&question)) {
         Ok(profile) => message(&profile, &[]),
         Err(failure) => message(&failure, &[]),
     };
@@ -93,6 +96,15 @@ fn report(_permille: u32) {
 
 fn in_page(error: serde_json::Error) -> Failure {
     Failure { message: error.to_string(), hint: "this is a bug in the page".into() }
+}
+
+/// The whole profile of the drive of a question, or what is wrong with it, as JSON.
+pub fn resolved(question: &[u8]) -> String {
+    let parsed = serde_json::from_slice(question).map_err(in_page);
+    let profile = parsed.and_then(|question| simulate::resolved(&question));
+    profile
+        .map_or_else(|failure| serde_json::to_string(&failure), |profile| serde_json::to_string(&profile))
+        .expect("strings can be written as JSON")
 }
 
 /// The answer as bytes; see the module.

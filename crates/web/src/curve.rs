@@ -25,9 +25,10 @@ pub struct Curve {
     pub cache_bytes: Vec<u64>,
     pub temperature_millicelsius: Vec<u64>,
     pub throttle_level: Vec<u64>,
-    /// Longest latency in the bin, and the mean.
-    pub latency_max_ns: Vec<u64>,
-    pub latency_mean_ns: Vec<u64>,
+    /// What requests spent their time on, and the gauges that causes ask for, by column: at the beginning and at the end of
+    /// each bin.
+    #[serde(skip)]
+    pub account: HashMap<String, Vec<u64>>,
 }
 
 impl Curve {
@@ -42,13 +43,6 @@ impl Curve {
         let idle_folded_bytes = spent("idle_folded_bytes_total");
         let folded_bytes =
             all_folded.iter().zip(&idle_folded_bytes).map(|(all, idle)| all.saturating_sub(*idle)).collect();
-        let requests = bins.sums("reads").into_iter().zip(bins.sums("writes"));
-        let latency_mean_ns = bins
-            .sums("lat_sum_ns")
-            .into_iter()
-            .zip(requests)
-            .map(|(sum, (reads, writes))| sum / (reads + writes).max(1))
-            .collect();
         Curve {
             end_ns: bins.last("end_ns"),
             write_bytes: bins.sums("write_bytes"),
@@ -61,8 +55,20 @@ impl Curve {
             cache_bytes: bins.last("slc_valid_bytes"),
             temperature_millicelsius: bins.last("temperature_millicelsius"),
             throttle_level: bins.last("throttle_level"),
-            latency_max_ns: bins.highest("lat_max_ns"),
-            latency_mean_ns,
+            account: at_start
+                .iter()
+                .filter(|(name, _)| is_of_causes(name))
+                .map(|(name, before)| (name.to_string(), [vec![*before], bins.last(name)].concat()))
+                .collect(),
+        }
+    }
+
+    /// By how much a counter grew in bins `from..to`, or what a gauge was in the middle of them.
+    pub fn grown(&self, name: &str, from: usize, to: usize) -> f64 {
+        match self.account.get(name) {
+            Some(values) if name.ends_with("_total") => (values[to] - values[from]) as f64,
+            Some(values) => values[(from + to).div_ceil(2)] as f64,
+            None => 0.0,
         }
     }
 
@@ -73,6 +79,12 @@ impl Curve {
     pub fn is_empty(&self) -> bool {
         self.end_ns.is_empty()
     }
+}
+
+/// Whether a column is one that causes are told by.
+fn is_of_causes(name: &str) -> bool {
+    name.starts_with("waited_")
+        || ["host_silent_ns_total", "flush_wait_ns_total", "slc_superblocks"].contains(&name)
 }
 
 /// Columns of a series, so many of its bins taken as one.
@@ -88,10 +100,6 @@ impl Bins<'_> {
 
     fn sums(&self, name: &str) -> Vec<u64> {
         self.groups(name, |values| values.iter().sum())
-    }
-
-    fn highest(&self, name: &str) -> Vec<u64> {
-        self.groups(name, |values| values.iter().copied().max().unwrap_or(0))
     }
 
     fn last(&self, name: &str) -> Vec<u64> {

@@ -2,7 +2,7 @@
 
 use pslc_load::job::Job;
 use pslc_load::{Completion, SimTarget, Target, TargetError};
-use pslc_ssd::{CellMode, Drive, Nanos, Request, Waits};
+use pslc_ssd::{CellMode, Drive, Nanos, Pace, Request, Waits};
 
 /// Pictures at most; with more, every other one is dropped.
 const MAX_FRAMES: usize = 240;
@@ -77,7 +77,24 @@ pub struct Filmed<'a> {
     pub film: Film,
 }
 
+impl Filmed<'_> {
+    fn look(&mut self, sampled: &[u64]) {
+        let moved = |name: &str| {
+            self.target
+                .columns()
+                .iter()
+                .position(|column| *column == name)
+                .map_or(0, |column| sampled[column])
+        };
+        let moved_bytes = moved("host_write_bytes_total") + moved("host_read_bytes_total");
+        let at = self.target.now();
+        self.film.look(self.target.drive(), at, moved_bytes);
+    }
+}
+
 impl Target for Filmed<'_> {
+    const CAN_CUT_PAUSES: bool = SimTarget::CAN_CUT_PAUSES;
+
     fn begin(&mut self, slots: &[&Job], largest: u32) -> Result<(), TargetError> {
         self.target.begin(slots, largest)
     }
@@ -137,13 +154,26 @@ impl Target for Filmed<'_> {
         self.target.columns()
     }
 
+    fn moved_paces(&self) -> [Option<Pace>; 2] {
+        self.target.moved_paces()
+    }
+
     fn sample(&mut self, into: &mut [u64]) {
         self.target.sample(into);
-        let moved = |name: &str| {
-            self.target.columns().iter().position(|column| *column == name).map_or(0, |column| into[column])
-        };
-        let moved_bytes = moved("host_write_bytes_total") + moved("host_read_bytes_total");
-        let at = self.target.now();
-        self.film.look(self.target.drive(), at, moved_bytes);
+        self.look(into);
+    }
+
+    fn sample_at(&mut self, at: Nanos, into: &mut [u64]) {
+        self.target.sample_at(at, into);
+        self.look(into);
+    }
+
+    fn peek(&mut self, into: &mut [u64]) {
+        self.target.peek(into);
+    }
+
+    fn sample_begun(&mut self, into: &mut [u64]) {
+        self.target.sample_begun(into);
+        self.look(into);
     }
 }

@@ -17,7 +17,7 @@ mod parts;
 mod phases;
 mod simulate;
 
-pub use abi::encoded;
+pub use abi::{encoded, resolved};
 pub use curve::Curve;
 pub use film::{Film, Frame};
 pub use parts::{profile, MadeProfile};

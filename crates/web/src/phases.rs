@@ -1,55 +1,26 @@
-//! Phases of a run: stretches of bins at one speed, in which what the host wrote went the same way by the drive's counters.
-//!
-//! ```text
-//!   causes of bins -> runs -> short runs join the neighbour nearest in speed -> cut where the speed changes for good
-//!                  -> each end placed within the bins that lie across it
-//! ```
+//! Phases of a run: stretches of bins at one speed, and what requests spent most of their time on in each.
 
+use pslc_load::record::shares;
 use serde::Serialize;
 
 use crate::curve::Curve;
 
-/// Copied for every byte that the host wrote, above which copying is what the phase is about.
-const MIN_COPIED_RATIO: f64 = 0.1;
-/// A phase has this share of all bins at least, as in `pslc.analysis.thresholds`; the first one may be shorter.
-const MIN_PHASE_SHARE: f64 = 0.005;
-/// A phase that only its speed tells from the one before has this share of all bins at least: shorter ones are ripple.
-const MIN_SPEED_PHASE_SHARE: f64 = 0.02;
-/// The smallest change of speed that divides a phase, as in `pslc.analysis.thresholds`.
+/// Of all bins, a phase has this share at least: shorter ones are ripple.
+const MIN_PHASE_SHARE: f64 = 0.01;
+/// The smallest change of speed that divides a phase.
 const MIN_SPEED_RATIO: f64 = 1.12;
-/// Fewest bins of a phase, and of the first one.
+/// Fewest bins of a phase, and of the first one: a small cache may be full soon.
 const MIN_PHASE_BINS: usize = 4;
 const MIN_FIRST_BINS: usize = 2;
 /// Bins to either side whose median stands for a bin, so that one across an end makes no phase.
 const MEDIAN_REACH_BINS: usize = 3;
 
-/// Where what the host writes goes, in the words of `pslc.analysis.CAUSES`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub enum Cause {
-    /// Into pSLC cells, with nothing else to do.
-    #[serde(rename = "pslc")]
-    Cache,
-    /// Into native cells at once.
-    #[serde(rename = "direct")]
-    Direct,
-    /// Room in the cache is made by moving what it holds.
-    #[serde(rename = "fold")]
-    Folding,
-    /// Into native cells, while the cache is emptied.
-    #[serde(rename = "direct-while-folding")]
-    DirectWhileFolding,
-    /// Room is made by moving what is still valid out of superblocks with few valid pages.
-    #[serde(rename = "gc")]
-    GarbageCollection,
-    /// The host reads.
-    #[serde(rename = "read")]
-    Reading,
-}
-
 /// A phase. Positions count all bytes that were moved since the run began; an end may lie within a bin.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Phase {
-    pub cause: Cause,
+    /// In the words of `pslc.analysis.CAUSES`, and its share of the time.
+    pub cause: &'static str,
+    pub confidence: f64,
     pub from_bytes: u64,
     pub to_bytes: u64,
     pub from_ns: u64,
@@ -62,15 +33,24 @@ impl Phase {
     /// All phases of a curve that began at `start_ns`. In `pauses`, from and to in nanoseconds, no job ran.
     pub fn all(curve: &Curve, start_ns: u64, pauses: &[(u64, u64)]) -> Vec<Phase> {
         let bins = Bins::new(curve, start_ns, pauses);
-        let runs: Vec<Run> =
-            bins.absorb_short_runs(&Run::all(curve)).into_iter().flat_map(|run| bins.cut(run)).collect();
+        let edges = bins.edges();
+        let inner = edges.windows(3).map(|edges| bins.end_between(edges[0], edges[1], edges[2]));
         let mut ends = vec![bins.end(0)];
-        ends.extend(runs.windows(2).map(|pair| bins.end_between(pair[0], pair[1])));
+        ends.extend(inner);
         ends.push(bins.end(curve.len()));
-        let phase = |(run, pair): (&Run, &[End])| {
+        let phase = |(edges, pair): (&[usize], &[End])| {
             let busy_s = (pair[1].busy_ns - pair[0].busy_ns) / 1e9;
+            let paused_ns = (bins.at_ns[edges[1]] - bins.at_ns[edges[0]]) as f64
+                - (bins.busy_ns[edges[1]] - bins.busy_ns[edges[0]]);
+            let grown = |name: &str| match name {
+                "host_silent_ns_total" => (curve.grown(name, edges[0], edges[1]) - paused_ns).max(0.0),
+                _ => curve.grown(name, edges[0], edges[1]),
+            };
+            let busy_bins_s = (bins.busy_ns[edges[1]] - bins.busy_ns[edges[0]]) / 1e9;
+            let (cause, confidence) = shares(grown, busy_bins_s).first().copied().unwrap_or(("unknown", 0.0));
             Phase {
-                cause: run.cause,
+                cause,
+                confidence,
                 from_bytes: pair[0].moved.round() as u64,
                 to_bytes: pair[1].moved.round() as u64,
                 from_ns: pair[0].at_ns,
@@ -78,32 +58,7 @@ impl Phase {
                 bytes_per_s: (pair[1].moved - pair[0].moved) / busy_s.max(1e-9),
             }
         };
-        runs.iter().zip(ends.windows(2)).map(phase).collect()
-    }
-}
-
-/// Bins `from..to`, of one cause.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Run {
-    cause: Cause,
-    from: usize,
-    to: usize,
-}
-
-impl Run {
-    fn all(curve: &Curve) -> Vec<Run> {
-        let mut runs: Vec<Run> = Vec::new();
-        for bin in 0..curve.len() {
-            match (cause(curve, bin), runs.last_mut()) {
-                (cause, Some(run)) if run.cause == cause => run.to = bin + 1,
-                (cause, _) => runs.push(Run { cause, from: bin, to: bin + 1 }),
-            }
-        }
-        runs
-    }
-
-    fn len(&self) -> usize {
-        self.to - self.from
+        edges.windows(2).zip(ends.windows(2)).map(phase).collect()
     }
 }
 
@@ -145,89 +100,38 @@ impl Bins {
         (self.moved[to] - self.moved[from]) / (self.busy_ns[to] - self.busy_ns[from])
     }
 
-    fn log_speed(&self, from: usize, to: usize) -> f64 {
-        self.speed(from, to).max(f64::MIN_POSITIVE).ln()
-    }
-
     fn end(&self, edge: usize) -> End {
         End { moved: self.moved[edge], busy_ns: self.busy_ns[edge], at_ns: self.at_ns[edge] }
     }
 
-    /// Runs that are long enough for a phase. Short ones between two of them join the one that they are nearer in speed;
-    /// as many as make a phase together are one, of the cause that most of its bins have.
-    fn absorb_short_runs(&self, runs: &[Run]) -> Vec<Run> {
-        let shortest = self.share(MIN_PHASE_SHARE).max(MIN_PHASE_BINS);
-        let is_short = |run: &Run| run.len() < if run.from == 0 { MIN_FIRST_BINS } else { shortest };
-        let mut merged: Vec<Run> = Vec::new();
-        for group in runs.chunk_by(|run, next| is_short(run) && is_short(next)) {
-            let Run { from, to, .. } = Run { to: group[group.len() - 1].to, ..group[0] };
-            let joins = to - from < shortest && is_short(&group[0]);
-            let before = merged.last().copied();
-            let after = runs.iter().find(|run| run.from == to).copied();
-            match (joins, before, after) {
-                (true, Some(before), Some(after)) => {
-                    let edge = self.edge_between(before, group, after);
-                    merged.push(Run { cause: before.cause, from, to: edge });
-                    merged.push(Run { cause: after.cause, from: edge, to });
-                }
-                (true, Some(neighbour), None) | (true, None, Some(neighbour)) => {
-                    merged.push(Run { cause: neighbour.cause, from, to });
-                }
-                _ => merged.push(Run { cause: most_frequent(group), from, to }),
-            }
+    /// The first bin, each at which the speed changes for good, and the end.
+    fn edges(&self) -> Vec<usize> {
+        let count = self.count();
+        if count == 0 {
+            return vec![0];
         }
-        merged.retain(|run| run.len() > 0);
-        merged.dedup_by(|run, before| {
-            let same = run.cause == before.cause;
-            before.to = if same { run.to } else { before.to };
-            same
-        });
-        merged
-    }
-
-    /// Where short runs change from the speed of the run before them to that of the run behind them.
-    fn edge_between(&self, before: Run, short: &[Run], after: Run) -> usize {
-        let off = |run: &Run, side: Run| {
-            let difference = self.log_speed(run.from, run.to) - self.log_speed(side.from, side.to);
-            run.len() as f64 * difference.abs()
-        };
-        let cost = |count: usize| {
-            let (left, right) = short.split_at(count);
-            left.iter().map(|run| off(run, before)).sum::<f64>()
-                + right.iter().map(|run| off(run, after)).sum::<f64>()
-        };
-        let costs: Vec<f64> = (0..=short.len()).map(cost).collect();
-        let best = (0..costs.len()).min_by(|&a, &b| costs[a].total_cmp(&costs[b])).unwrap_or(0);
-        short.get(best).map_or(after.from, |run| run.from)
-    }
-
-    fn share(&self, share: f64) -> usize {
-        (self.count() as f64 * share).ceil() as usize
-    }
-
-    /// A run, cut where its speed changes for good.
-    fn cut(&self, run: Run) -> Vec<Run> {
-        let single: Vec<f64> = (run.from..run.to).map(|bin| self.log_speed(bin, bin + 1)).collect();
-        let level: Vec<f64> = (0..single.len())
+        let single: Vec<f64> =
+            (0..count).map(|bin| self.speed(bin, bin + 1).max(f64::MIN_POSITIVE).ln()).collect();
+        let level: Vec<f64> = (0..count)
             .map(|bin| {
-                let to = (bin + MEDIAN_REACH_BINS + 1).min(single.len());
-                median(single[bin.saturating_sub(MEDIAN_REACH_BINS)..to].to_vec())
+                // The first ones are few, and as they are.
+                let reach = MEDIAN_REACH_BINS.min(bin);
+                median(single[bin - reach..(bin + reach + 1).min(count)].to_vec())
             })
             .collect();
-        let shortest = self.share(MIN_SPEED_PHASE_SHARE).max(MIN_PHASE_BINS);
-        let mut edges = vec![run.from];
-        cut_at_steps(&level, run.from, shortest, &mut edges);
-        edges.push(run.to);
-        edges.windows(2).map(|pair| Run { cause: run.cause, from: pair[0], to: pair[1] }).collect()
+        let shortest = ((count as f64 * MIN_PHASE_SHARE).ceil() as usize).max(MIN_PHASE_BINS);
+        let mut edges = vec![0];
+        cut_at_steps(&level, 0, shortest, &mut edges);
+        edges.push(count);
+        edges
     }
 
-    /// The end of a run within the two bins at it, whose speed is in between: where both sides would go on at the speed
+    /// The end of a phase within the two bins at it, whose speed is in between: where both sides would go on at the speed
     /// of their other bins.
-    fn end_between(&self, run: Run, next: Run) -> End {
-        let (edge, last) = (run.to, self.count());
+    fn end_between(&self, first: usize, edge: usize, next: usize) -> End {
         let plain = self.end(edge);
-        let from = if run.from > 0 { run.from + 1 } else { 0 };
-        let to = if next.to < last { next.to - 1 } else { last };
+        let from = if first > 0 { first + 1 } else { 0 };
+        let to = if next < self.count() { next - 1 } else { next };
         if edge < from + 3 || to < edge + 3 {
             return plain;
         }
@@ -252,13 +156,14 @@ impl Bins {
 
 /// Adds the edges at which `level`, log speeds from bin `first` on, changes for good: each where two means fit best.
 fn cut_at_steps(level: &[f64], first: usize, shortest: usize, edges: &mut Vec<usize>) {
-    if level.len() < 2 * shortest {
+    let shortest_left = if first == 0 { MIN_FIRST_BINS } else { shortest };
+    if level.len() < shortest_left + shortest {
         return;
     }
     let all: f64 = level.iter().sum();
-    let mut left = level[..shortest - 1].iter().sum::<f64>();
+    let mut left = level[..shortest_left - 1].iter().sum::<f64>();
     let (mut best, mut step, mut place) = (0.0, 0.0, 0);
-    for end in shortest..=level.len() - shortest {
+    for end in shortest_left..=level.len() - shortest {
         left += level[end - 1];
         let (count, rest) = (end as f64, (level.len() - end) as f64);
         let difference: f64 = left / count - (all - left) / rest;
@@ -274,7 +179,9 @@ fn cut_at_steps(level: &[f64], first: usize, shortest: usize, edges: &mut Vec<us
     let near = shortest.div_ceil(2);
     let before = median(level[place.saturating_sub(near)..place].to_vec());
     let after = median(level[place..level.len().min(place + near)].to_vec());
-    if step.min((before - after).abs()) < MIN_SPEED_RATIO.ln() {
+    if step.min((before - after).abs()) < MIN_SPEED_RATIO.ln()
+        && !are_apart(&level[place.saturating_sub(shortest)..place - 1], &level[place + 1..place + shortest])
+    {
         return;
     }
     cut_at_steps(&level[..place], first, shortest, edges);
@@ -282,9 +189,12 @@ fn cut_at_steps(level: &[f64], first: usize, shortest: usize, edges: &mut Vec<us
     cut_at_steps(&level[place..], first + place, shortest, edges);
 }
 
-fn most_frequent(runs: &[Run]) -> Cause {
-    let bins = |cause: Cause| runs.iter().filter(|run| run.cause == cause).map(Run::len).sum::<usize>();
-    runs.iter().map(|run| run.cause).max_by_key(|cause| bins(*cause)).expect("a group has runs")
+/// Whether all values on one side are above all on the other, as at the side of a short phase in a long one, of which the
+/// means differ little. The bins at the edge itself have a speed in between.
+fn are_apart(left: &[f64], right: &[f64]) -> bool {
+    let low = |values: &[f64]| values.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = |values: &[f64]| values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    (low(left) - high(right)).max(low(right) - high(left)) >= MIN_SPEED_RATIO.ln()
 }
 
 /// Of few values: an insertion sort is small, and the page loads it.
@@ -299,23 +209,6 @@ fn median(mut values: Vec<f64>) -> f64 {
     values[values.len() / 2]
 }
 
-fn cause(curve: &Curve, bin: usize) -> Cause {
-    let (slc, native) = (curve.to_slc_bytes[bin] as f64, curve.to_native_bytes[bin] as f64);
-    let written = slc + native;
-    if curve.write_bytes[bin] == 0 && curve.read_bytes[bin] > 0 {
-        return Cause::Reading;
-    }
-    let folds = curve.folded_bytes[bin] as f64 > MIN_COPIED_RATIO * written;
-    let collects = curve.collected_bytes[bin] as f64 > MIN_COPIED_RATIO * written;
-    match (slc >= native, folds) {
-        (_, false) if collects => Cause::GarbageCollection,
-        (true, true) => Cause::Folding,
-        (true, false) => Cause::Cache,
-        (false, true) => Cause::DirectWhileFolding,
-        (false, false) => Cause::Direct,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -323,23 +216,23 @@ mod tests {
     /// Bins of 1 GB: how many, at how many MB/s, and whether into the cache.
     fn curve(parts: &[(usize, u64, bool)]) -> Curve {
         let mut curve = Curve::default();
-        let mut at_ns = 0;
+        let (mut at_ns, mut waited) = (0, [0, 0]);
         for &(count, speed, cached) in parts {
             for _ in 0..count {
-                at_ns += 1_000_000_000_000 / speed;
+                let took_ns = 1_000_000_000_000 / speed;
+                at_ns += took_ns;
+                waited[cached as usize] += took_ns;
                 curve.end_ns.push(at_ns);
                 curve.write_bytes.push(1_000_000_000);
                 curve.read_bytes.push(0);
-                curve.to_slc_bytes.push(if cached { 1_000_000_000 } else { 0 });
-                curve.to_native_bytes.push(if cached { 0 } else { 1_000_000_000 });
-                curve.folded_bytes.push(0);
-                curve.collected_bytes.push(0);
+                curve.account.entry("waited_direct_ns_total".into()).or_insert(vec![0]).push(waited[0]);
+                curve.account.entry("waited_cache_ns_total".into()).or_insert(vec![0]).push(waited[1]);
             }
         }
         curve
     }
 
-    fn phases(parts: &[(usize, u64, bool)]) -> Vec<(Cause, u64, u64)> {
+    fn phases(parts: &[(usize, u64, bool)]) -> Vec<(&'static str, u64, u64)> {
         let rounded = |phase: &Phase| {
             (phase.cause, phase.to_bytes / 1_000_000_000, (phase.bytes_per_s / 1e6).round() as u64)
         };
@@ -348,25 +241,35 @@ mod tests {
 
     #[test]
     fn a_short_phase_of_its_own_speed_is_not_averaged_into_its_neighbour() {
-        let rows = phases(&[(330, 5000, true), (10, 1000, false), (660, 500, false)]);
-        assert_eq!(rows[0], (Cause::Cache, 330, 5000));
-        assert_eq!(rows[1], (Cause::Direct, 1000, 503));
         let rows = phases(&[(330, 5000, true), (50, 1000, false), (620, 500, false)]);
-        assert_eq!(rows[1..], [(Cause::Direct, 380, 1000), (Cause::Direct, 1000, 500)]);
+        assert_eq!(rows, [("pslc", 330, 5000), ("native", 380, 1000), ("native", 1000, 500)]);
+        assert_eq!(phases(&[(3, 5000, true), (997, 500, false)])[0], ("pslc", 3, 5000));
     }
 
     #[test]
-    fn a_run_too_short_for_a_phase_belongs_to_the_neighbour_of_its_speed() {
-        let rows = phases(&[(300, 5000, true), (2, 500, false), (2, 500, true), (696, 500, false)]);
-        assert_eq!(rows, [(Cause::Cache, 300, 5000), (Cause::Direct, 1000, 500)]);
+    fn a_short_phase_late_in_a_long_one_is_not_averaged_away() {
+        let rows = phases(&[
+            (64, 567, false),
+            (699, 397, false),
+            (1, 434, false),
+            (64, 567, false),
+            (172, 397, false),
+        ]);
+        assert_eq!(rows.len(), 4, "{rows:?}");
+    }
+
+    #[test]
+    fn a_stretch_too_short_for_a_phase_belongs_to_a_neighbour() {
+        let rows = phases(&[(300, 5000, true), (2, 900, false), (698, 500, false)]);
+        assert_eq!(rows.len(), 2);
+        assert_eq!(rows[0], ("pslc", 300, 5000));
     }
 
     #[test]
     fn a_bin_across_an_end_slows_neither_side() {
-        let rows = phases(&[(300, 5000, true), (1, 909, true), (699, 500, false)]);
-        assert_eq!(rows, [(Cause::Cache, 300, 5000), (Cause::Direct, 1000, 500)]);
-        let bytes: u64 =
-            Phase::all(&curve(&[(300, 5000, true), (1, 909, true), (699, 500, false)]), 0, &[])[0].to_bytes;
+        let parts = [(300, 5000, true), (1, 909, true), (699, 500, false)];
+        assert_eq!(phases(&parts), [("pslc", 300, 5000), ("native", 1000, 500)]);
+        let bytes: u64 = Phase::all(&curve(&parts), 0, &[])[0].to_bytes;
         assert!((300_450_000_000..300_550_000_000).contains(&bytes), "{bytes}");
     }
 
@@ -374,8 +277,11 @@ mod tests {
     fn a_pause_is_in_no_speed() {
         let mut paused = curve(&[(100, 1000, true)]);
         paused.end_ns.iter_mut().skip(50).for_each(|end| *end += 30_000_000_000);
+        let silent = (0..=100).map(|edge| if edge > 50 { 30_000_000_000 } else { 0 }).collect();
+        paused.account.insert("host_silent_ns_total".into(), silent);
         let rows = Phase::all(&paused, 0, &[(50_000_000_000, 80_000_000_000)]);
         assert_eq!(rows.len(), 1);
+        assert_eq!((rows[0].cause, rows[0].confidence), ("pslc", 1.0));
         assert!((rows[0].bytes_per_s / 1e9 - 1.0).abs() < 1e-9);
     }
 }

@@ -5,11 +5,13 @@ use std::collections::{BTreeMap, HashMap};
 use pslc_load::job::{self, Ground};
 use pslc_load::record::Recording;
 use pslc_load::{lay_out, run, Progress, SimTarget, Target};
-use pslc_ssd::{profile, CellMode, Config, Hint, Machine, Nanos, Words};
+use pslc_ssd::profile::{self, Profile};
+use pslc_ssd::{Config, Hint, Machine, Nanos, Words};
 use serde::{Deserialize, Serialize};
 
 use crate::curve::Curve;
 use crate::film::{Film, Filmed};
+use crate::parts::{self, MadeProfile};
 use crate::phases::Phase;
 
 /// A drive and what it is asked to do.
@@ -19,9 +21,12 @@ pub struct Question {
     pub profile: String,
     #[serde(default = "a_profile")]
     pub name: String,
-    /// Texts of profiles and parts by name, for `base =` and `nand.part =`.
+    /// Texts of profiles by name, for `base =`.
     #[serde(default)]
     pub library: HashMap<String, String>,
+    /// JSON of parts by kind and name (`nand/NAME`, `controller/NAME`), for `nand.part =` and `controller.part =`.
+    #[serde(default)]
+    pub parts: HashMap<String, String>,
     /// Keys and values that win over the profile.
     #[serde(default)]
     pub overrides: Vec<(String, String)>,
@@ -94,10 +99,7 @@ struct DriveFacts {
     cache_mode: String,
     when_full: String,
     bits_per_cell: u32,
-    dies: u32,
     superblocks: u32,
-    slc_superblock_bytes: u64,
-    native_superblock_bytes: u64,
     link_write_bytes_per_s: u64,
 }
 
@@ -111,7 +113,7 @@ pub fn simulate(question: &Question, report: &dyn Fn(u32)) -> Result<(Answer, Fi
     let mut target = SimTarget::new(Nanos::ZERO, Machine::new(&config));
     let jobs = job::parse("job", &question.job, &[], Ground::Simulated, config.capacity_bytes, &|_| None)
         .map_err(|error| Failure::new(&error, error.hint()))?;
-    lay_out(&mut target, &jobs, Ground::Simulated)
+    lay_out(&mut target, &jobs, Ground::Simulated, &mut |_: &_| true)
         .map_err(|error| Failure { message: error.to_string(), hint: "ask for less".into() })?;
     let start = target.now();
     let mut filmed = Filmed { target: &mut target, film: Film::default() };
@@ -126,7 +128,7 @@ pub fn simulate(question: &Question, report: &dyn Fn(u32)) -> Result<(Answer, Fi
     let over_time = Curve::new(&recording.time, names, &recording.before);
     let counters = |values: &[u64]| names.iter().copied().zip(values.iter().copied()).collect();
     let answer = Answer {
-        drive: facts(&config, target.drive().link_ceilings().0),
+        drive: facts(&config, target.drive().link_ceilings().1),
         denominator: question.denominator,
         phases: Phase::all(&curve, start.0, &pauses(&recording)),
         curve,
@@ -146,11 +148,20 @@ pub fn simulate(question: &Question, report: &dyn Fn(u32)) -> Result<(Answer, Fi
     Ok((answer, film))
 }
 
+fn load(question: &Question) -> Result<Profile, Failure> {
+    let texts = parts::foundation(question)?;
+    let library = |name: &str| texts.get(name).cloned();
+    profile::load(&question.name, &question.profile, &library, &question.overrides)
+        .map_err(|error| Failure::new(&error, error.hint()))
+}
+
+/// The whole drive as a profile that stands alone.
+pub fn resolved(question: &Question) -> Result<MadeProfile, Failure> {
+    Ok(MadeProfile { profile: load(question)?.to_toml() })
+}
+
 fn config(question: &Question) -> Result<Config, Failure> {
-    let library = |name: &str| question.library.get(name).cloned();
-    let whole = profile::load(&question.name, &question.profile, &library, &question.overrides)
-        .map_err(|error| Failure::new(&error, error.hint()))?
-        .config;
+    let whole = load(question)?.config;
     if question.denominator == 1 {
         return Ok(whole);
     }
@@ -194,10 +205,7 @@ fn facts(config: &Config, link_write_bytes_per_s: u64) -> DriveFacts {
         cache_mode: config.cache.mode.word().into(),
         when_full: config.cache.when_full.word().into(),
         bits_per_cell: config.nand.bits_per_cell,
-        dies: config.nand.dies,
         superblocks: config.nand.superblocks(),
-        slc_superblock_bytes: config.nand.superblock_bytes(config.cache.dynamic_cells()),
-        native_superblock_bytes: config.nand.superblock_bytes(CellMode::Native),
         link_write_bytes_per_s,
     }
 }

@@ -29,6 +29,7 @@ fn question(drive: &str, job: &str, denominator: u32, overrides: &[(&str, &str)]
         overrides,
         job: job.into(),
         denominator,
+        parts: HashMap::new(),
         seed: 1,
     }
 }
@@ -106,7 +107,7 @@ fn filming_changes_nothing() {
     )
     .unwrap();
     let mut target = SimTarget::new(Nanos::ZERO, Machine::new(&config));
-    pslc_load::lay_out(&mut target, &jobs, pslc_load::job::Ground::Simulated).unwrap();
+    pslc_load::lay_out(&mut target, &jobs, pslc_load::job::Ground::Simulated, &mut |_: &_| true).unwrap();
     let recording = pslc_load::run(&mut target, &jobs, 1, &mut |_: &pslc_load::Progress| true);
     assert_eq!(answer.end_ns, recording.end.0);
     let names = target.columns();

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -12,7 +13,9 @@ from pslc.advice.replays import Outcome, Task, outcomes
 from pslc.advice.subject import Subject, Watched
 from pslc.base import writer
 from pslc.base.errors import TargetError
+from pslc.device.computers import with_computer
 from pslc.device.target import find_target
+from pslc.schema.warnings import notes
 from pslc.traces import Replay
 from pslc.watch.requests import Order, likely_order, make_requests
 
@@ -24,6 +27,8 @@ def advise(
     on: Sequence[str] = (),
     workers: int | None = None,
     progress: Callable[[int, int], None] | None = None,
+    *,
+    computer: str | None = None,
 ) -> report.Advice:
     """Replay what was watched on several drives, and say which of them would do and what to change.
 
@@ -31,6 +36,7 @@ def advise(
         on: simulated drives, `sim:NAME[,KEY=VALUE...]`; none: a spread of built-in drives.
         workers: processes (default: one per core).
         progress: called with the replays that are done and that there are.
+        computer: around each drive, `i5-8400` (default: the bare drive, and the time of the host as it was watched).
 
     Raises:
         PslcError: a drive is unknown, real, or none is as large.
@@ -39,6 +45,7 @@ def advise(
     for spec in specs:
         if not spec.startswith("sim:"):
             raise TargetError(f"{spec} is no simulated drive", "--on sim:NAME; pslc drives lists them")
+    specs = [with_computer(spec, computer) for spec in specs]
     targets = [find_target(spec) for spec in specs]
     with writer.temporary("pslc-advice-") as folder:
         smallest = min(target.capacity_bytes for target in targets)
@@ -48,7 +55,8 @@ def advise(
             results[outcome.task] = outcome
             if progress is not None:
                 progress(len(results), len(tasks))
-    return report.advise(subject, [results[task] for task in tasks])
+    advice = report.advise(subject, [results[task] for task in tasks])
+    return advice if on else replace(advice, warnings=[*advice.warnings, *notes([drives.choice(len(specs))])])
 
 
 def _tasks(subject: Subject, specs: Sequence[str], span_bytes: int, folder: Path) -> list[Task]:

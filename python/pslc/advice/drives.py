@@ -46,6 +46,14 @@ def spread(needed_bytes: int) -> list[str]:
     return [spec for _, spec in chosen]
 
 
+def choice(count: int) -> str:
+    """A sentence on which drives were tried."""
+    return (
+        f"{count} of {len(library())} built-in drives were tried: the smallest of each class that is large enough (by "
+        "power-loss protection, bits per cell and link); --on sim:NAME tries others"
+    )
+
+
 def _class(target: Target) -> tuple[bool, int, int]:
     facts = target.facts
     return facts["plp"], facts["bits_per_cell"], round(facts["link_bytes_per_s"] / LINK_STEP_BYTES_PER_S)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import as_completed
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 
+from pslc.base import work
 from pslc.base.errors import PslcError
-from pslc.base.processes import cores, while_wanted, worker_pool
-from pslc.recording.store import Recording
+from pslc.base.workers import while_wanted
+from pslc.recording.model import Recording
 from pslc.recording.suite_helpers import latency
 from pslc.runner import job_file
 from pslc.runner.run import run
@@ -70,11 +70,15 @@ class Outcome:
 
 
 def outcomes(tasks: Sequence[Task], workers: int | None = None) -> Iterator[Outcome]:
-    """Replay every task and give each outcome as it ends. Closing the iterator ends the processes."""
-    with worker_pool(min(workers or cores(), len(tasks))) as pool:
-        futures = [pool.submit(replay, task) for task in tasks]
-        for future in as_completed(futures):
-            yield future.result()
+    """Replay every task and give each outcome as it ends. Closing the iterator ends the processes.
+
+    Raises:
+        PslcError: the process of a replay was killed, twice.
+    """
+    for _, outcome in work.run(tasks, replay, work.Local(min(workers or work.cores(), len(tasks)))):
+        if isinstance(outcome, Exception):
+            raise outcome
+        yield outcome
 
 
 def replay(task: Task) -> Outcome:
@@ -113,8 +117,8 @@ def _took_s(recording: Recording, stretch: Stretch) -> float:
 
 
 def _reached_s(recording: Recording, moved_bytes: int) -> float:
-    """When so many bytes had been moved: between the latest time at which they had not, and the earliest at which they
-    had, by both series, of equal times and of equal bytes."""
+    """Seconds until `moved_bytes` had been moved: between the latest time at which they had not, and the earliest at
+    which they had, by both series, of equal times and of equal bytes."""
     latest, earliest = 0.0, recording.drive_time_s
     for series in (recording.time, recording.bytes):
         moved = np.cumsum(series["read_bytes"].astype(np.float64) + series["write_bytes"].astype(np.float64))

@@ -12,6 +12,8 @@ import numpy as np
 from pslc.advice.replays import Outcome
 from pslc.advice.subject import Subject, Traced, Watched
 from pslc.base import words
+from pslc.device.parts import forecast
+from pslc.device.target import find_target
 from pslc.figures.picture import Table
 from pslc.recording.wear import life_years
 from pslc.schema.warnings import MeasurementWarning, WarningCode, documented
@@ -72,6 +74,10 @@ class AdviceWarning(WarningCode):
         "{drives}: fitted to speeds and mean times, so latencies of the slowest requests (99 % and beyond) are not "
         "predicted; none is shown, and none counts"
     )
+    PARTS = (
+        "predicted from parts, so 80 % of such drives lie between (past the cache): {drives}; pslc study --draws tries "
+        "them"
+    )
     SURVIVES = "on drives without power-loss protection, data that were not flushed are lost when the power fails"
 
 
@@ -99,7 +105,7 @@ class Advice:
     subject: Subject
     rows: list[Row]
     sentences: list[str]
-    doubts: list[MeasurementWarning]
+    warnings: list[MeasurementWarning]
 
     def document(self) -> dict[str, Any]:
         """The advice as `--json` prints it."""
@@ -110,7 +116,7 @@ class Advice:
             watched |= {"limited_s": of.limited_s, "kept_speed_s": of.kept_speed_s,
                         "losses": [asdict(loss) for loss in of.losses]}  # fmt: skip
         rows = [_row_document(row) for row in self.rows]
-        return {"watched": watched, "drives": rows, "sentences": self.sentences, "doubts": documented(self.doubts)}
+        return {"watched": watched, "drives": rows, "sentences": self.sentences, "warnings": documented(self.warnings)}
 
 
 def advise(subject: Subject, outcomes: Sequence[Outcome]) -> Advice:
@@ -121,7 +127,7 @@ def advise(subject: Subject, outcomes: Sequence[Outcome]) -> Advice:
         by_drive.setdefault(outcome.task.on, []).append(outcome)
     rows = [_row(subject, drive[0], drive[1] if len(drive) > 1 else None) for drive in by_drive.values()]
     rows.sort(key=lambda row: (bool(row.reasons), row.outcome.work_s, row.outcome.late_share))
-    return Advice(subject, rows, _sentences(subject, rows), _doubts(subject, rows))
+    return Advice(subject, rows, _sentences(subject, rows), _warnings(subject, rows))
 
 
 def table(advice: Advice) -> Table:
@@ -168,8 +174,9 @@ def _reasons(subject: Subject, outcome: Outcome, years: float | None) -> list[st
     reasons = []
     of = subject.of
     if isinstance(of, Watched):
-        if outcome.work_s > MAX_WORK_RATIO * of.kept_speed_s:
-            reasons.append(f"takes {words.span(outcome.work_s)}, not {words.span(of.kept_speed_s)}")
+        limit_s = MAX_WORK_RATIO * of.kept_speed_s
+        if outcome.work_s > limit_s:
+            reasons.append(f"takes {words.span(outcome.work_s)}, more than {words.span(limit_s)}")
     else:
         late, slow = outcome.late_share, _slowest_p99_s(outcome)
         reasons += [f"has {words.share(late)} late requests"] if late > MAX_LATE_SHARE else []
@@ -225,7 +232,7 @@ def _sentences(subject: Subject, rows: Sequence[Row]) -> list[str]:
 
 
 def _of_watched(of: Watched, seconds: float) -> list[str]:
-    """For how long the drive was the limit, what that cost, and what to change before buying."""
+    """Text on how long the drive was the limit, what that cost, and what to change before buying."""
     part = words.share(of.limited_s / seconds) if seconds else "0 %"
     if of.limited_s < MIN_LIMITED_SHARE * seconds:
         return [f"Nothing to buy: the drive was the limit for {part} of {words.span(seconds)}."]
@@ -249,7 +256,7 @@ def _of_watched(of: Watched, seconds: float) -> list[str]:
 
 
 def _of_trace(of: Traced, subject: Subject) -> list[str]:
-    """What the trace asks for at most."""
+    """Text on the most that the trace asks for."""
     bursts = [burst for burst in of.survey["bursts"] if burst["pause_ns"] >= BURST_PAUSE_NS]
     head = f"{words.size(subject.written_bytes)} are written in {words.span(subject.seconds)}"
     if not bursts:
@@ -269,7 +276,7 @@ def _flushes_per_write(of: Watched | Traced) -> float:
 
 
 def _of_sync(of: Watched | Traced, rows: Sequence[Row]) -> list[str]:
-    """What synced writes take, where the load has them."""
+    """Text on the time of synced writes, where the load has them."""
     ratio = _flushes_per_write(of)
     if ratio < MIN_SYNC_RATIO:
         return []
@@ -299,44 +306,67 @@ def _because(row: Row) -> str:
     return " and ".join(row.reasons)
 
 
-def _doubts(subject: Subject, rows: Sequence[Row]) -> list[MeasurementWarning]:
-    of, doubts = subject.of, [AdviceWarning.EMPTY.of()]
+def _past_the_cache(row: Row) -> str:
+    """Drive of parts that no review decides, with the range of what it writes past its cache; empty: it is none."""
+    target = find_target(row.outcome.task.on)
+    predicted = forecast.of_target(target.profile, dict(target.provenance))
+    if predicted is None or predicted.past is None or not predicted.is_open:
+        return ""
+    return f"{_short(row)} {words.speed(predicted.past.low)} to {words.speed(predicted.past.high)}"
+
+
+def _warnings(subject: Subject, rows: Sequence[Row]) -> list[MeasurementWarning]:
+    of, warnings = subject.of, [AdviceWarning.EMPTY.of()]
     if not subject.is_capacity_known:
-        doubts.append(AdviceWarning.CAPACITY.of(size=words.size(subject.needed_bytes)))
+        warnings.append(AdviceWarning.CAPACITY.of(size=words.size(subject.needed_bytes)))
     if subject.seconds < DAY_S:
-        doubts.append(AdviceWarning.SHORT.of(span=words.span(subject.seconds)))
+        warnings.append(AdviceWarning.SHORT.of(span=words.span(subject.seconds)))
     if any(not row.outcome.plp for row in rows if not row.reasons) and _of_sync(of, rows):
-        doubts.append(AdviceWarning.SURVIVES.of())
-    if twins := [_short(row) for row in rows if row.outcome.is_twin]:
-        doubts.append(AdviceWarning.TWIN.of(drives=", ".join(twins)))
+        warnings.append(AdviceWarning.SURVIVES.of())
+    warnings += _model_warnings(rows)
     if isinstance(of, Traced):
-        suite = {str(doubt): doubt for row in rows if row.outcome.findings for doubt in row.outcome.findings["doubts"]}
-        return [*suite.values(), *doubts]
-    return [*of.findings["doubts"], *doubts, *_watched_doubts(subject, of, rows)]
+        suite = {
+            str(warning): warning
+            for row in rows
+            if row.outcome.findings
+            for warning in row.outcome.findings["warnings"]
+        }
+        return [*suite.values(), *warnings]
+    return [*of.findings["warnings"], *warnings, *_watched_warnings(subject, of, rows)]
 
 
-def _watched_doubts(subject: Subject, of: Watched, rows: Sequence[Row]) -> list[MeasurementWarning]:
-    """Doubts about a work that was only watched: the order, sizes and queues of its requests are not recorded."""
-    doubts = []
+def _model_warnings(rows: Sequence[Row]) -> list[MeasurementWarning]:
+    """Warnings about drives that are forecasts of parts, or twins."""
+    warnings = []
+    if ranges := [text for row in rows if (text := _past_the_cache(row))]:
+        warnings.append(AdviceWarning.PARTS.of(drives=", ".join(ranges)))
+    if twins := [_short(row) for row in rows if row.outcome.is_twin]:
+        warnings.append(AdviceWarning.TWIN.of(drives=", ".join(twins)))
+    return warnings
+
+
+def _watched_warnings(subject: Subject, of: Watched, rows: Sequence[Row]) -> list[MeasurementWarning]:
+    """Warnings about a work that was only watched: the order, sizes and queues of its requests are not recorded."""
+    warnings = []
     interval = words.span(float(np.median(of.load.seconds)))
     replayed = [row for row in rows if row.outcome.task.order]
     if replayed:
         order = replayed[0].outcome.task.order
         other = "random" if order == "sequential" else "sequential"
         in_words = {"sequential": "in order", "random": "at random"}
-        doubts.append(
+        warnings.append(
             AdviceWarning.ADDRESSES.of(
                 interval=interval, order=in_words[str(order)], other=in_words[other], result=_other(subject, rows)
             )
         )
-    doubts.append(AdviceWarning.SIZES.of(interval=interval))
+    warnings.append(AdviceWarning.SIZES.of(interval=interval))
     if of.stretches and replayed:
         depth = replayed[0].outcome.task.replay.iodepth
-        doubts.append(AdviceWarning.DEMAND.of(depth=depth))
+        warnings.append(AdviceWarning.DEMAND.of(depth=depth))
         queues = _queues(of)
         if queues and max(queues) > MIN_DEPTH_RATIO * max(min(queues), 1.0):
-            doubts.append(AdviceWarning.QUEUES.of(low=f"{min(queues):.1f}", high=f"{max(queues):.1f}", depth=depth))
-    return doubts
+            warnings.append(AdviceWarning.QUEUES.of(low=f"{min(queues):.1f}", high=f"{max(queues):.1f}", depth=depth))
+    return warnings
 
 
 def _queues(of: Watched) -> list[float]:
@@ -349,7 +379,7 @@ def _queues(of: Watched) -> list[float]:
 
 
 def _other(subject: Subject, rows: Sequence[Row]) -> str:
-    """What the addresses in the other order change."""
+    """Text on what the addresses in the other order change."""
     changed = []
     for row in rows:
         if row.other is None or row.other.findings is None:

@@ -8,16 +8,17 @@ from typing import Final
 
 import numpy as np
 
-from pslc import formats, traces
+from pslc import traces
 from pslc.advice.drives import UNKNOWN_CAPACITY_BYTES
 from pslc.analysis.load import Load
 from pslc.base.errors import RecordingError
-from pslc.recording.store import Recording
-from pslc.runner.load import analysed, opened
+from pslc.recording.model import Recording
+from pslc.recording.watched import load_of
+from pslc.runner.load import opened, read_files
+from pslc.schema.imports import ImportOptions
 from pslc.schema.surveys import Survey
 from pslc.traces import Part
 from pslc.watch import findings
-from pslc.watch.recorded import load_of, of_foreign
 from pslc.watch.requests import Stretch, make_requests
 
 TRACE: Final = "trace.txt"
@@ -106,10 +107,10 @@ def read(path: Path, part: Part, capacity_bytes: int | None = None) -> Subject:
         return of_recording(recording, capacity_bytes)
     if traces.is_trace(path, part):
         return _traced(path, part, capacity_bytes)
-    data = formats.read([path], formats.ImportOptions(device=part.device))
-    if not data.at_work:
+    (recording, *_) = read_files([path], ImportOptions(device=part.device))
+    if "watch" not in recording.facts:
         raise RecordingError(f"{path} is of a test, not of a drive at work", TAKES)
-    return of_recording(analysed(of_foreign(data, path)), capacity_bytes)
+    return of_recording(recording, capacity_bytes)
 
 
 def of_recording(recording: Recording, capacity_bytes: int | None = None) -> Subject:

@@ -1,9 +1,10 @@
 """Analysis of write curves: phases, the end of the cache, causes and warnings. Pure functions, no I/O."""
 
-from pslc.analysis.blackbox import blackbox_causes
+from pslc.analysis.blackbox import blackbox_causes, limits_around
 from pslc.analysis.cache import CacheEnd, cache_end
 from pslc.analysis.context import WRITE_ALL, AccessPattern, AnalysisOptions, MeasurementContext
-from pslc.analysis.counter_causes import CAUSES, CauseEstimate, PhaseFacts, cache_superblock_bytes, phase_cause
+from pslc.analysis.counter_causes import CAUSES, CauseEstimate, cache_superblock_bytes, phase_cause
+from pslc.analysis.explanation import explain_curve
 from pslc.analysis.phases import Phase, find_phases
 from pslc.analysis.series import Curve
 from pslc.analysis.warnings import AnalysisWarning, analysis_warnings
@@ -22,7 +23,6 @@ __all__ = [
     "ExplainedPhase",
     "MeasurementContext",
     "Phase",
-    "PhaseFacts",
     "PhaseRow",
     "WriteAnalysis",
     "Writes",
@@ -31,6 +31,8 @@ __all__ = [
     "blackbox_causes",
     "cache_end",
     "cache_superblock_bytes",
+    "explain_curve",
     "find_phases",
+    "limits_around",
     "phase_cause",
 ]

@@ -12,8 +12,7 @@ from pslc.analysis.context import MeasurementContext
 from pslc.analysis.counter_causes import CauseEstimate, format_bytes
 from pslc.analysis.nand_state import nand_cause
 from pslc.analysis.phases import Phase
-from pslc.analysis.plateau_case import GUESSED, LIKELY, SURE, UNSURE, PlateauCase, format_speed
-from pslc.analysis.plateaus import PhaseKind, Plateau, classify_phases, plateaus, returning_levels
+from pslc.analysis.plateau_case import LIKELY, SURE, UNSURE, PlateauCase, format_speed
 from pslc.analysis.thresholds import (
     BUSY_CPU_SHARE,
     CERTAIN_DRAM_SHARE,
@@ -22,7 +21,6 @@ from pslc.analysis.thresholds import (
     MAX_COLLECTED_RATIO,
     MAX_DRAM_BYTES,
     MAX_DRAM_SHARE,
-    MAX_THROTTLED_RATIO,
     MAX_UNWAITED_RATIO,
     MAX_UNWAITED_REQUEST_S,
     MAX_UNWAITED_SHARE,
@@ -50,9 +48,6 @@ def blackbox_causes(phases: Sequence[Phase], context: MeasurementContext) -> lis
     cases = [PlateauCase(phases, index, context, ()) for index in range(len(phases))]
     if context.random and not context.access_patterns:
         return [_limit_around(case) or _random_cause(case) for case in cases]
-    if not context.access_patterns and (levels := returning_levels(phases, context)):
-        because = f"{levels} speeds come back in any order, as of other load or other data"
-        return [_limit_around(case) or CauseEstimate("unknown", 0.0, f"{because}: {case.rate}") for case in cases]
     throttled, lasted_s = _throttled_phase(phases, context.throttled_s) if context.throttled_s else (None, 0.0)
     # What the NAND did is read off the other phases.
     unthrottled = [case for case in cases if case.index != throttled]
@@ -66,34 +61,18 @@ def blackbox_causes(phases: Sequence[Phase], context: MeasurementContext) -> lis
 
 
 def _unthrottled_causes(cases: Sequence[PlateauCase], context: MeasurementContext) -> list[CauseEstimate]:
-    """The causes of phases, in order, which are joined to plateaus: parts of one share what the NAND did."""
+    """The causes of phases, in order; each knows those before it."""
     # A slow start weighs on the mean of the first phase, and tells nothing of the NAND.
     typical = [_typical_speed(case.phase) if case.index == 0 else case.phase for case in cases]
-    kinds = classify_phases(typical, context)
-    joined = plateaus(typical, kinds)
-    plateau_phases = [plateau.phase for plateau in joined]
     causes: list[CauseEstimate] = []
-    estimates: list[CauseEstimate] = []
-    for number, plateau in enumerate(joined):
-        longest = max(_nand_parts(plateau, kinds), key=lambda part: typical[part].to_bytes - typical[part].from_bytes)
-        of_plateau = PlateauCase(plateau_phases, number, context, causes)
-        cause = _limit_around(cases[longest]) or nand_cause(of_plateau)
-        for part in plateau.parts:
-            estimate = _limit_around(cases[part]) or _part_cause(typical, part, kinds[part], cause, context)
-            nand_state = "" if kinds[part] == "memory" else cause.nand_state
-            estimates.append(replace(estimate, nand_state=estimate.nand_state or nand_state))
-        causes.append(cause)
-    return estimates
+    for number, case in enumerate(cases):
+        causes.append(_limit_around(case) or nand_cause(PlateauCase(typical, number, context, causes)))
+    return causes
 
 
 def _typical_speed(phase: Phase) -> Phase:
     """A phase at its typical speed instead of its mean one."""
     return replace(phase, bytes_per_s=phase.usual_bytes_per_s or phase.bytes_per_s)
-
-
-def _nand_parts(plateau: Plateau, kinds: Sequence[PhaseKind]) -> list[int]:
-    """The parts of a plateau that have the speed of its NAND; all of them, where none has."""
-    return [part for part in plateau.parts if kinds[part] == "cells"] or list(plateau.parts)
 
 
 def _random_cause(case: PlateauCase) -> CauseEstimate:
@@ -111,53 +90,13 @@ def _random_cause(case: PlateauCase) -> CauseEstimate:
     )
 
 
-def _part_cause(
-    phases: Sequence[Phase], index: int, kind: PhaseKind, cause: CauseEstimate, context: MeasurementContext
-) -> CauseEstimate:
-    """The cause of a phase that is a part of a plateau.
-
-    Args:
-        cause: of the plateau.
-    """
-    rate = format_speed(phases[index].bytes_per_s)
-    following = format_speed(phases[index + 1].bytes_per_s) if index + 1 < len(phases) else ""
-    match kind:
-        case "start":
-            because = "faster afterwards, so the drive was not ready, or not idle"
-            return CauseEstimate("unknown", 0.0, f"{because}: {rate}")
-        case "dip" if cause.cause in ("native", "gc"):
-            return CauseEstimate("gc", LIKELY, f"for a moment, as native cells are collected: {rate}")
-        case "heat" if cause.cause == "pslc" and _is_slight(phases, index, context):
-            because = "the cache, slowed a little by heat, other programs or the drive's map, and not full"
-            return CauseEstimate("pslc", GUESSED, f"{because}: {rate}")
-        case "dip" if context.is_hot(phases[index].from_bytes, phases[index].to_bytes):
-            because = "for a moment and hot, too short to have emptied a cache, as heat does"
-            return CauseEstimate("thermal", UNSURE, f"{because}: {rate}")
-        case "dip":
-            because = "slowed for a moment by heat, other programs or the data, too short to have emptied a cache"
-            return replace(cause, confidence=min(cause.confidence, GUESSED), because=f"{because}: {rate}")
-        case "heat":
-            because = "slower than before, but too early for a cache to be full, as when heat throttles"
-            return CauseEstimate("thermal", UNSURE, f"{because}: {rate}")
-        case "memory":
-            because = f"far faster than what follows, {following}, and no cache ends so soon"
-            return CauseEstimate("page-cache", GUESSED, f"{because}: {rate}")
-        case "tier" if cause.cause == "pslc":
-            because = f"the faster part of a cache that goes on at {following}"
-            return CauseEstimate("pslc", LIKELY, f"{because}: {rate}")
-        case _:
-            return cause
-
-
-def _is_slight(phases: Sequence[Phase], index: int, context: MeasurementContext) -> bool:
-    """Whether a slowdown costs less than a drive that throttles gives up, and no sensor says that it was hot."""
-    phase = phases[index]
-    hot = context.is_hot(phase.from_bytes, phase.to_bytes)
-    return index > 0 and not hot and phase.bytes_per_s > MAX_THROTTLED_RATIO * phases[index - 1].bytes_per_s
+def limits_around(phases: Sequence[Phase], context: MeasurementContext) -> list[CauseEstimate | None]:
+    """Limits around the NAND, phase by phase; None where nothing is known to limit."""
+    return [_limit_around(PlateauCase(phases, index, context, ())) for index in range(len(phases))]
 
 
 def _limit_around(case: PlateauCase) -> CauseEstimate | None:
-    """What limits around the NAND: the first of `LIMITS` that answers; None: nothing."""
+    """Limit around the NAND: the first of `LIMITS` that answers; None: nothing limits."""
     return next((estimate for limit in LIMITS if (estimate := limit(case)) is not None), None)
 
 

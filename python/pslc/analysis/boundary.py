@@ -155,6 +155,7 @@ def _sides(level: Floats, first: int, centre: int, last: int, guard: int) -> tup
     reach = max(20, min(round(BOUNDARY_LEVEL_SHARE * level.size), 5 * MAX_BOUNDARY_SEARCH_BINS))
     # A slow start is half of the samples of a short first phase, or more.
     near = min(reach, max(20, (centre - first) // 2)) if first == 0 else reach
+    guard = min(guard, near // 2)
     left = level[max(first, centre - near) : max(centre - guard, first + min(3, centre - first))]
     right = level[min(centre + guard, last - min(3, last - centre)) : min(last, centre + reach)]
     return _side(left[::-1], guard), _side(right, guard)

@@ -9,7 +9,7 @@ from pslc.analysis.boundary import locate
 from pslc.analysis.counter_causes import CauseEstimate
 from pslc.analysis.pauses import average_pauses
 from pslc.analysis.phases import Phase
-from pslc.analysis.plateaus import max_cache_bytes
+from pslc.analysis.plateau_case import max_cache_bytes
 from pslc.analysis.series import Curve
 from pslc.analysis.thresholds import MIN_CLIFF_FALL, WHOLE_DRIVE_SHARE
 

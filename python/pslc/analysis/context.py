@@ -2,13 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 import numpy as np
 
 from pslc.analysis.series import Floats
 from pslc.analysis.thresholds import HOT_TOLERANCE_K, MAX_HEAT_ONSET_SHARE, MIN_THROTTLE_CELSIUS
 
+MIN_WARMED_K: Final = 10.0
+"""Kelvins that a drive warms up by in a write that makes it throttle."""
+MIN_BUSIER_SHARE: Final = 0.12
+"""Rise of how busy others are, from which they may have made a fall."""
 WRITE_ALL: Final = "write the whole drive"
 """Next step that a warning proposes when only part of the drive was written."""
 
@@ -56,6 +60,10 @@ class MeasurementContext:
         random: whether the host wrote at random places; `access_patterns` says more where it is known.
         prefilled: whether the drive was full of other data before.
         celsius: bytes written, and the drive's temperature then, in order.
+        busy: what others did: bytes written, and how busy they were then, from 0 to 1, of each thing that was counted.
+        counted_by: whether a program counted what it handed to the system, or the system what reached the drive.
+        is_direct: whether the host wrote past its page cache.
+        is_virtual: whether the disk is a virtual one, or the machine is.
         synced_bytes: size of a request, where each is flushed, one at a time, in somebody else's write; of our own
             `access_patterns` says it.
     """
@@ -79,6 +87,10 @@ class MeasurementContext:
     random: bool | None = None
     prefilled: bool = False
     celsius: tuple[Floats, Floats] | None = None
+    busy: Sequence[tuple[Floats, Floats]] = ()
+    counted_by: Literal["program", "drive"] | None = None
+    is_direct: bool = False
+    is_virtual: bool = False
     synced_bytes: float | None = None
 
     @property
@@ -86,6 +98,20 @@ class MeasurementContext:
         """Free space of the drive before the write, in bytes: its capacity if it was empty. None if it was not, or if
         the capacity is unknown."""
         return None if self.prefilled else self.capacity_bytes
+
+    @property
+    def is_drive_alone(self) -> bool:
+        """Whether the write went past the page cache to a drive that is no virtual one, so that nobody limits it."""
+        return self.counted_by == "drive" and self.is_direct and not self.is_virtual
+
+    @property
+    def is_one_stream(self) -> bool:
+        """Whether the host wrote all of it one after the other, unsynced, as far as is known."""
+        return (
+            not self.random
+            and not any(pattern.random or pattern.synced for pattern in self.access_patterns)
+            and (len(self.access_patterns) < 2)
+        )
 
     def pattern_at(self, at_bytes: float) -> AccessPattern | None:
         """Access pattern at the point where the host had written `at_bytes`; None if it is unknown."""
@@ -121,6 +147,24 @@ class MeasurementContext:
         return (
             first - at_bytes <= MAX_HEAT_ONSET_SHARE * at_bytes and at_bytes - last <= MAX_HEAT_ONSET_SHARE * at_bytes
         )
+
+    def nears_its_limit_at(self, at_bytes: float) -> bool:
+        """Whether the drive had become hot, by `MIN_WARMED_K` and more, and near its highest, where `at_bytes` were
+        written."""
+        if self.celsius is None or not at_bytes:
+            return False
+        begin, half, now = np.interp((0.0, at_bytes / 2, at_bytes), *self.celsius)
+        hottest = float(np.quantile(self.celsius[1], 0.99))
+        near = now >= max(hottest - 2 * HOT_TOLERANCE_K, MIN_THROTTLE_CELSIUS) and now - begin >= MIN_WARMED_K
+        return bool(near and now - half >= HOT_TOLERANCE_K / 2)
+
+    def got_busier(self, before: tuple[float, float], after: tuple[float, float]) -> bool:
+        """Whether others were busier in one stretch of bytes than in the one before it."""
+        means = [
+            [float(np.interp(np.linspace(*stretch, 9), *series).mean()) for stretch in (before, after)]
+            for series in self.busy
+        ]
+        return any(later - earlier >= MIN_BUSIER_SHARE for earlier, later in means)
 
     def wait_share(self, index: int) -> float:
         """Share of the time of a phase's requests that they took longer than when they were answered soonest."""

@@ -3,7 +3,7 @@ since."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ class Load:
         seconds: length of the interval, > 0.
         read_bytes, write_bytes, trim_bytes: that were completed in it.
         reads, writes, flushes: requests that were.
-        read_s, write_s: their latencies, summed.
+        read_s, write_s, flush_s: their latencies, summed; 0 for flushes where not known.
         busy_s: for so long something was under way.
         queue_s: the time of all that was under way, summed; over `seconds` the mean of the queue.
         celsius: of the drive.
@@ -40,18 +40,23 @@ class Load:
     busy_s: Floats
     queue_s: Floats
     celsius: Floats
+    flush_s: Floats = field(default_factory=lambda: np.zeros(0))
+
+    def __post_init__(self) -> None:
+        if not self.flush_s.size:
+            object.__setattr__(self, "flush_s", np.zeros(self.seconds.shape))
 
     @classmethod
     def of(cls, **columns: Floats) -> Load:
         """A load of which only some columns are known."""
         count = columns["seconds"].size
-        unknown = {field.name: np.full(count, np.nan) for field in fields(cls)}
+        unknown = {column.name: np.full(count, np.nan) for column in fields(cls)}
         return cls(**(unknown | columns))
 
     def largest(self) -> tuple[str, float]:
         """Name and sum of the column that adds up to most, in bytes, requests or ns."""
-        times = {field.name for field in fields(self) if field.name == "seconds" or field.name.endswith("_s")}
-        counted = [field.name for field in fields(self) if field.name != "celsius"]
+        times = {column.name for column in fields(self) if column.name == "seconds" or column.name.endswith("_s")}
+        counted = [column.name for column in fields(self) if column.name != "celsius"]
         sums = {name: float(np.nansum(getattr(self, name))) * (1e9 if name in times else 1) for name in counted}
         return max(sums.items(), key=lambda item: item[1])
 

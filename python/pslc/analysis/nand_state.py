@@ -15,10 +15,9 @@ garbage; and a controller that does not have the whole map at hand reads it from
 from dataclasses import replace
 
 from pslc.analysis.counter_causes import NAND_STATES, CauseEstimate, format_bytes
-from pslc.analysis.past_cache import decays_on, native_room_share, past_cache_cause
+from pslc.analysis.past_cache import past_cache_cause
 from pslc.analysis.plateau_case import (
     BEFORE_NAND,
-    GUESSED,
     HOST_LIMITED,
     LIKELY,
     NATIVE_ONLY,
@@ -27,9 +26,9 @@ from pslc.analysis.plateau_case import (
     UNSURE,
     PlateauCase,
     format_speed,
+    max_cache_bytes,
     same_speed,
 )
-from pslc.analysis.plateaus import max_cache_bytes
 from pslc.analysis.random_writes import random_write_cause
 from pslc.analysis.thresholds import (
     MAX_BUFFER_SHARE,
@@ -39,7 +38,6 @@ from pslc.analysis.thresholds import (
     MEAN_WAIT_TOLERANCE,
     MIN_CACHE_AGAIN_RATIO,
     MIN_CACHE_AGAIN_RATIO_HOST_LIMITED,
-    MIN_ROOM_SHARE,
     SAME_SPEED_TOLERANCE,
     WHOLE_DRIVE_SHARE,
 )
@@ -197,8 +195,6 @@ def _fall(case: PlateauCase) -> CauseEstimate:
     if last == "native" and case.all_caused_by(*NATIVE_ONLY):
         because = f"native cells from the start, and now their blocks are collected: {case.rate}"
         return CauseEstimate("gc", LIKELY, because)
-    if last == "direct" and _decay_has_room(case):
-        return CauseEstimate("direct", GUESSED, f"the speed falls on and on, without a step: {case.rate}")
     if last in ("direct", "native"):
         because = f"the free blocks are used up, so the cache is folded to make room: {case.rate}"
         return CauseEstimate("fold", LIKELY, because)
@@ -213,15 +209,6 @@ def _fall(case: PlateauCase) -> CauseEstimate:
         return CauseEstimate(case.causes[1].cause, LIKELY, f"behind the cache, as in phase 2: {case.rate}")
     fresh = all(estimate.cause in BEFORE_NAND for estimate in case.causes[:-1])
     return past_cache_cause(case, capacity if fresh else None)
-
-
-def _decay_has_room(case: PlateauCase) -> bool:
-    """Whether the speed decays without a step, and native cells have room for most of the plateau."""
-    capacity = case.context.room_bytes
-    if capacity is None or not decays_on(case.previous, case.phase):
-        return False
-    cache_bytes = next(phase.from_bytes for phase, estimate in case.earlier if estimate.cause == "direct")
-    return native_room_share(case.phase, cache_bytes, capacity) >= MIN_ROOM_SHARE
 
 
 def _as_earlier(case: PlateauCase) -> CauseEstimate | None:

@@ -3,6 +3,8 @@
 ---------+  +-+  +-+  +-+      the mean over whole cycles of work and pause is what the drive takes in behind its
          |  | |  | |  | |      cache; the first cycle begins where the cache was full, as much before the first
          +--+ +--+ +--+ +--    pause as there is between two of them
+
+A cache that is used again once it is empty makes cycles of the same kind: each begins where it is full.
 """
 
 import math
@@ -48,7 +50,7 @@ class AveragedCurve:
 
 
 def average_pauses(curve: Curve) -> AveragedCurve:
-    """The curve with the time of each regular pause dealt out over the cycle that it ends; itself without pauses."""
+    """The curve with the time of each regular pause dealt out over its cycle; itself without pauses."""
     order = np.argsort(curve.bytes_per_s)
     half = int(np.searchsorted(np.cumsum(curve.widths[order]), 0.5 * curve.total_bytes))
     usual = curve.bytes_per_s[order][min(half, order.size - 1)]
@@ -58,16 +60,20 @@ def average_pauses(curve: Curve) -> AveragedCurve:
         return AveragedCurve(curve)
     edges, elapsed = curve.edges_bytes, np.concatenate([[0.0], np.cumsum(curve.seconds)])
     cycles, pauses_s = np.diff(edges[ends]), elapsed[ends] - elapsed[starts]
-    cycle = float(np.median(cycles))
-    spread = float(np.median(np.abs(cycles - cycle)))
-    begin = float(edges[ends[0]]) - cycle
+    begin = float(edges[ends[0]] - np.median(cycles))
     # The first and the last bin of a pause may be of work, mostly.
     inner = edges[np.maximum(ends - 1, starts + 1)] - edges[starts + 1]
     paused_bytes = float(inner.sum() / (edges[ends[-1]] - begin))
+    # What is written in slow phases ends no cycle, it begins one; a superblock that was begun before is none of it.
+    if paused_bytes > MAX_PAUSE_BYTES_SHARE:
+        begins = edges[starts[starts > 0]]
+        begin, cycles, ends = float(begins[0]), np.diff(begins), starts[starts > 0][1:]
+    cycle = float(np.median(cycles))
+    spread = float(np.median(np.abs(cycles - cycle)))
     paused_s = float(pauses_s.sum() / (elapsed[ends[-1]] - np.interp(begin, edges, elapsed)))
     # A pause begins and ends within a bin, and so does each cycle.
     bin_bytes = float(np.quantile(curve.widths[max(ends[0] - 1, 0) : ends[-1]], 0.9))
-    is_regular = spread <= MAX_CYCLE_SPREAD * cycle + bin_bytes / 2 and paused_bytes <= MAX_PAUSE_BYTES_SHARE
+    is_regular = spread <= MAX_CYCLE_SPREAD * cycle + bin_bytes / 2
     if not is_regular or paused_s < MIN_PAUSE_TIME_SHARE or begin <= edges[0]:
         return AveragedCurve(curve)
     begun_s = float(np.interp(begin, edges, elapsed))
@@ -80,7 +86,7 @@ def average_pauses(curve: Curve) -> AveragedCurve:
     times = np.concatenate([elapsed[before], [begun_s], elapsed[ends], elapsed[-1:]])
     seconds = np.maximum(np.diff(np.interp(edges, knots, times)), 1e-15 * curve.total_seconds)
     error = 2.0 * spread + 1.645 * bin_bytes
-    return AveragedCurve(Curve(edges, seconds), begin, error, float(np.median(pauses_s)))
+    return AveragedCurve(Curve(edges, seconds, curve.silent_s), begin, error, float(np.median(pauses_s)))
 
 
 def _stretch_ends(cycle_bytes: Floats, cycle_s: Floats) -> list[int]:

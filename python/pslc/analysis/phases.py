@@ -9,14 +9,12 @@ import numpy as np
 from pslc.analysis.boundary import PhaseBoundary, locate
 from pslc.analysis.pauses import average_pauses
 from pslc.analysis.segment import rough_boundaries
-from pslc.analysis.series import Curve, Floats
+from pslc.analysis.series import Curve
 from pslc.analysis.thresholds import (
     MAX_LOG_DRIFT,
-    MAX_SCATTER_PARTS,
     MAX_STRADDLED_BINS,
     MERGE_LOG_SPEED,
     MIN_OWN_LOG_SPEED,
-    MIN_SCATTER_BINS,
     MIN_SHAPE_BINS,
 )
 
@@ -31,8 +29,6 @@ class Phase:
         from_low, from_high: 90 % interval of its start; both `from_bytes` for the first phase.
         spread: half the range of the middle 68 % of the speeds of its bytes, over their median.
         drift: relative change of speed from its start to its end, by a straight line through the log speed.
-        scatter: median deviation of the log speeds of its bins from the median of those around, so that neither a slow
-            start nor a drift counts; nan where it has too few.
         usual_bytes_per_s: the speed that half of its bytes were slower than; a slow start weighs on the mean.
     """
 
@@ -44,11 +40,10 @@ class Phase:
     spread: float
     drift: float
     usual_bytes_per_s: float = field(default=0.0, kw_only=True)
-    scatter: float = field(default=0.0, kw_only=True)
     pause_s: float = field(default=0.0, kw_only=True)
 
 
-def find_phases(curve: Curve) -> list[Phase]:
+def find_phases(curve: Curve, borders: Sequence[float] | None = None) -> list[Phase]:
     """The phases of a curve, in order; they tile it exactly. At least one, at most `MAX_PHASES`.
 
     A boundary needs a change of speed of 12 % or more that exceeds the noise and the ripple, and a phase lasts 0.5 % of
@@ -58,10 +53,12 @@ def find_phases(curve: Curve) -> list[Phase]:
     averaged = average_pauses(curve)
     curve = averaged.curve
     start, end = float(curve.edges_bytes[0]), float(curve.edges_bytes[-1])
-    rough = [start, *_without_straddling(curve, rough_boundaries(curve)), end]
+    inner = _without_straddling(curve, rough_boundaries(curve)) if borders is None else borders
+    rough = [start, *inner, end]
     boundaries = [PhaseBoundary(start, start, start)]
     for number in range(1, len(rough) - 1):
-        boundary = averaged.widened(locate(curve, rough[number], boundaries[-1].bytes, rough[number + 1], seed=number))
+        located = locate(curve, rough[number], boundaries[-1].bytes, rough[number + 1], seed=number)
+        boundary = averaged.widened(_at_silence(curve, rough[number]) or located)
         if boundaries[-1].bytes < boundary.bytes < end:
             boundaries.append(boundary)
     ends = [boundary.bytes for boundary in boundaries[1:]] + [end]
@@ -69,7 +66,7 @@ def find_phases(curve: Curve) -> list[Phase]:
     phases: list[Phase] = []
     for boundary, to_bytes in zip(boundaries, ends, strict=True):
         phase = _phase(curve, boundary, to_bytes, elapsed)
-        if phases and _same_typical_speed(phase, phases[-1]):
+        if phases and borders is None and _same_typical_speed(phase, phases[-1]):
             joined = phases.pop()
             phase = _phase(
                 curve, PhaseBoundary(joined.from_bytes, joined.from_low, joined.from_high), to_bytes, elapsed
@@ -79,6 +76,13 @@ def find_phases(curve: Curve) -> list[Phase]:
         return phases
     first = averaged.begin_bytes - averaged.error_bytes
     return [phase if phase.from_bytes < first else replace(phase, pause_s=averaged.pause_s) for phase in phases]
+
+
+def _at_silence(curve: Curve, rough: float) -> PhaseBoundary | None:
+    """The boundary where the host was silent, which is exact; None where it was not."""
+    row = int(np.argmin(np.abs(curve.edges_bytes[:-1] - rough)))
+    edge = float(curve.edges_bytes[row])
+    return PhaseBoundary(edge, edge, edge) if curve.silent_s[row] and math.isclose(edge, rough) else None
 
 
 def _same_typical_speed(phase: Phase, other: Phase) -> bool:
@@ -107,7 +111,7 @@ def _without_straddling(curve: Curve, rough: list[float]) -> list[float]:
 
 def _phase(curve: Curve, start: PhaseBoundary, to: float, elapsed: Mapping[float, float]) -> Phase:
     mean = (to - start.bytes) / (elapsed[to] - elapsed[start.bytes])
-    spread, usual, drift, scatter = _shape(curve, start.bytes, to)
+    spread, usual, drift = _shape(curve, start.bytes, to)
     return Phase(
         from_bytes=start.bytes,
         to_bytes=to,
@@ -117,7 +121,6 @@ def _phase(curve: Curve, start: PhaseBoundary, to: float, elapsed: Mapping[float
         spread=spread,
         drift=drift,
         usual_bytes_per_s=usual or mean,
-        scatter=scatter,
     )
 
 
@@ -141,16 +144,15 @@ def _speed(curve: Curve, first: int, last: int) -> float:
     return float(curve.widths[first:last].sum() / curve.seconds[first:last].sum()) if last > first else 0.0
 
 
-def _shape(curve: Curve, start: float, to: float) -> tuple[float, float, float, float]:
-    """Spread, median, drift and scatter over the bins wholly inside the phase; zeros when fewer than 4 are, and no
-    scatter of fewer than `MIN_SCATTER_BINS`."""
+def _shape(curve: Curve, start: float, to: float) -> tuple[float, float, float]:
+    """Spread, median and drift over the bins wholly inside the phase; zeros when fewer than 4 are."""
     inside = slice(
         int(np.searchsorted(curve.edges_bytes, start, side="left")),
         int(np.searchsorted(curve.edges_bytes, to, side="right")) - 1,
     )
     speed, widths = curve.bytes_per_s[inside], curve.widths[inside]
     if speed.size < MIN_SHAPE_BINS:
-        return 0.0, 0.0, 0.0, math.nan
+        return 0.0, 0.0, 0.0
     order = np.argsort(speed)
     share = (np.cumsum(widths[order]) - 0.5 * widths[order]) / widths.sum()
     low, middle, high = np.interp((0.16, 0.5, 0.84), share, speed[order])
@@ -160,11 +162,4 @@ def _shape(curve: Curve, start: float, to: float) -> tuple[float, float, float, 
     rise = float(np.median(np.log(speed[-third:])) - np.median(np.log(speed[:third])))
     run = float(np.median(centres[-third:]) - np.median(centres[:third]))
     change = float(np.clip(rise * (to - start) / run, -MAX_LOG_DRIFT, MAX_LOG_DRIFT))
-    return float((high - low) / (2.0 * middle)), float(middle), float(np.expm1(change)), _scatter(np.log(speed))
-
-
-def _scatter(level: Floats) -> float:
-    if level.size < MIN_SCATTER_BINS:
-        return math.nan
-    parts = np.array_split(level, min(MAX_SCATTER_PARTS, level.size // MIN_SCATTER_BINS))
-    return float(np.median(np.concatenate([np.abs(part - np.median(part)) for part in parts])))
+    return float((high - low) / (2.0 * middle)), float(middle), float(np.expm1(change))

@@ -10,10 +10,15 @@ from typing import Final
 from pslc.analysis.context import AccessPattern, MeasurementContext
 from pslc.analysis.counter_causes import CauseEstimate
 from pslc.analysis.phases import Phase
-from pslc.analysis.thresholds import PHASE_START_SHARE, SAME_SPEED_TOLERANCE
+from pslc.analysis.thresholds import (
+    MAX_RAW_CAPACITY_RATIO,
+    MIN_NATIVE_BITS,
+    PHASE_START_SHARE,
+    SAME_SPEED_TOLERANCE,
+)
 
 GUESSED, UNSURE, LIKELY, SURE = 0.8, 0.89, 0.95, 0.98
-"""About how often such conclusions are right, on the logs, drives and jobs of `make bench-analysis`."""
+"""About how often such conclusions are right, on the logs, drives and jobs of `make bench NAME=analysis`."""
 PAST_CACHE: Final = ("direct", "fold")
 """NAND states that are possible once the cache is full."""
 HOST_LIMITED: Final = ("link", "host", "cpu")
@@ -90,6 +95,15 @@ class PlateauCase:
 def same_speed(phase: Phase, other: Phase, tolerance: float = SAME_SPEED_TOLERANCE) -> bool:
     """Whether two phases run at one speed."""
     return abs(phase.bytes_per_s / other.bytes_per_s - 1) < tolerance
+
+
+def max_cache_bytes(capacity: float) -> float:
+    """Bytes that fit into all cells of a drive at one bit each.
+
+    Args:
+        capacity: of the drive, in bytes.
+    """
+    return MAX_RAW_CAPACITY_RATIO / MIN_NATIVE_BITS * capacity
 
 
 def format_speed(bytes_per_s: float) -> str:

@@ -111,7 +111,7 @@ def estimate_recovery(pauses: Sequence[Pause], resolution_bytes: float, noise_by
     between the longest pause that gave nothing and the shortest that gave more than what comes back scatters by.
     """
     shortest = min(pause.idle_s for pause in pauses)
-    bases = [pause.fast_bytes for pause in pauses if pause.idle_s == shortest]
+    bases = _bases(pauses, shortest)
     base = float(np.median(bases))
     # One after which more was fast than after longer ones, by a superblock begun before, is no measure of them.
     end = _end_of_slope(pauses)
@@ -142,6 +142,12 @@ def estimate_recovery(pauses: Sequence[Pause], resolution_bytes: float, noise_by
         before = estimate.threshold_s.low if estimate.rate_bytes_per_s else lost
         base = float(np.median([pause.fast_bytes for pause in pauses if pause.idle_s <= max(before, shortest)]))
     return estimate
+
+
+def _bases(pauses: Sequence[Pause], shortest: float) -> list[float]:
+    """Fast bytes after the shortest pauses; of those that reached their end where some did."""
+    at_once = [pause for pause in pauses if pause.idle_s == shortest]
+    return [pause.fast_bytes for pause in at_once if not pause.cut] or [pause.fast_bytes for pause in at_once]
 
 
 def _end_of_buffer(pauses: Sequence[Pause], above: float, below: float, same: float) -> float | None:
@@ -257,7 +263,7 @@ def next_pause(pauses: Sequence[Pause]) -> float | None:
 
     The first ones halve the range on a scale of ratios until one is on the slope, later ones spread along it.
     """
-    by_length = sorted((pause for pause in pauses if not pause.cut), key=lambda pause: pause.idle_s)
+    by_length = sorted(pauses, key=lambda pause: pause.idle_s)
     # More came back after a longer pause, but for the scatter.
     recovered_bytes = np.maximum.accumulate([pause.fast_bytes for pause in by_length])
     seconds = [pause.idle_s for pause in by_length]

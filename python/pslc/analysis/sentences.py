@@ -6,6 +6,7 @@ from itertools import groupby, pairwise
 from typing import TYPE_CHECKING
 
 from pslc.analysis.thresholds import MAX_FALL_RATIO, MAX_LISTED_PHASES, MIN_SURE_CONFIDENCE, SAME_SIZE_TOLERANCE
+from pslc.analysis.warnings import AnalysisWarning
 from pslc.base import words
 
 if TYPE_CHECKING:
@@ -20,8 +21,11 @@ CAUSE = {
     "fold": "folding",
     "native": "native cells",
     "gc": "garbage collection",
+    "erase": "erases",
+    "read": "reads of the cells",
     "map": "map misses",
     "link": "limited by the link",
+    "controller": "limited by the controller",
     "host": "limited by the host",
     "cpu": "limited by the processor",
     "page-cache": "the host's memory",
@@ -36,7 +40,7 @@ CAUSE = {
 PAST = ("direct", "fold")
 """Causes of a first phase that began with a full cache."""
 
-NO_PLACE = ("link", "host", "cpu", "flush", "power", "other")
+NO_PLACE = ("link", "controller", "host", "cpu", "flush", "power", "erase", "read", "other")
 """Causes that say why a speed is no higher, not where the data went."""
 
 MEMORY = ("dram", "page-cache")
@@ -57,7 +61,10 @@ def _step(phases: list[PhaseRow]) -> str:
 
 
 def _probably(phase: PhaseRow) -> str:
-    return "" if phase["confidence"] >= MIN_SURE_CONFIDENCE else "probably "
+    if phase["confidence"] >= MIN_SURE_CONFIDENCE:
+        return ""
+    # A simulated drive knows what its requests waited for, and most of that is one thing.
+    return "mostly " if "shares" in phase else "probably "
 
 
 def describe(findings: Writes) -> list[str]:
@@ -101,27 +108,43 @@ def _of_heat(findings: Writes) -> list[str]:
 
 
 def _end_of_cache(findings: Writes) -> list[str]:
-    """Where the cache ends, or that it does not; nothing where there are no phases."""
+    """Where the cache ends, or that it does not, and what else may be; nothing where there are no phases."""
+    alternatives = [
+        f"Less likely ({100 * rival['confidence']:.0f} %): {rival['explanation']}."
+        for rival in findings.get("alternatives", [])[:1]
+        if findings.get("cache_confidence", 0.0) >= MIN_SURE_CONFIDENCE
+    ]
+    return [*_stated_end(findings), *alternatives]
+
+
+def _stated_end(findings: Writes) -> list[str]:
     cache, low, high = findings["cache_bytes"], findings["cache_bytes_low"], findings["cache_bytes_high"]
-    phases = findings["phases"]
+    phases, sure = findings["phases"], findings.get("cache_confidence", 1.0)
+    probably, how_sure = ("", "") if sure >= MIN_SURE_CONFIDENCE else ("probably ", f"{100 * sure:.0f} % sure")
     if cache is not None and low is not None and high is not None:
         interval = (
-            f" ({words.size(low)} to {words.size(high)}, 90 % interval)" if words.size(low) != words.size(high) else ""
+            f"{words.size(low)} to {words.size(high)}, 90 % interval" if words.size(low) != words.size(high) else ""
         )
-        return [f"The write cache ends after {words.size(cache)}{interval}."]
+        inside = "; ".join(text for text in (interval, how_sure) if text)
+        return [f"The write cache {probably}ends after {words.size(cache)}{f' ({inside})' if inside else ''}."]
     if low is not None:
-        return [f"The write cache holds {words.size(low)} or more: the run ended before it was full."]
+        inside = f" ({how_sure})" if how_sure else ""
+        return [f"The write cache {probably}holds {words.size(low)} or more{inside}: the run ended before it was full."]
     if began_full(phases):
         return ["No write cache is left: it was full from the start."]
     if unsure := _unsure_end(phases):
         return [unsure]
     if _falls(phases):
+        # What is unknown may be a cache all the same, and a warning tells of one that was full without being seen.
+        hidden = any(warning.code == AnalysisWarning.HIDDEN.code for warning in findings["warnings"])
+        if hidden or all(phase["cause"] == "unknown" for phase in phases):
+            return []
         return ["No end of a cache: the speed fell for other reasons."]
     return [_no_cliff(phases)] if phases else []
 
 
 def _no_cliff(phases: Sequence[PhaseRow]) -> str:
-    """That there is none, or where the speed within a phase varies, that none was found."""
+    """Sentence that there is no cliff, or where the speed within a phase varies, that none was found."""
     spread = max(max(phase["spread"], abs(phase["drift"]) / 2) for phase in phases)
     if spread > (1 - MAX_FALL_RATIO) / 2:
         return f"No cliff was found, but the speed varies by {100 * spread:.0f} % to each side within a phase."
@@ -173,7 +196,8 @@ def began_full(phases: list[PhaseRow]) -> bool:
 
 
 def _unsure_end(phases: list[PhaseRow]) -> str:
-    """Where the cache may have ended by the causes of the phases, though no end is stated; empty where none is."""
+    """Sentence on where the cache may have ended by the causes of the phases, though no end is stated; empty where none
+    is."""
     for phase, following in pairwise(phases):
         if phase["cause"] in (*PAST, "native", "gc"):
             return ""

@@ -3,7 +3,7 @@
 Names say the side: below `MIN_` and above `MAX_` a thing is not taken for what the name says. `_RATIO` is one speed,
 size or time over another, `_SHARE` a part of a whole (0 to 1), `_TOLERANCE` a relative difference, `_LOG_` a difference
 of natural logarithms; other units end the name (`_S`, `_BYTES`, `_BINS`). Where no source is given the value is the
-one with the most right answers on the logs, drives and jobs of `make bench-analysis`.
+one with the most right answers on the logs, drives and jobs of `make bench NAME=analysis`.
 `tests/analysis/test_thresholds.py` holds an input on either side of each.
 """
 
@@ -16,51 +16,36 @@ MAX_PHASES: Final = 12
 """More boundaries than this are a pattern, not phases; what follows is reported as one phase."""
 MIN_LOG_STEP: Final = math.log(1.12)
 """The smallest change of log speed that is a phase boundary."""
-MAX_CELLS: Final = 2048
-"""Cells of equal bytes that a curve is segmented in: 16 ms of computing time."""
 FINER_HEAD_SHARE: Final = 1 / 40
 """Share of a curve at its start that is segmented by itself, where its bins are finer than the cells."""
 MIN_FINER_HEAD_RATIO: Final = 1.9
-"""Cell over bin from which the bins are."""
+"""Minimum ratio of cell to bin at which the head of a curve is segmented on its own."""
 MIN_FINER_HEAD_BINS: Final = 64
-"""Bins from which they tell more."""
+"""Minimum number of bins for that."""
 HEAD_INNER_SHARE: Final = 0.75
 """Share of this start within which its own boundaries count: at its end a phase is cut off."""
 MIN_PHASE_SHARE: Final = 0.005
 """A stretch shorter than this share of the curve is a burst, not a phase, unless it is the first."""
 MIN_PHASE_CELLS: Final = 4
 """Shortest phase, in cells of the curve; a boundary inside a cell could make a shorter one."""
-MAX_SHORT_FIRST_CELLS: Final = 12
-"""A first phase of up to this many cells is short, whatever share of the curve it is."""
-MAX_SHORT_CACHE_SHARE: Final = 0.025
-"""A first phase shorter than this share of the curve is looked for on its own."""
 MIN_CACHE_SHARE: Final = 0.002
 """A first phase shorter than this share is what the drive's DRAM took in, and no cache, unless it is more than
 `MAX_DRAM_BYTES`: of a run that is long beside a drive any cache is a small share."""
 MAX_SLOW_START_SHARE: Final = 0.03
 """A first phase shorter than this share and slower than the next is the drive waking up."""
-FIRST_SAMPLE_OUTLIER_RATIO: Final = 10.0
-"""The first sample counts as a phase of its own if it exceeds the scatter of the following ones this many times."""
-MIN_HEAD_LOG_STEP: Final = math.log(1.5)
-"""The first part of a short first phase is a phase of its own from this difference of log speed on."""
-MIN_START_RATIO: Final = 3
-"""A slow start is a phase of its own where it is longer than the short first phase divided by this."""
+MAX_WAKING_LOG_RISE: Final = math.log(4)
+"""Rise of log speed behind a slow start of `MIN_PHASE_SHARE` or more, above which it is a phase: erased P41 and P44 Pro
+write 16 GB at a fifth of their speed before they have every block erased."""
 MAX_EXCURSION_SHARE: Final = 0.015
 """A stretch shorter than this share, with the speed from before behind it, is a burst as well."""
 MIN_PHASE_SHARE_IN_RIPPLE: Final = 0.04
 """A phase shorter than this share must exceed the ripple of its neighbours too, unless it is the first."""
 RIPPLE_STEP_RATIO: Final = 0.625
 """Share of the range between the 5th and 95th percentile of log speed that such a phase must exceed."""
-RIPPLE_SCALES_CELLS: Final = (1, 2, 4, 8, 16)
-"""Block lengths over which ripple is measured, in cells."""
-MAX_NOISE_POWER: Final = 0.5
-"""Variance of log speed times cells: enough to see through ripple of +-40 %; more is a sawtooth, which is real."""
 MAX_RIPPLE_LOG_STEP: Final = math.log(2.5)
 """Speeds that alternate by less than this difference of log speed are ripple and not phases."""
 MAX_RIPPLE_SHARE: Final = 0.06
 """The longest half-period of ripple, as a share of the curve."""
-MIN_GAP_SHARE: Final = 0.7
-"""Smallest share of the best stretch's step, after a slow start, at which another stretch stands out as well."""
 MIN_SEGMENT_SAMPLES: Final = 2
 """Samples in a segment between two change points."""
 
@@ -104,10 +89,6 @@ MERGE_LOG_SPEED: Final = 0.06
 """Two phases whose typical log speeds differ by less are one: moments that were slower weigh on their means alone."""
 MIN_SHAPE_BINS: Final = 4
 """Bins within a phase, below which it has no spread, no drift and no typical speed."""
-MIN_SCATTER_BINS: Final = 8
-"""Bins within a phase, below which it has no scatter."""
-MAX_SCATTER_PARTS: Final = 8
-"""Parts of a phase whose scatter is measured apart, so that no drift counts."""
 MAX_LOG_DRIFT: Final = 20.0
 """The largest logarithm of a drift; a line through bins of very unequal width may be steeper."""
 
@@ -121,7 +102,7 @@ MAX_CYCLE_SPREAD: Final = 0.15
 """Median deviation of the bytes of a cycle of work and pause over their median, above which pauses are not folding's: a
 drive frees as much each time."""
 MAX_PAUSE_BYTES_SHARE: Final = 0.2
-"""Share of the bytes that is written in pauses, above which they are slow phases."""
+"""Share of the bytes that is written in pauses, above which they are slow phases that begin a cycle."""
 MIN_PAUSE_TIME_SHARE: Final = 0.15
 """Share of the time, from the first cycle on, that pauses take at least: fewer cost less than a phase."""
 
@@ -135,63 +116,10 @@ WHOLE_DRIVE_SHARE: Final = 0.98
 # --- plateaus: phases that are one stretch of the NAND's work --------------------------------------------------------
 
 MIN_NATIVE_BITS: Final = 3
-MAX_NATIVE_BITS: Final = 4
-"""Bits a cell of the drives on sale: TLC and QLC."""
-MAX_QLC_SPEED_RATIO: Final = 0.4
-"""Cells of four bits take no more than this share of what they take at one bit."""
-MIN_RAW_CAPACITY_RATIO: Final = 1.0
 MAX_RAW_CAPACITY_RATIO: Final = 1.2
 """Raw capacity over what the host sees."""
-MIN_RETURN_RATIO: Final = 0.8
-"""A dip ends where this share of the speed before it is reached again."""
-MAX_FOLD_RATE_RATIO: Final = 0.7
-"""Folding frees no more than this share of what the cache takes in, in the same time: native cells are slower."""
-MAX_NATIVE_SPEED_RATIO: Final = 0.8
-"""Native cells take no more of the speed at one bit a cell: what the host writes meanwhile is not folded."""
-MIN_EMPTIED_SHARE: Final = 0.5
-"""A cache that is used again was emptied by this share at least."""
-MAX_DIP_LENGTH_RATIO: Final = 3.0
-"""A dip is no longer than this many times what was written before it."""
-MAX_PLATEAU_SPREAD: Final = 0.4
-"""A plateau whose speed spreads by more is an average of several."""
-MAX_SECOND_STEP_RATIO: Final = 0.8
-"""A second step is a cliff where the speed falls to this share or less."""
-MIN_STEP_SHARE: Final = 0.65
-"""Share of a fall, in log speed, that happens at the boundary itself; below, it is a decay."""
-MAX_START_SHARE: Final = 0.6
-"""A slow first phase is a start where it is shorter than this share of itself and the next together."""
 MIN_BEYOND_LINK_RATIO: Final = 1.12
 """Speed over the link's ceiling at which no drive was measured: packets and encoding take less than the rest."""
-MIN_HEAT_S: Final = 15.0
-"""Seconds of writing before which no drive gets hot."""
-MIN_HEAT_BYTES_PER_S: Final = 0.8e9
-"""Write speed below which no drive gets hot."""
-MIN_HEAT_RATIO: Final = 0.45
-"""Speed over that before, below which no heat is guessed where no temperature is given: throttling steps of reviewed
-drives leave about half (`make bench-analysis`), and what takes more is the cache's end."""
-MIN_LARGER_FALL_RATIO: Final = 1.5
-"""A fall over the one before it, both in log speed, from which it is the likelier end of a cache where the size of the
-drive, or of its free part, is not known."""
-MIN_TIER_RATIO: Final = 0.55
-"""The slower part of a cache has this share of the speed of the faster one, or more."""
-MAX_PAGE_CACHE_BYTES: Final = 64e9
-"""A page cache takes in no more."""
-MIN_BEHIND_HEAD_RATIO: Final = 0.2
-"""Bytes of a second plateau over those of the first, below which the first is no head of it: in an array the drives'
-caches end one after the other, a few percent apart."""
-MAX_REFILL_RATE_RATIO: Final = 3.0
-"""Bytes that a cache takes in again over the time it was folded before, at one time over another, above which
-something else made the speeds come back."""
-MIN_RETURNING_LEVELS: Final = 3
-"""Speeds that each come back, from which they are no cache: it comes back as two, full and free."""
-MAX_FASTEST_SHARE: Final = 0.7
-"""Share of a write at the fastest of them, above which the others are moments: of heat, or of collection."""
-MIN_RETURNING_SHARE: Final = 0.5
-"""Share of a write until which the fastest of these comes back at least."""
-MAX_BEHIND_MEMORY_RATIO: Final = 0.65
-"""Behind a page cache a drive has this share of its speed, or less, where the link is not known."""
-LINK_CLASSES_BYTES_PER_S: Final = (0.56e9, 3.6e9, 7.4e9, 15e9)
-"""Host data rates of SATA and of PCIe 3, 4 and 5 with four lanes, in bytes/s."""
 
 # --- nand_state: what the NAND did, from the curve alone -------------------------------------------------------------
 
@@ -201,13 +129,8 @@ MIN_STEADY_NATIVE_RATIO: Final = 0.14
 """Speed over the cache's: below, even a steady one is rather folding."""
 MIN_LIKELY_NATIVE_RATIO: Final = 0.22
 """Speed over the cache's: below, it is rather folding, as native cells are a quarter as fast or more."""
-MIN_PROBABLE_NATIVE_RATIO: Final = 0.28
-"""Speed over the cache's: above, folding is only guessed where the length alone says so."""
 MAX_FOLD_FROM_NATIVE_RATIO: Final = 0.67
 """Native speed falls to this share at the most when folding joins in: 1 / (1 + k / (n - 1)), n = 3, k >= 1."""
-MAX_FOLD_FROM_CACHE_RATIO: Final = 0.45
-"""Largest ratio of folding speed to cache speed: each byte is programmed at one bit and again in native cells, which
-are at most 0.8 times as fast: 1 / (1 + 1 / 0.8)."""
 MIN_CACHE_AGAIN_RATIO: Final = 0.62
 """A rise to this share of the fastest speed is the cache again."""
 MIN_CACHE_AGAIN_RATIO_HOST_LIMITED: Final = 0.9
@@ -221,22 +144,13 @@ SAME_SPEED_TOLERANCE: Final = 0.12
 """Relative difference within which two phases run at one speed."""
 SAME_SPEED_TOLERANCE_OTHER_LOAD: Final = 0.2
 """Relative difference within which two phases run at one speed, if the host changes its access pattern between them."""
-MIN_FOLD_SPREAD: Final = 0.25
-"""Spread of the speed above which folding comes and goes: native cells alone are steady."""
-MIN_FOLD_SCATTER: Final = 0.03
-MIN_FOLD_SCATTER_RATIO: Final = 3.0
-"""Scatter, and scatter over that of the cache, above both of which folding comes and goes."""
 MIN_FOLD_DRIFT: Final = 0.004
 """Relative drift from which a phase of our own recording folds. What folding leaves depends on how full the drive is,
 so it changes all the time."""
 MAX_NATIVE_SPREAD: Final = 0.1
 """Spread below which a phase of our own recording has one speed."""
-SPREAD_OF_DRIFT_RATIO: Final = 0.34
-"""Spread that a drift causes, as a share of it in log speed: half of the middle 68 %."""
 MIN_DECAY_DRIFT: Final = 0.1
 """Relative drift from which a phase has no step at its end that would tell why."""
-MIN_ROOM_SHARE: Final = 0.65
-"""Share of a decaying phase for which native cells need room, with as much spare capacity as a drive may have."""
 EQUAL_WAIT_TOLERANCE: Final = 0.0001
 """Relative difference within which the longest requests of nearly all bins took equally long."""
 MAX_EVEN_WAIT_RATIO: Final = 1.1
@@ -261,6 +175,14 @@ in a long queue all wait alike."""
 
 LINK_FULL_SHARE: Final = 0.965
 """Share of the link's ceiling at which the link limits."""
+BUSY_CPU_SHARE: Final = 0.95
+"""Processor's time from which it limits."""
+MIN_WAKE_SHARE: Final = 0.3
+"""Time spent waiting for the first request after a silence, from which the idle state matters."""
+MIN_FLUSH_SHARE: Final = 0.5
+"""Time spent waiting for flushes, from which they set the speed."""
+MIN_OTHER_TRAFFIC_SHARE: Final = 0.25
+"""Share of the bytes that a drive moved for others, from which it was not ours alone."""
 MIN_MEAN_OF_TYPICAL_RATIO: Final = 0.6
 """The mean speed over the typical one: below, something else takes most of the time."""
 MIN_COLLECTED_SHARE: Final = 0.03
@@ -291,77 +213,11 @@ MAX_BEHIND_DRAM_RATIO: Final = 0.85
 """Behind the buffer a drive is this much slower, or it was no buffer."""
 MIN_THROTTLE_CELSIUS: Final = 65.0
 """Degrees below which no drive throttles."""
-MAX_THROTTLED_RATIO: Final = 0.7
-"""Within a cache, a slowdown to more than this share of the speed is told as heat only where a sensor shows it: drives
-that throttle give up more at once, other programs and the drive's map less."""
 MAX_HEAT_ONSET_SHARE: Final = 0.1
 """Bytes between where the sensor reaches its highest and where the speed falls, over those written by then, up to which
 heat made the fall: a drive that was hot before, or gets hot later, fell for another reason."""
-SIZE_CLASSES_GB: Final = (120, 128, 240, 250, 256, 480, 500, 512, 960, 1000, 1024)
-"""Capacities of drives on sale, each also 2, 4 and 8 times."""
-SIZE_CLASS_TOLERANCE: Final = 0.004
-"""Relative difference within which a write covers a drive of such a size: partitions and what a fill leaves free."""
 HOT_TOLERANCE_K: Final = 3.0
 """A drive that is throttled stays as near as this to its highest temperature."""
-
-# --- counter_causes: what limits, from the counters of a simulated drive (shares of time unless said otherwise) ------
-
-MIN_MOVED_SHARE: Final = 0.10
-"""Moves below this share of the host's bytes do not set the speed, unless they take a larger one of the dies' time."""
-MIN_FOLD_TIME_SHARE: Final = 0.12
-"""Dies' time from which folding sets the speed: a phase begins where the speed changes by as much."""
-COUNTER_LINK_FULL_SHARE: Final = 0.97
-"""Link's time from which it is full."""
-MAX_DIE_SHARE_BESIDE_LINK: Final = 0.75
-"""Dies' time below which a full link limits, not the dies."""
-MAX_DIE_SHARE_THROTTLED: Final = 0.9
-"""Dies' time below which heat limits, not the dies, while the drive is throttled nearly all the time."""
-MAX_DIE_SHARE_UNHURRIED: Final = 0.95
-"""Dies' time below which the host limits if nothing waited: the host set the pace."""
-MIN_BUFFER_WAIT_SHARE: Final = 0.05
-"""Time that writes wait for room in the write buffer, above which the host waits for the drive."""
-NO_WAIT_SHARE: Final = 0.01
-"""Time that writes wait for room in the write buffer, up to which the host does not wait at all, however busy the
-buffer keeps the dies."""
-EMPTY_CACHE_SHARE: Final = 0.05
-"""A cache that holds less than this share of its limit is empty."""
-MIN_HELD_SHARE_OF_WRITE: Final = 0.001
-"""A cache that holds less than this share of what the phase wrote counts as none."""
-FULL_CACHE_SHARE: Final = 0.8
-"""A cache whose superblocks take this share of its limit is full, whatever of their data died."""
-MAX_IDLE_MOVED_SHARE: Final = 0.02
-"""Moves below this share of the host's bytes take no time to speak of."""
-MIN_SETTLED_S: Final = 1.0
-"""Seconds from which on work under way at the boundaries of a phase no longer matters."""
-MAX_LINK_TIME_RATIO: Final = 1.05
-"""A link that is busy for more than this share of such a phase contradicts itself."""
-MAX_DIE_TIME_RATIO: Final = 2.0
-"""Dies that are busy for more contradict themselves: folding is handed out by the superblock, seconds ahead."""
-MIN_PROGRAMMED_SHARE: Final = 0.5
-MAX_PROGRAMMED_SHARE: Final = 1.5
-"""Bytes programmed over the host's bytes, outside of which the counters contradict themselves."""
-MIN_MEMORY_RATIO: Final = 1.25
-"""Bytes written over those that reached the drive, above which memory took the rest and set the speed."""
-MIN_MAP_READ_RATIO: Final = 0.05
-"""Bytes of the map read for each byte written, below which its misses cannot matter: a page of it for 80 KiB."""
-MIN_MAP_TIME_SHARE: Final = 0.15
-"""Dies' time for reading and writing the map, above which its misses matter."""
-BUSY_CPU_SHARE: Final = 0.95
-"""Processor's time from which it limits."""
-MIN_THROTTLED_SHARE: Final = 0.1
-"""Time throttled from which heat matters."""
-MOSTLY_THROTTLED_SHARE: Final = 0.8
-"""Time throttled that is nearly all of it."""
-MIN_THROTTLED_CEILING_SHARE: Final = 0.85
-"""A drive slower than this share of what it carries while throttled is slow for another reason."""
-MIN_WAKE_SHARE: Final = 0.3
-"""Time spent waiting for the first request after a silence, from which the idle state matters."""
-MIN_FLUSH_SHARE: Final = 0.5
-"""Time spent waiting for flushes, from which they set the speed."""
-MIN_OTHER_TRAFFIC_SHARE: Final = 0.25
-"""Share of the bytes that a drive moved for others, from which it was not ours alone."""
-MIN_BUFFERED_SHARE: Final = 0.15
-"""Share of the bytes written that is still in the drive's buffer at the end, from which the buffer took them in."""
 
 # --- recovery: what pauses give back ---------------------------------------------------------------------------------
 
@@ -440,8 +296,6 @@ MAX_CACHE_INTERVAL_SHARE: Final = 0.05
 """Width of the interval of the cache's end over its size, above which it is wide."""
 MAX_FALL_RATIO: Final = 0.8
 """A phase of this share of the speed of one before it, or less, is a fall."""
-MIN_ROOM_USED_SHARE: Final = 0.9
-"""Share of the room of native cells before which a phase into them ends too early."""
 SAME_SIZE_TOLERANCE: Final = 0.05
 """Two measurements of a size that differ by no more are told as one: a drive may begin a write with what was left of a
 superblock."""

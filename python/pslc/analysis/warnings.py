@@ -7,25 +7,20 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from pslc.analysis.cache import PAST_CACHE_STATES, CacheEnd
-from pslc.analysis.context import AnalysisOptions, MeasurementContext
+from pslc.analysis.context import AnalysisOptions
 from pslc.analysis.counter_causes import CauseEstimate
 from pslc.analysis.phases import Phase
-from pslc.analysis.plateau_case import LIKELY
-from pslc.analysis.plateaus import fits_free_part, returning_levels
 from pslc.analysis.series import Curve, Floats
 from pslc.analysis.thresholds import (
     MAX_CACHE_INTERVAL_SHARE,
     MAX_FALL_RATIO,
     MAX_LAST_PHASE_DRIFT,
-    MAX_NATIVE_BITS,
     MAX_PHASE_SPREAD,
     MAX_PHASES,
     MAX_PIPE_SPREAD,
     MIN_CURVE_BINS,
     MIN_GAP_RATIO,
     MIN_PHASE_BINS,
-    MIN_RAW_CAPACITY_RATIO,
-    MIN_ROOM_USED_SHARE,
     MIN_STALL_RATIO,
     MIN_STALL_S,
     NEIGHBOUR_BINS,
@@ -34,7 +29,7 @@ from pslc.analysis.thresholds import (
     SPREAD_PARTS,
     WHOLE_DRIVE_SHARE,
 )
-from pslc.schema.warnings import MeasurementWarning, WarningCode
+from pslc.schema.warnings import Extent, MeasurementWarning, WarningCode
 
 WRITE_MORE = "write more"
 REPEAT, FINER = "repeat the run and compare", "record finer bins"
@@ -45,6 +40,7 @@ class AnalysisWarning(WarningCode):
     """Every warning about an analysis; the braces hold the numbers of the case."""
 
     PART = "only {written} of {capacity} was written, so later phases may be missing: {next}"
+    SPEEDS_ONLY = "{why}, so no cause and no end of a cache is named: {next}"
     FIRST_PHASE = "the run ended while the drive was still in its first phase: write more than {written}"
     FEW_BINS = "the curve has only {bins}, so a short cache may be missed: {next}"
     SHORT_PHASE = "phase {phase} has only {bins}, so its speed is uncertain: {next}"
@@ -52,18 +48,17 @@ class AnalysisWarning(WarningCode):
     STALLS = "nothing was written for up to {longest:.1f} s ({times}): other load, heat, or a clock that jumped"
     UNSTEADY = "the speed within phase {phase} scatters by {spread:.0f} %: {next}"
     DRIFTING = "the speed was still changing by {drift:+.0f} % over the last phase: {next}"
-    WIDE = "the end of the cache is only known to lie in {width}: {next}"
+    WIDE = "the end of the cache is only known to lie in {low} to {high}: {next}"
     HIDDEN = "the cache was full after {size}, but the speed does not show it: something else was slower than the cells"
     HELD = "the cache still held {size} when the write began, so not all of it is seen: let it rest first, --idle 10min"
     RANDOM = "random writes do not show a cache, so no size is stated: write sequentially to an empty drive"
     NOBODY_SAYS = "the file does not say how it was written; assuming sequential writes to an empty drive: {options}"
     NO_SIZE = "the capacity of the drive is unknown, so memory or heat may be mistaken for its cache: give --capacity"
-    HALF_FULL = "the end of the cache is {first} if the drive held data, {second} if it was empty: write an empty drive"
-    LEVELS = "{levels} speeds come back in any order, so no cache is stated: write equal data without other load"
     PIPE = "{speed} is about what {pipe} carries, so a faster cache is not seen: connect the drive directly"
     PREFILLED = "the drive was full before, so this is not the cache of an empty one: erase it and write again"
+    UNSURE = "it may also be {explanation} ({share:.0f} %): {tell}"
+    SMOOTHED = "each row of the log is a mean over the past, undone here ({seconds:.1f} s): log what each second moved"
     GUESSED = "phase {phase} is only guessed to be {cause}, as no cache ends so soon: give {what}"
-    TOO_EARLY = "phase {phase} ended at {end}, but native cells have room until {room}: look for heat or a second tier"
     PATTERN = "the speed changed at least {phases} times, so the last phase is an average: read the plot instead"
 
 
@@ -83,11 +78,9 @@ def analysis_warnings(
         causes: of the phases, from `blackbox_causes`.
         options: of the analysis.
     """
-    context = options.context
     return [
         *_unfinished(curve, phases, causes, options),
         *_unstated(phases, options),
-        *(_doubtful_phases(phases, causes, context, options.capacity_bytes) if causes and context else []),
         *_few_bins(curve, own=options.is_own),
         *_irregular_bins(curve),
         *_wide_interval(end, own=options.is_own),
@@ -104,17 +97,17 @@ def _unfinished(
         return []
     capacity, written = options.capacity_bytes, curve.total_bytes
     if capacity is not None and written < WHOLE_DRIVE_SHARE * capacity and not options.interrupted:
-        sizes = {"written": _size(written), "capacity": _size(capacity)}
+        sizes = {"written": Extent(written), "capacity": Extent(capacity)}
         return [AnalysisWarning.PART.of(**sizes, next=options.next_step)]
     # Past the cache from the start, there is no cliff to come.
     past_cache = causes and causes[0].nand_state in PAST_CACHE_STATES
     if options.interrupted and len(phases) == 1 and not past_cache:
-        return [AnalysisWarning.FIRST_PHASE.of(written=_size(written))]
+        return [AnalysisWarning.FIRST_PHASE.of(written=Extent(written))]
     return []
 
 
 def _unstated(phases: Sequence[Phase], options: AnalysisOptions) -> list[MeasurementWarning]:
-    """What nobody says of somebody else's write, or what was said and forbids an answer."""
+    """Warnings about what is not known of another program's write, or what forbids an answer."""
     context = options.context
     if context is None:
         return []
@@ -126,24 +119,11 @@ def _unstated(phases: Sequence[Phase], options: AnalysisOptions) -> list[Measure
     falls = [after.bytes_per_s < MAX_FALL_RATIO * phase.bytes_per_s for phase, after in pairwise(phases)]
     if options.capacity_bytes is None and sum(falls) > 1:
         warnings.append(AnalysisWarning.NO_SIZE.of())
-    warnings += _data_before(phases, context, options.capacity_bytes)
+    if context.prefilled:
+        warnings.append(AnalysisWarning.PREFILLED.of())
     if context.link_bytes_per_s is None and (pipe := _pipe(phases)):
         speed = f"{phases[0].bytes_per_s / 1e6:.0f} MB/s"
         warnings.append(AnalysisWarning.PIPE.of(speed=speed, pipe=pipe))
-    return warnings
-
-
-def _data_before(
-    phases: Sequence[Phase], context: MeasurementContext, capacity: float | None
-) -> list[MeasurementWarning]:
-    """Data that the drive held before the write, by its levels of speed or by what was said of it."""
-    levels = returning_levels(phases, context)
-    warnings = [AnalysisWarning.LEVELS.of(levels=levels)] if levels else []
-    if context.prefilled:
-        warnings.append(AnalysisWarning.PREFILLED.of())
-    elif capacity is not None and not levels and fits_free_part(phases, capacity):
-        first, second = (_size(phase.to_bytes) for phase in phases[:2])
-        warnings.append(AnalysisWarning.HALF_FULL.of(first=first, second=second))
     return warnings
 
 
@@ -156,36 +136,6 @@ def _pipe(phases: Sequence[Phase]) -> str | None:
         name for name, speed in PIPES_BYTES_PER_S.items() if abs(first.bytes_per_s / speed - 1) <= SAME_PIPE_TOLERANCE
     )
     return next(near, None)
-
-
-def _doubtful_phases(
-    phases: Sequence[Phase], causes: Sequence[CauseEstimate], context: MeasurementContext, capacity: float | None
-) -> list[MeasurementWarning]:
-    """By phase: a cause that is only guessed, and native cells that were left before the room for them ended."""
-    warnings: list[MeasurementWarning] = []
-    cache_bytes = 0.0
-    for number, (phase, cause) in enumerate(zip(phases, causes, strict=True), 1):
-        if cause.nand_state == "pslc":
-            cache_bytes = phase.to_bytes
-        warnings += _guessed_cause(number, cause, context)
-        falls = number < len(phases) and phases[number].bytes_per_s < MAX_FALL_RATIO * phase.bytes_per_s
-        if capacity is None or context.random or context.prefilled:
-            continue
-        room = MIN_RAW_CAPACITY_RATIO * capacity - (MAX_NATIVE_BITS - 1) * cache_bytes
-        if cause.cause == "direct" and cache_bytes and falls and phase.to_bytes < MIN_ROOM_USED_SHARE * room:
-            warnings.append(AnalysisWarning.TOO_EARLY.of(phase=number, end=_size(phase.to_bytes), room=_size(room)))
-    return warnings
-
-
-def _guessed_cause(number: int, cause: CauseEstimate, context: MeasurementContext) -> list[MeasurementWarning]:
-    """What would tell more of the cause of phase `number`, where it is only guessed."""
-    if cause.confidence >= LIKELY:
-        return []
-    if cause.cause == "page-cache" and context.link_bytes_per_s is None:
-        return [AnalysisWarning.GUESSED.of(phase=number, cause="memory", what="--link")]
-    if cause.cause == "thermal" and context.celsius is None and context.throttled_s is None:
-        return [AnalysisWarning.GUESSED.of(phase=number, cause="heat", what="a column of temperatures")]
-    return []
 
 
 def _few_bins(curve: Curve, *, own: bool) -> list[MeasurementWarning]:
@@ -214,7 +164,7 @@ def _wide_interval(end: CacheEnd | None, *, own: bool) -> list[MeasurementWarnin
     if end is None or not end.seen_end or end.high - end.low <= MAX_CACHE_INTERVAL_SHARE * end.bytes:
         return []
     again = REPEAT if own else f"repeat the run and {FINER}"
-    return [AnalysisWarning.WIDE.of(width=f"{_size(end.low)} to {_size(end.high)}", next=again)]
+    return [AnalysisWarning.WIDE.of(low=Extent(end.low), high=Extent(end.high), next=again)]
 
 
 def _short_phases(curve: Curve, phases: Sequence[Phase], *, own: bool) -> list[MeasurementWarning]:
@@ -282,10 +232,3 @@ def _spread_of_parts(curve: Curve, phase: Phase) -> float:
 
 def _bins(count: int) -> str:
     return f"{count} bin{'s' * (count != 1)}" if count else "no whole bin"
-
-
-def _size(count: float) -> str:
-    """As `pslc.base.words.size` writes it."""
-    scale, unit = (1e9, "GB") if count >= 0.9995e9 else (1e6, "MB")
-    number = count / scale
-    return f"{number:.{0 if number >= 99.95 else 1 if number >= 9.995 else 2}f} {unit}"

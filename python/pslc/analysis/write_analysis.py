@@ -19,7 +19,7 @@ from pslc.schema.warnings import MeasurementWarning
 
 class PhaseRow(TypedDict):
     """A phase as run.json holds it; `from_s` and `to_s` where a suite tells them, `bytes_per_s_low` and `_high` of one
-    that was read from a picture."""
+    that was read from a picture, `shares` of a simulated drive: what its requests spent their time on, by cause."""
 
     from_bytes: int
     to_bytes: int
@@ -35,20 +35,40 @@ class PhaseRow(TypedDict):
     to_s: NotRequired[float]
     bytes_per_s_low: NotRequired[float]
     bytes_per_s_high: NotRequired[float]
+    shares: NotRequired[dict[str, float]]
+
+
+class Alternative(TypedDict):
+    """Another explanation of a curve, as run.json holds it.
+
+    Attributes:
+        cache_bytes: where the cache ends by it; None where it has no end.
+        confidence: how likely it is, from 0 to 1.
+        explanation: in a few words.
+        tell: the measurement that would tell it from the first.
+    """
+
+    cache_bytes: int | None
+    confidence: float
+    explanation: str
+    tell: str
 
 
 class Writes(TypedDict):
-    """The analysis of writes, as run.json holds it; see `pslc.recording.writes.of_writes`. A recording
+    """The analysis of writes, as run.json holds it; see `pslc.recording.writes.findings.of_writes`. A recording
     adds `throttled_s` and `waf`; a recording of a job file on a simulated drive adds `life_bytes` and `life_years`
-    (`pslc.recording.wear.of_load`)."""
+    (`pslc.recording.wear.of_load`). Of a curve that was explained from outside, `cache_confidence` says how likely what
+    is said of its cache is, and `alternatives` what else may be."""
 
     cache_bytes: int | None
     cache_bytes_low: int | None
     cache_bytes_high: int | None
     fill_mean_bytes_per_s: float | None
     phases: list[PhaseRow]
-    doubts: list[MeasurementWarning]
+    warnings: list[MeasurementWarning]
     kind: NotRequired[Literal["read"]]
+    cache_confidence: NotRequired[float]
+    alternatives: NotRequired[list[Alternative]]
     fill_mean_bytes_per_s_low: NotRequired[float]
     fill_mean_bytes_per_s_high: NotRequired[float]
     throttled_s: NotRequired[float | None]
@@ -69,11 +89,13 @@ class ExplainedPhase(Phase):
         cause: one of `CAUSES`.
         confidence: from 0 to 1.
         because: the evidence, a sentence.
+        shares: what requests spent their time on, by cause, where the drive accounts for it.
     """
 
     cause: str
     confidence: float
     because: str
+    shares: Mapping[str, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -84,26 +106,33 @@ class WriteAnalysis:
         mean_bytes_per_s: all bytes over all of the time; None when nothing was written.
         phases: in order; they tile the curve.
         cache: where the speed first fell; None when it did not.
-        doubts: what may be wrong with all this and what to do about it, the gravest first.
+        warnings: what may be wrong with all this and what to do about it, the gravest first.
+        cache_confidence: how likely what `cache` says is, from 0 to 1; None where counters say it.
+        alternatives: what else may be, the likeliest first.
     """
 
     mean_bytes_per_s: float | None
     phases: tuple[ExplainedPhase, ...]
     cache: CacheEnd | None
-    doubts: tuple[MeasurementWarning, ...]
+    warnings: tuple[MeasurementWarning, ...]
+    cache_confidence: float | None = None
+    alternatives: tuple[Alternative, ...] = ()
 
     def document(self) -> Writes:
-        """The analysis as run.json holds it; see `pslc.recording.writes.of_writes`."""
+        """The analysis as run.json holds it; see `pslc.recording.writes.findings.of_writes`."""
         cache = self.cache
-        context = cache is not None and cache.seen_end
-        return {
-            "cache_bytes": round(cache.bytes) if cache and context else None,
+        ended = cache is not None and cache.seen_end
+        document: Writes = {
+            "cache_bytes": round(cache.bytes) if cache and ended else None,
             "cache_bytes_low": round(cache.low) if cache else None,
-            "cache_bytes_high": round(cache.high) if cache and context else None,
+            "cache_bytes_high": round(cache.high) if cache and ended else None,
             "fill_mean_bytes_per_s": self.mean_bytes_per_s,
             "phases": [_document(phase) for phase in self.phases],
-            "doubts": list(self.doubts),
+            "warnings": list(self.warnings),
         }
+        if self.cache_confidence is not None:
+            document |= {"cache_confidence": self.cache_confidence, "alternatives": list(self.alternatives)}
+        return document
 
     @classmethod
     def of_document(cls, findings: Mapping[str, Any]) -> WriteAnalysis:
@@ -118,7 +147,9 @@ class WriteAnalysis:
         if low is not None:
             ended = findings["cache_bytes"] is not None
             cache = CacheEnd(findings["cache_bytes"] if ended else low, low, high if ended else float("inf"), ended)
-        return cls(findings["fill_mean_bytes_per_s"], phases, cache, tuple(findings["doubts"]))
+        alternatives = tuple(findings.get("alternatives", ()))
+        warnings, confidence = tuple(findings["warnings"]), findings.get("cache_confidence")
+        return cls(findings["fill_mean_bytes_per_s"], phases, cache, warnings, confidence, alternatives)
 
 
 def analyze_curve(curve: Curve, explain: Explain, options: AnalysisOptions = DEFAULT_OPTIONS) -> WriteAnalysis:
@@ -132,7 +163,13 @@ def analyze_curve(curve: Curve, explain: Explain, options: AnalysisOptions = DEF
     causes = explain(phases)
     end = cache_end(curve, phases, causes, seed=options.seed, capacity_bytes=options.capacity_bytes)
     explained = (
-        ExplainedPhase(**vars(phase), cause=cause.cause, confidence=cause.confidence, because=cause.because)
+        ExplainedPhase(
+            **vars(phase),
+            cause=cause.cause,
+            confidence=cause.confidence,
+            because=cause.because,
+            shares=cause.shares,
+        )
         for phase, cause in zip(phases, causes, strict=True)
     )
     warnings = analysis_warnings(curve, phases, end=end, causes=causes, options=options)
@@ -140,7 +177,7 @@ def analyze_curve(curve: Curve, explain: Explain, options: AnalysisOptions = DEF
 
 
 def _document(phase: ExplainedPhase) -> PhaseRow:
-    return {
+    row: PhaseRow = {
         "from_bytes": round(phase.from_bytes),
         "to_bytes": round(phase.to_bytes),
         "bytes_per_s": phase.bytes_per_s,
@@ -152,3 +189,6 @@ def _document(phase: ExplainedPhase) -> PhaseRow:
         "spread": phase.spread,
         "drift": phase.drift,
     }
+    if phase.shares is not None:
+        row["shares"] = {cause: round(share, 4) for cause, share in phase.shares.items()}
+    return row

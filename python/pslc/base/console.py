@@ -5,7 +5,7 @@ writes the clipboard, hides or reorders what is shown. Here such codes become es
 
 Everything leaves through one of three: `Screen`, which is stdout and stderr of the command line, for `print` and
 `typer.echo`; `Console` of rich_console.py, for what rich lays out, with its own colours; `as_is`, for code that moves
-the cursor itself and calls `line` on every text. Legends of plotext go through `line` too.
+the cursor itself and calls `line` on every text.
 """
 
 from __future__ import annotations
@@ -18,6 +18,12 @@ from typing import Any, Final
 
 _CONTROLS: Final = re.compile("(?!\r\n)[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 """C0 but for tab and new line, DEL, C1, separators of lines and paragraphs, and what turns the direction of text."""
+PLAIN: Final = str.maketrans({"µ": "u", "°": None})
+"""Units in an encoding that lacks their signs: `us`, `C`."""
+MAX_NAME_LETTERS: Final = 200
+"""Longest name that is drawn or printed; a chart of one of 2000 letters took half a minute."""
+MAX_LINE_LETTERS: Final = 4000
+"""Longest line for people: a sentence with several names in it."""
 _BREAKS: Final = re.compile("[\t\r\n]")
 
 
@@ -29,6 +35,11 @@ def escaped(text: str) -> str:
 def line(text: str) -> str:
     """Escape a text that is one line, such as a name: its tabs and new lines become escapes too."""
     return _BREAKS.sub(_escape, escaped(text))
+
+
+def short(text: str, letters: int = MAX_NAME_LETTERS) -> str:
+    """A text of others, such as the name of a drive: what is drawn or printed of it ends after so many letters."""
+    return text if len(text) <= letters else f"{text[: letters - 1]}…"
 
 
 def _escape(match: re.Match[str]) -> str:
@@ -52,6 +63,10 @@ class Screen(io.TextIOWrapper):
         lines, through = lossy or stream.line_buffering, stream.write_through
         super().__init__(stream.detach(), encoding, errors, line_buffering=lines, write_through=through)
         self._lossy = lossy
+        try:
+            self._has_micro = bool("µ".encode(encoding))
+        except UnicodeEncodeError:
+            self._has_micro = False
 
     def write(self, text: str) -> int:
         """Write text with its control characters escaped."""
@@ -59,6 +74,8 @@ class Screen(io.TextIOWrapper):
 
     def write_as_is(self, text: str) -> int:
         """Write text whose control characters are ours."""
+        if not self._has_micro:
+            text = text.translate(PLAIN)
         if not self._lossy:
             return super().write(text)
         with suppress(OSError):

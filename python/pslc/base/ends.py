@@ -1,9 +1,16 @@
 """Signals by which a terminal, a shell or a service manager ends a program, often with all of its processes."""
 
 import signal
-from typing import Final
+from collections.abc import Callable
+from typing import Any, Final
 
 NAMES: Final = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGBREAK")
 """Names of the signals that end a process on any system: Windows has the first two and Ctrl-Break."""
 ENDS: Final = tuple(signal.Signals[name] for name in NAMES if name in signal.Signals.__members__)
 """Signals that end a process, as far as this system has them."""
+
+
+def hear(what: Callable[..., Any] | signal.Handlers) -> None:
+    """Handle each of `ENDS` so from now on, by a function or `signal.SIG_IGN`; from the main thread only."""
+    for number in ENDS:
+        signal.signal(number, what)

@@ -5,12 +5,13 @@ The native part raises them as well, so this module must not import it before it
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Final
+from typing import Any, Final
 
 __all__ = [
     "Faults",
     "GuardError",
     "JobError",
+    "PolicyError",
     "ProfileError",
     "PslcError",
     "RecordingError",
@@ -20,6 +21,8 @@ __all__ = [
 ]
 
 
+POLICY_FAILED: Final = "policy-failed"
+"""The code of an error of a policy in Python, and of a recording that it ended."""
 SEVERAL_FAULTS: Final = "several-faults"
 """The code of an error of several faults."""
 
@@ -62,6 +65,24 @@ class ProfileError(PslcError):
 
 class JobError(PslcError):
     """A job file, a suite or an option of theirs that cannot be run."""
+
+
+class PolicyError(JobError):
+    """A policy or a victim rule in Python raised an error, gave an answer that is none, or harmed its process. The hint
+    ends with its author's traceback.
+
+    Attributes:
+        recording: the `pslc.Recording` of the run so far, with this error; None if nothing was recorded.
+    """
+
+    recording: Any = None
+
+    def __init__(self, message: str, hint: str, code: str = POLICY_FAILED) -> None:
+        super().__init__(message, hint, code)
+
+
+class Interrupted(BaseException):
+    """Raised in a policy in Python that is running when its run is to end."""
 
 
 class GuardError(PslcError):

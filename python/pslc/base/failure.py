@@ -2,6 +2,7 @@
 never a traceback."""
 
 import errno
+import json
 import os
 import platform
 import sys
@@ -11,59 +12,91 @@ from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
-from pslc.base.errors import PslcError
+from pslc.base.errors import PolicyError, PslcError
 
 EXIT = 2
 ISSUES = "the issue tracker of pslc"
 
 
 def tell(error: BaseException) -> int:
-    """Say on stderr what went wrong, and return the exit code."""
+    """Say on stderr what went wrong, beside `--json` on stdout too with its code, and return the exit code."""
     # Where it cannot be said there is nobody to tell.
     with suppress(OSError):
-        _say(in_words(error))
+        report = in_words(error)
+        if "--json" in sys.argv[1:]:
+            faults = [_document(fault) for fault in report.faults if fault is not report]
+            print(json.dumps({"error": {**_document(report), "faults": faults}}, indent=1), flush=True)
+        _say(report)
     return EXIT
+
+
+def _document(error: PslcError) -> dict[str, str | None]:
+    return {"code": error.code, "message": error.message, "hint": error.hint}
 
 
 def in_words(error: BaseException) -> PslcError:
     """Convert an exception to an error with a message and a hint. The report of a bug is saved to a file."""
+    if (expected := no_bug(error)) is not None:
+        return expected
+    return _BugError(f"{_type_and_text(error)}; this is a bug in pslc", _where(_report(error)))
+
+
+def sentence(error: BaseException) -> str:
+    """Describe an exception without a report: what is tried again may fail again."""
+    expected = no_bug(error)
+    return _type_and_text(error) if expected is None else expected.message
+
+
+def no_bug(error: BaseException) -> PslcError | None:
+    """The error of the user or the system that an exception stands for; None for a bug in pslc."""
     if isinstance(error, PslcError):
         return error
     if isinstance(error, OSError):
         return _of_the_system(error)
-    if isinstance(error, MemoryError):
+    if isinstance(error, MemoryError) or (isinstance(error, ImportError) and "failed to map" in str(error)):
         return PslcError(
             "there is not enough memory", "less at once: a smaller drive, iodepth or numjobs, or ulimit -v"
         )
-    what = f"{type(error).__name__}: {error}".partition("\n")[0]
-    if (theirs := getattr(error, "pslc_policy", None)) is not None:
-        return _BugError(f"{theirs} raised {what}", _their_traceback(error))
-    return _BugError(f"{what}; this is a bug in pslc", _where(_report(error)))
+    return None
 
 
-def _their_traceback(error: BaseException) -> str:
-    """The traceback from where a policy in Python was asked."""
-    frames = error.__traceback__
-    for step, _ in traceback.walk_tb(error.__traceback__):
-        if step.f_globals.get("__name__") == "pslc.device.policy":
-            break
-        frames = frames.tb_next if frames is not None else None
-    text = "".join(traceback.format_exception(type(error), error, frames))
-    return f"correct it, and run again\n{text.rstrip()}"
+def _type_and_text(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}".partition("\n")[0]
 
 
 class _BugError(PslcError):
-    """A bug of ours, or of a policy's author; its hint may be a whole report."""
+    """A bug of ours; its hint may be a whole report."""
 
 
 def _say(error: PslcError) -> None:
     from pslc.base.console import line
+
+    hint = error.hint if isinstance(error, _BugError | PolicyError) else line(error.hint)
+    text = "\n".join([*_lines(error), "", f"hint: {hint}"])
+    if not sys.stderr.isatty():
+        # Without rich, for which there may be no memory.
+        print(f"error: {text}", file=sys.stderr, flush=True)
+        return
     from pslc.base.rich_console import Console
 
     console = Console(stderr=True, soft_wrap=True)
     console.print("error: ", style="bold red", end="")
-    # A name with a new line in it could go on as what looks like another error.
-    console.print(f"{line(error.message)}\n\nhint: {error.hint if isinstance(error, _BugError) else line(error.hint)}")
+    console.print(text)
+
+
+def _lines(error: PslcError) -> list[str]:
+    """The message, and below it a line for each fault where there are several."""
+    from pslc.base.console import line
+
+    if error.faults == (error,):
+        # A name with a new line in it could go on as what looks like another error.
+        return [line(error.message)]
+    below = "".join(f"\n  {fault.message} (hint: {fault.hint})" for fault in error.faults)
+    lines = [line(error.message.removesuffix(below))]
+    for fault in error.faults:
+        first, *rest = _lines(fault)
+        lines += [f"  {first} (hint: {line(fault.hint)})", *(f"  {further}" for further in rest)]
+    return lines
 
 
 def _of_the_system(error: OSError) -> PslcError:
@@ -71,7 +104,7 @@ def _of_the_system(error: OSError) -> PslcError:
     where = " and ".join(names) or "a file"
     hints = {
         errno.ENOSPC: "make room, or write to another place",
-        errno.ENOENT: "it was removed meanwhile, or never there; a folder may be gone in which this shell still is",
+        errno.ENOENT: "the file is missing, or the current folder was deleted",
         errno.EMFILE: "raise the limit of open files: ulimit -n",
         errno.EFBIG: "raise the limit of the size of files: ulimit -f",
     }

@@ -3,6 +3,8 @@
 import re
 import tomllib
 from collections.abc import Mapping
+from functools import lru_cache
+from types import MappingProxyType
 from typing import Any, Final
 
 Json = dict[str, Any]
@@ -24,6 +26,16 @@ def toml(text: str) -> dict[str, object]:
         return tomllib.loads(text)
     except RecursionError:
         raise tomllib.TOMLDecodeError("values are nested too deeply") from None
+
+
+@lru_cache(maxsize=64)
+def keys(text: str) -> Mapping[str, Any]:
+    """Keys of a TOML text with dots, and their values. Cached: a run reads a profile five times, 0.5 ms each.
+
+    Raises:
+        TOMLDecodeError: as of `toml`.
+    """
+    return MappingProxyType(dict(dotted(toml(text))))
 
 
 def dotted(table: Mapping[str, object], before: str = "") -> list[tuple[str, Any]]:

@@ -7,6 +7,8 @@ is needed to judge the file is taken of it.
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, BinaryIO, Final
 
@@ -112,16 +114,26 @@ class _Thrift:
     def __init__(self, raw: bytes) -> None:
         self._raw, self._at, self._depth = raw, 0, 0
 
-    def structure(self) -> dict[int, Any]:
-        fields: dict[int, Any] = {}
-        number, self._depth = 0, self._depth + 1
+    @contextmanager
+    def _level(self) -> Iterator[None]:
+        """A structure or a list in another one."""
+        self._depth += 1
         if self._depth > MAX_DEPTH:
             raise FooterError(f"it is nested in more than {MAX_DEPTH} levels")
+        yield
+        self._depth -= 1
+
+    def structure(self) -> dict[int, Any]:
+        with self._level():
+            return self._fields()
+
+    def _fields(self) -> dict[int, Any]:
+        fields: dict[int, Any] = {}
+        number = 0
         while head := self._byte():
             number = number + (head >> 4) if head >> 4 else self._signed()
             kind = head & 15
             fields[number] = kind == 1 if kind in (1, 2) else self._value(kind)
-        self._depth -= 1
         return fields
 
     def _value(self, kind: int) -> Any:
@@ -146,7 +158,8 @@ class _Thrift:
         count = head >> 4 if head >> 4 != 15 else self._unsigned()
         if count > len(self._raw):
             raise FooterError(f"a list has {count} values")
-        return [self._value(head & 15) for _ in range(count)]
+        with self._level():
+            return [self._value(head & 15) for _ in range(count)]
 
     def _signed(self) -> int:
         number = self._unsigned()

@@ -12,7 +12,6 @@ import json as _json
 import math
 import os
 import stat
-import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -20,8 +19,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, NoReturn, TypeVar, cast
 
+from pslc.base import children, locks
 from pslc.base import footer as footers
-from pslc.base import locks
 from pslc.base.errors import PslcError
 from pslc.base.footer import Footer
 
@@ -308,7 +307,7 @@ def batches(path: Path, expected: Expected, columns: Sequence[str] | None = None
     quiet = {name: value for name, value in os.environ.items() if name != "RUST_BACKTRACE"}
     with (
         opened(path, expected) as file,
-        subprocess.Popen(command, stdin=file, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=quiet) as child,
+        children.start(command, stdin=file, stdout=children.PIPE, stderr=children.PIPE, env=quiet) as child,
     ):
         try:
             yield from _received(path, expected, child, summary.rows)
@@ -316,7 +315,7 @@ def batches(path: Path, expected: Expected, columns: Sequence[str] | None = None
             child.kill()
 
 
-def _received(path: Path, expected: Expected, child: subprocess.Popen[bytes], rows: int) -> Iterator[RecordBatch]:
+def _received(path: Path, expected: Expected, child: children.Popen[bytes], rows: int) -> Iterator[RecordBatch]:
     """The batches that the unpacker sends; what it says when it ends early is the error."""
     from arro3.io import read_ipc_stream
 
@@ -373,17 +372,17 @@ def picture(path: Path, expected: Expected) -> NDArray[np.uint8]:
     asked = {"pixels": MAX_PICTURE_PIXELS, "memory_bytes": MAX_UNPACKER_BYTES, "seconds": MAX_PICTURE_SECONDS}
     command = [sys.executable, "-I", str(UNPACKER), _json.dumps(asked)]
     with opened(path, replace(expected, max_bytes=MAX_PICTURE_BYTES)) as file:
-        done = subprocess.run(command, stdin=file, capture_output=True, check=False)
-    first, _, pixels = done.stdout.partition(b"\n")
+        done = children.run(command, stdin=file)
+    first, _, pixels = done.out.partition(b"\n")
     size = [int(word) for word in first.split()]
-    if done.returncode != 0 or len(size) != 2 or len(pixels) != 3 * size[0] * size[1]:
-        why = _last_words(done.stderr) or "it cannot be decoded"
+    if done.code != 0 or len(size) != 2 or len(pixels) != 3 * size[0] * size[1]:
+        why = _last_words(done.errors) or "it cannot be decoded"
         raise expected.refused(f"{path} is no picture that can be read: {why[:200]}")
     return np.frombuffer(pixels, dtype=np.uint8).reshape(size[1], size[0], 3)
 
 
 def _last_words(stderr: bytes) -> str:
-    """Why the unpacker ended, by its own words; empty where it was ended."""
+    """Reason why the unpacker ended, in its own words; empty where it was ended."""
     words = stderr.decode(errors="replace").splitlines()
     return next((line.removeprefix("error: ") for line in reversed(words) if line.startswith("error: ")), "")
 

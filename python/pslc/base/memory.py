@@ -28,7 +28,7 @@ def _windows() -> int | None:
 
 
 def _group() -> int | None:
-    """Of the control group and those around it. What the page cache holds can be had."""
+    """Free memory of the control group and those around it, with what the page cache holds."""
     smallest = None
     for line in _lines("/proc/self/cgroup"):
         if not line.startswith("0::"):

@@ -15,14 +15,14 @@ import rich.text
 from rich.file_proxy import FileProxy
 from rich.segment import Segment
 
-from pslc.base.console import as_is, escaped, line
+from pslc.base.console import MAX_LINE_LETTERS, as_is, escaped, line, short
 
 
 class Text(rich.text.Text):
     """rich's text of one line, escaped before it is measured, so that tables stay straight."""
 
     def __init__(self, text: str = "", style: Any = "", **how: Any) -> None:
-        super().__init__(line(text), style, **how)
+        super().__init__(short(line(text), MAX_LINE_LETTERS), style, **how)
 
     def append(self, text: Any, style: Any = None) -> Any:
         """Append text, a string's control characters escaped."""

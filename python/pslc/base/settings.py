@@ -15,7 +15,7 @@ from pslc.base.errors import Faults, PslcError, closest_match
 FILE_NAME: Final = "pslc.toml"
 EXPECTED: Final = gate.Expected('settings are TOML, such as on = "sim:sn850-1tb"')
 THEMES: Final = ("white", "dark")
-"""Values of `theme` (`pslc.charts.style.Theme`)."""
+"""Values of `theme` (`pslc.figures.style.Theme`)."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Settings:
         path: of the file; there may be none.
         on: simulated drive of `pslc run` and `pslc replay`.
         theme: of `pslc picture`, one of `THEMES`.
-        folder: of new recordings, and where `pslc runs`, `open` and `lab` look for them.
+        folder: of new recordings, and where `pslc report` and `lab` look for them.
     """
 
     path: Path

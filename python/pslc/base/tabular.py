@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING
 
+from pslc.base import install
 from pslc.base.errors import user_error
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ def to_pandas(table: Table) -> pandas.DataFrame:
     try:
         import pandas
     except ImportError:
-        raise user_error("pandas is not installed", "pip install pandas") from None
+        raise user_error("pandas is not installed", install.command("pandas")) from None
     columns = {
         name: table[name].to_numpy() if table[name].type.bit_width else table[name].to_pylist()
         for name in table.column_names
@@ -39,7 +40,7 @@ def to_polars(table: Table) -> polars.DataFrame:
     try:
         import polars
     except ImportError:
-        raise user_error("polars is not installed", "pip install polars") from None
+        raise user_error("polars is not installed", install.command("polars")) from None
     return polars.DataFrame(table)
 
 

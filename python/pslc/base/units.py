@@ -1,18 +1,29 @@
 """Sizes, times and shares as users give them: with a unit, GB = 10^9, GiB = 2^30."""
 
 import re
+from datetime import datetime
 from fractions import Fraction
 from typing import Final
 
-from pslc.base.errors import user_error
+from pslc.base.errors import PslcError, user_error
 
 UNITS: Final = {
     "B": 1, "kB": 10**3, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12,
     "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40,
 }  # fmt: skip
 
+POWERS_OF_1024: Final = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
+"""Suffixes of numbers in job files and in other programs' output, in small letters."""
+SECONDS: Final = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
+NANOSECONDS: Final = {unit: round(1e9 * seconds) for unit, seconds in SECONDS.items()}
+
 MAX_AMOUNT: Final = 2**63 - 1
 """Bytes: the largest offset that a file can have."""
+
+
+def is_storable(moment: datetime) -> bool:
+    """Whether recordings can hold a moment: nanoseconds since 1970, in 64 bits. Others are damaged, or of no clock."""
+    return 1970 < moment.year < 2554
 
 
 def size(text: str, option: str) -> int:
@@ -24,12 +35,12 @@ def size(text: str, option: str) -> int:
     match = re.fullmatch(r"([0-9]{1,99}(?:\.[0-9]{1,99})?)\s*([A-Za-z]+)", text.strip())
     if match is None or match[2] not in UNITS:
         raise user_error(
-            f'{option} is "{text}", which is no size',
+            f'{option}: "{text}" is not a size',
             f"a number with a unit, such as 20GB or 20GiB ({', '.join(UNITS)})",
         )
     amount = int(Fraction(match[1]) * UNITS[match[2]])
     if amount > MAX_AMOUNT:
-        raise user_error(f'{option} is "{text}", more than any file can hold', "9223372 TB at most")
+        raise user_error(f'{option}: "{text}" is more than any file can hold', "9223372 TB at most")
     return amount
 
 
@@ -51,10 +62,11 @@ def link(text: str, option: str) -> float:
         return PAYLOAD * 1e6 * int(text[4:])
     if text.endswith("/s"):
         return float(size(text.removesuffix("/s"), option))
-    raise user_error(f'{option} is "{text}", which is no link', "sata600, pcie3x4 or a speed, such as 1GB/s")
+    raise user_error(f'{option}: "{text}" is not a link', "sata600, pcie3x4 or a speed, such as 1GB/s")
 
 
-TIMES: Final = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
+TIMES: Final = {unit: seconds for unit, seconds in SECONDS.items() if unit != "ns"}
+"""Units of a time that users give."""
 
 
 def seconds(text: str, option: str) -> float:
@@ -63,7 +75,7 @@ def seconds(text: str, option: str) -> float:
     Raises:
         PslcError: there is no unit, or no such number.
     """
-    return _quantity(text, TIMES, f'{option} is "{text}", which is no time', "30s or 5min")
+    return _quantity(text, TIMES, f'{option}: "{text}" is not a time', "30s or 5min")
 
 
 def _quantity(text: str, units: dict[str, float], problem: str, example: str) -> float:
@@ -81,7 +93,7 @@ def percent(text: str, option: str) -> int:
     """
     match = re.fullmatch(r"([0-9]{1,3})\s*%", text.strip())
     if match is None or int(match[1]) > 100:
-        raise user_error(f'{option} is "{text}", which is no share', "a whole percentage up to 100%, such as 50%")
+        raise user_error(f'{option}: "{text}" is not a share', "a whole percentage up to 100%, such as 50%")
     return int(match[1])
 
 
@@ -92,9 +104,12 @@ def region(text: str, option: str) -> tuple[int, int]:
         PslcError: it is neither.
     """
     first, dash, last = text.partition("-")
-    ends = (size(first, option), size(last, option)) if dash else (0, size(first, option))
+    try:
+        ends = (size(first, option), size(last, option)) if dash else (0, size(first, option))
+    except PslcError as error:
+        raise user_error(f"{option}: {text} is not a range of sizes", "for example: 10GB-50GB") from error
     if ends[0] >= ends[1]:
-        raise user_error(f'{option} is "{text}", which ends before it begins', "the smaller one first: 10GB-50GB")
+        raise user_error(f"{option}: {text} ends before it begins", "give the smaller size first: 10GB-50GB")
     return ends
 
 
@@ -107,4 +122,4 @@ def watts(text: str, option: str) -> float:
     Raises:
         PslcError: there is no unit, or no such number.
     """
-    return _quantity(text, POWERS, f'{option} is "{text}", which is no power', "60mW")
+    return _quantity(text, POWERS, f'{option}: "{text}" is not a power', "60mW")

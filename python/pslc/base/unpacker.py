@@ -23,6 +23,7 @@ PLAIN: Final = ("Boolean", "Int", "UInt", "Float", "Utf8", "LargeUtf8", "Timesta
 """Prefixes of the column types that are accepted, as Arrow names them."""
 PICTURES: Final = ("PNG", "JPEG", "WEBP", "GIF", "BMP")
 """Formats of pictures that are decoded, in Pillow's words; of a moving one the first picture."""
+STDIN: Final = Path("/dev/fd/0")
 MAX_BATCH_BYTES: Final = 64_000_000
 """Size limit of a batch of rows, in bytes: texts that are stored once may come back a million times."""
 
@@ -43,9 +44,9 @@ def main(asked: dict[str, object]) -> None:
 
 
 def _source() -> str | io.BytesIO:
-    """The file on stdin, as its readers take it."""
-    if sys.platform != "win32":
-        return "/dev/fd/0"
+    """The file on stdin, as its readers take it: its path, or its bytes where there is no /dev/fd."""
+    if STDIN.exists():
+        return str(STDIN)
     # Where it was read until now is the same for both processes.
     sys.stdin.buffer.seek(0)
     return io.BytesIO(sys.stdin.buffer.read())

@@ -1,10 +1,12 @@
 """The one way in which pslc makes files and folders: whole or not at all, and never over what is not its own.
 
-A file is written without a name, or with one that nobody guesses, and gets its own when it is whole. Links, files with
+A file is written without a name, or with one that nobody guesses, and gets its own when it is whole and on the disk, so
+that a power cut leaves the file before or the new one. Links, files with
 several names, devices, pipes, sockets and read-only files are never replaced. The work is the native part's
 (`crates/drive/src/files`)."""
 
 import errno
+import io
 import os
 import shutil
 import sys
@@ -12,11 +14,11 @@ import tempfile
 from enum import StrEnum
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Self
+from typing import Any, Final, Self
 
 from pslc._native import NewFile, check_file, remove_file, write_file
 from pslc.base import gate, locks
-from pslc.base.errors import TargetError
+from pslc.base.errors import TargetError, user_error
 
 
 class Replace(StrEnum):
@@ -28,6 +30,8 @@ class Replace(StrEnum):
     ANY = "any"
 
 
+STDOUT: Final = Path("-")
+"""The name of stdout, where the command line names it."""
 PAGE: Final = "<!doctype html>\n<!-- A page of pslc, which it may replace. -->\n"
 """First lines of each HTML page that pslc writes."""
 DRIVE_FILE: Final = gate.Expected(
@@ -39,21 +43,23 @@ BEGINNINGS: Final = {".html": PAGE.encode(), ".json": b'{\n "schema": ', ".parqu
 possible."""
 
 
-def write(
-    path: Path, data: str | bytes, replace: Replace = Replace.OURS, *, private: bool = False, synced: bool = False
-) -> None:
-    """Make a file of a text (in UTF-8) or of bytes.
+def write(path: Path, data: str | bytes, replace: Replace = Replace.OURS, *, private: bool = False) -> None:
+    """Make a file of a text (in UTF-8) or of bytes. It is on the disk afterwards, under its name.
 
     Args:
         private: nobody else may read it.
-        synced: it has reached the disk before it has its name.
 
     Raises:
         GuardError: what has the name may not be replaced.
         OSError: the file cannot be written; what was there is as it was.
     """
     raw = data.encode("utf-8", errors="backslashreplace") if isinstance(data, str) else data
-    write_file(str(path), raw, replace.value, _beginning(path, replace), private, synced)
+    if path == STDOUT and replace is Replace.ANY:
+        sys.stdout.flush()
+        with open(1, "wb", closefd=False) as stdout:
+            stdout.write(raw)
+        return
+    write_file(str(path), raw, replace.value, _beginning(path, replace), private)
 
 
 def check(path: Path, replace: Replace = Replace.OURS) -> None:
@@ -64,6 +70,16 @@ def check(path: Path, replace: Replace = Replace.OURS) -> None:
         OSError: no file can be written there.
     """
     check_file(str(path), replace.value, _beginning(path, replace))
+
+
+def check_ending(path: Path, *endings: str) -> None:
+    """Check that a name fits the form of what is written; `-` is stdout.
+
+    Raises:
+        PslcError: it has another ending.
+    """
+    if path != STDOUT and path.suffix not in endings:
+        raise user_error(f"{path} does not end in {' or '.join(endings)}", f"-o {path.with_suffix(endings[0])}")
 
 
 def remove(path: Path, replace: Replace = Replace.OURS) -> None:
@@ -103,7 +119,7 @@ def remove_empty(path: Path) -> None:
 
 
 def _beginning(path: Path, replace: Replace) -> bytes | None:
-    """How a file of that name begins if it is pslc's."""
+    """Beginning of a file of that name if it is pslc's."""
     return BEGINNINGS.get(Path(path.name.removesuffix(".part")).suffix) if replace is Replace.OURS else None
 
 
@@ -165,13 +181,23 @@ class Stream:
         """The end of the `with` closes it."""
 
 
-def growing(path: Path) -> int:
-    """The descriptor of a new file that others may read while it grows.
+class Growing(io.FileIO):
+    """A new file that others may read while it grows.
 
     Raises:
-        OSError: it cannot be made, or something has the name.
+        OSError: it cannot be made, something has the name, or it cannot be written, with its name.
     """
-    return os.open(path, locks.CREATE, 0o666)
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        super().__init__(path, "wb", opener=lambda name, _: os.open(name, locks.CREATE, 0o666))
+
+    def write(self, data: Any) -> int:
+        """Append bytes, as many as there is room for."""
+        try:
+            return super().write(data)
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, str(self._path)) from None
 
 
 def tell_kernel(path: Path, value: str) -> None:
@@ -196,7 +222,17 @@ def folder(path: Path, *, new: bool = False) -> None:
     Raises:
         OSError: it cannot be made.
     """
+    missing = [above for above in (path, *path.parents) if not above.exists()]
     path.mkdir(parents=True, exist_ok=not new)
+    for created in missing if sys.platform != "win32" else ():
+        # Whatever the umask: what follows is written into it.
+        created.chmod(created.stat().st_mode | 0o700)
+        # Else a power cut takes the folder with all that is in it.
+        number = os.open(created.parent, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(number)
+        finally:
+            os.close(number)
 
 
 def temporary(prefix: str = "pslc-", within: Path | None = None) -> tempfile.TemporaryDirectory[str]:
@@ -204,13 +240,13 @@ def temporary(prefix: str = "pslc-", within: Path | None = None) -> tempfile.Tem
     return tempfile.TemporaryDirectory(prefix=prefix, dir=within)
 
 
-def lasting(prefix: str = "pslc-") -> Path:
+def lasting(prefix: str = "pslc-", within: Path | None = None) -> Path:
     """Make a folder with a name that nobody guesses. It stays until somebody removes it.
 
     Raises:
         OSError: it cannot be made.
     """
-    return Path(tempfile.mkdtemp(prefix=prefix))
+    return Path(tempfile.mkdtemp(prefix=prefix, dir=within))
 
 
 def copy(path: Path, to: Path) -> None:
@@ -220,7 +256,7 @@ def copy(path: Path, to: Path) -> None:
         TargetError: it is no regular file.
         OSError: it cannot be copied.
     """
-    with gate.opened(path, DRIVE_FILE) as source, os.fdopen(growing(to), "wb") as out:
+    with gate.opened(path, DRIVE_FILE) as source, Growing(to) as out:
         shutil.copyfileobj(source, out)
 
 

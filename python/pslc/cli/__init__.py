@@ -1,4 +1,4 @@
-"""The command line: one file per command, found by listing this folder.
+"""The command line: one file per command, found by listing this folder; extras bring more.
 
 Each file has a `command`, or an `app` with commands of its own; files that begin with _ have neither. stdout is data,
 stderr is talk. Exit codes: 0 done, 1 a comparison out of tolerance, 2 an error, 3 done but the recording is not where
@@ -14,10 +14,20 @@ from typing import Any, cast
 
 import typer
 
+from pslc import extras
 from pslc.base.console import Screen
-from pslc.cli import _groups, _usage_errors
+from pslc.cli import _bash_words, _groups, _usage_errors
 
 NAMES = sorted(module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_"))
+
+
+def module_of(name: str) -> Any:
+    """The module of a command, of this folder or of an extra; None if there is none.
+
+    Raises:
+        PslcError: the extra that has it is absent.
+    """
+    return import_module(f"{__name__}.{name}") if name in NAMES else extras.command(name)
 
 
 class _Commands(_groups.CommandGroup):
@@ -25,13 +35,20 @@ class _Commands(_groups.CommandGroup):
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Their names, sorted."""
-        return NAMES
+        return sorted([*NAMES, *extras.commands()])
+
+    def suggestion(self, words: list[str]) -> str:
+        """The meaning of a word as a suite or a drive."""
+        return str(module_of("run").suggestion(words) or module_of("drives").suggestion_of_drive(words))
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """The command of this name; None if there is none."""
-        if cmd_name not in self.commands and cmd_name in NAMES:
-            self.commands[cmd_name] = _groups.command_of(import_module(f"{__name__}.{cmd_name}"), cmd_name)
-        return self.commands.get(cmd_name)
+        if cmd_name not in self.commands:
+            module = module_of(cmd_name)
+            if module is None:
+                return None
+            self.commands[cmd_name] = _groups.command_of(module, cmd_name)
+        return self.commands[cmd_name]
 
 
 app = typer.Typer(
@@ -39,8 +56,10 @@ app = typer.Typer(
     help="A laboratory for SSD write caching: where a drive becomes slow, why, and which settings would change it\n\n"
     "Defaults of --on, --theme and the folder of recordings: ~/.config/pslc.toml (%APPDATA% on Windows)",
     pretty_exceptions_enable=False,
-    # Colors are kept in errors; stderr shows other control characters as escapes.
-    context_settings={**_groups.HELP_OPTIONS, "color": True},
+    # A list of commands needs no frames, for which typer imports rich, its Markdown and its tracebacks.
+    rich_markup_mode=None,
+    # What click colours would reach the filter of stdout, which shows escapes.
+    context_settings={**_groups.HELP_OPTIONS, "color": False},
 )
 
 
@@ -63,6 +82,8 @@ def main() -> None:
     try:
         _streams()
         _words(sys.argv[1:])
+        if os.environ.get("_PSLC_COMPLETE") == "complete_bash":
+            _bash_words.join()
         sys.exit(app(standalone_mode=False) or 0)
     except _usage_errors.SLIP as error:
         from pslc.base import failure

@@ -3,6 +3,7 @@
 import contextlib
 import io
 import json
+import os
 import signal
 import sys
 from dataclasses import replace
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from pslc.base.console import say
-from pslc.base.ends import ENDS
+from pslc.base.ends import hear
 from pslc.cli import _recording_folder
 from pslc.cli._job_arguments import COMMAND_LINE
 from pslc.cli._output_format import OutputFormat
@@ -21,9 +22,10 @@ from pslc.cli._run_options import Outputs
 
 if TYPE_CHECKING:
     from pslc.cli._progress import Bar
-    from pslc.recording.store import Recording
+    from pslc.recording.model import Recording
     from pslc.runner.campaign import CampaignSpec
     from pslc.runner.plan import Plan
+    from pslc.schema.results import Silence
 
 
 def execute(spec: "CampaignSpec", outputs: Outputs) -> None:
@@ -39,6 +41,7 @@ def execute(spec: "CampaignSpec", outputs: Outputs) -> None:
     folder = outputs.folder or _new_folder(spec, outputs)
     if folder is not None and not outputs.is_resumed:
         _recording_folder.check(folder)
+    spec = _keeping_ends(spec, folder, outputs)
     failures: list[str] = []
     recordings = _run(spec, folder, outputs, failures)
     if not recordings:
@@ -70,7 +73,7 @@ def _check(spec: "CampaignSpec", outputs: Outputs) -> None:
     if outputs.dry_run and spec.on.startswith("sim:"):
         raise user_error(
             f"--dry-run is for real drives, and {spec.on} is simulated",
-            f"pslc suites --on {spec.on} shows what each suite writes and takes",
+            f"pslc run --list --on {spec.on} shows what each suite writes and takes",
         )
     if outputs.file is not None:
         try:
@@ -79,6 +82,30 @@ def _check(spec: "CampaignSpec", outputs: Outputs) -> None:
             raise user_error(f"{outputs.file}: {error.strerror}", "give --output a file that can be written") from None
     if spec.meter is not None and not spec.meter.is_file():
         raise user_error(f"{spec.meter} is not a file", "start the log of the meter before the run")
+
+
+def _keeping_ends(spec: "CampaignSpec", folder: Path | None, outputs: Outputs) -> "CampaignSpec":
+    """The campaign, with a folder for both ends of a device that it will erase, or for the switch of its buffer."""
+    from pslc.base import writer
+    from pslc.device.target import RealOptions
+
+    real = spec.options.real
+    # A simulated drive has none of these options.
+    if real is None or real == RealOptions() or outputs.dry_run:
+        return spec
+    if real.destroy_data is None and real.cache is None and not _switches(spec):
+        return spec
+    kept_in = folder or writer.lasting()
+    if folder is None and real.destroy_data is not None:
+        say(f"note: both ends of {spec.on} are kept in {kept_in}: pslc undo {kept_in} puts them back", err=True)
+    return replace(spec, options=replace(spec.options, real=replace(real, ends=kept_in)))
+
+
+def _switches(spec: "CampaignSpec") -> bool:
+    """Whether the subject is a suite that switches the buffer of a drive."""
+    from pslc import suites
+
+    return spec.subject in suites.names() and suites.switches(spec.subject)
 
 
 def _new_folder(spec: "CampaignSpec", outputs: Outputs) -> Path | None:
@@ -111,27 +138,37 @@ def _run(spec: "CampaignSpec", folder: Path | None, outputs: Outputs, failures: 
     from pslc.runner import campaign
     from pslc.runner.callbacks import DeclinedError
 
-    with Bar(spec.subject) as bar:
+    def leave(silence: "Silence") -> None:
+        kept = keeper.leave()
+        count = silence["under_way"]
+        left = f"left {count} request{'s' if count > 1 else ''} unanswered; {kept}"
+        # A request of an engine that waits for each keeps a process in the kernel, whatever it is sent.
+        say(f"{left}; the kernel keeps pslc until the drive answers" if silence.get("is_held") else left, err=True)
+        os._exit(130)
+
+    with (
+        Bar(spec.subject, leave) as bar,
+        _recording_folder.RunKeeper(spec, folder, bar.log) as keeper,
+    ):
 
         def interrupt(*_: object) -> None:
+            # What follows saves the recording, to the end of the process, however often one is heard.
             bar.interrupt()
-            # One is enough: what follows saves the recording, to the end of the process.
-            for signal_number in ENDS:
-                signal.signal(signal_number, signal.SIG_IGN)
 
         def fail(suite: str, error: Exception) -> None:
             message = error.message if isinstance(error, PslcError) else str(error)
             failures.append(f"{suite}: {message or type(error).__name__}")
             bar.log(f"failed: {failures[-1]}")
 
-        for signal_number in ENDS:
-            signal.signal(signal_number, interrupt)
-        keeper = _recording_folder.RunKeeper(spec, folder, bar.log) if folder else None
+        hear(interrupt)
         options = replace(spec.options, progress=bar, confirm=partial(_confirm, bar, outputs), log=bar.log)
         try:
             return campaign.run(replace(spec, options=options), on_checkpoint=keeper, on_failure=fail)
         except DeclinedError:
             raise typer.Exit(0 if outputs.dry_run else 2) from None
+        finally:
+            # What follows saves the recording, to the end of the process.
+            hear(signal.SIG_IGN)
 
 
 def _confirm(bar: "Bar", outputs: Outputs, plan: "Plan") -> bool:
@@ -196,20 +233,24 @@ def _print_to(spec: "CampaignSpec", recordings: "list[Recording]", outputs: Outp
 def _print_all(spec: "CampaignSpec", recordings: "list[Recording]", outputs: Outputs) -> None:
     """Print each format; notes go to stderr unless they are in what the terminal shows."""
     if outputs.formats or outputs.file is not None or not sys.stdout.isatty():
-        for note in dict.fromkeys(note for recording in recordings for note in recording.notes):
+        for note in dict.fromkeys(
+            note for recording in recordings for note in recording.warnings if note.level == "note"
+        ):
             say(f"note: {note}", err=True)
     with contextlib.ExitStack() as stack:
         text = stack.enter_context(contextlib.redirect_stdout(io.StringIO())) if outputs.file is not None else None
         wanted: list[OutputFormat | None] = [*outputs.formats] or [None]
         for output_format in wanted:
-            _print(spec, recordings, output_format)
+            _print(spec, recordings, output_format, has_report=outputs.report)
     if outputs.file is not None and text is not None:
         from pslc.base import writer
 
         writer.write(outputs.file, text.getvalue(), writer.Replace.ANY)
 
 
-def _print(spec: "CampaignSpec", recordings: "list[Recording]", output_format: OutputFormat | None) -> None:
+def _print(
+    spec: "CampaignSpec", recordings: "list[Recording]", output_format: OutputFormat | None, *, has_report: bool
+) -> None:
     """Print in one format; only JSON and the report show more than the first recording."""
     first = recordings[0]
     match output_format:
@@ -217,25 +258,17 @@ def _print(spec: "CampaignSpec", recordings: "list[Recording]", output_format: O
             is_list = spec.is_catalogue
             document = [recording.document() for recording in recordings] if is_list else first.document()
             print(json.dumps(document, indent=1))
-        case OutputFormat.FIO | OutputFormat.JSON_PLUS:
-            from pslc.report import fio
+        case OutputFormat():
+            from pslc import extras
 
-            print(json.dumps(fio.document(first, output_format is OutputFormat.JSON_PLUS), indent=2))
-        case OutputFormat.TERSE:
-            from pslc.report import fio_terse
-
-            print("\n".join(fio_terse.lines(first)))
-        case OutputFormat.NORMAL:
-            from pslc.report import fio_normal
-
-            print("\n".join(fio_normal.lines(first)))
+            print(extras.service(extras.Service.OUTPUTS).text(first, output_format.value))
         case None:
             from pslc.report import recording_view, terminal
 
             if spec.is_catalogue:
                 terminal.show_all([recording_view.of_recording(recording) for recording in recordings])
             else:
-                terminal.show(recording_view.of_recording(first))
+                terminal.show(recording_view.of_recording(first), has_report=has_report)
 
 
 def _end(spec: "CampaignSpec", recordings: "list[Recording]", folder: Path | None, failures: list[str]) -> None:
@@ -246,11 +279,13 @@ def _end(spec: "CampaignSpec", recordings: "list[Recording]", folder: Path | Non
         Exit: it was interrupted.
     """
     from pslc.base import words
-    from pslc.base.errors import user_error
+    from pslc.base.errors import POLICY_FAILED, PolicyError, user_error
 
     last = recordings[-1]
     if spec.is_catalogue:
         failures += [f"{recording.suite}: {recording.error}" for recording in recordings if recording.error]
+    elif last.error_code == POLICY_FAILED:
+        raise PolicyError(f"the run ended early: {last.error}", last.facts["policy_error"])
     elif last.error:
         raise user_error(f"the run ended early: {last.error}", _next_step(last.error_code, folder))
     if last.interrupted:
@@ -265,6 +300,8 @@ def _end(spec: "CampaignSpec", recordings: "list[Recording]", folder: Path | Non
 
 
 def _next_step(code: str | None, folder: Path | None) -> str:
+    from pslc.device import condition
+
     if code == "run-unwritten":
         return (
             "let a job write it first (rw=write, then stonewall), remove --no-layout, or measure on a file with data: "
@@ -272,4 +309,8 @@ def _next_step(code: str | None, folder: Path | None) -> str:
         )
     if code in ("run-no-room", "system-no-room"):
         return "the drive is full: free some space, or give a smaller --size"
+    if code == condition.GONE:
+        return "connect it again, and see pslc probe for its health"
+    if code == "run-medium-error" or code in condition.CODES:
+        return "copy what it holds, and see pslc probe for its health"
     return f"the recording so far is in {folder}" if folder else "--save DIR saves the recording so far"

@@ -1,13 +1,14 @@
 """Options of commands that read foreign files, spelled alike everywhere, and what is written beside the output."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import typer
 
 if TYPE_CHECKING:
-    from pslc.formats import ImportedData, ImportOptions
+    from pslc.recording.model import Recording
+    from pslc.schema.imports import ImportOptions
 
 PANEL = "Pictures of charts, and tables"
 FACTS = "What the files do not report"
@@ -25,6 +26,21 @@ Y = Annotated[
         help="Range of its speed axis, or speed column of a table",
         metavar="0:7000MB/s|COL=MB/s",
         rich_help_panel=PANEL,
+    ),
+]
+Capacity = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SIZE", help="Capacity of the drive, such as 1TB (default: as recorded)", rich_help_panel=FACTS
+    ),
+]
+Label = Annotated[
+    list[str] | None, typer.Option(metavar="TEXT", help="Name of the drive of each run or curve, in order")
+]
+Link = Annotated[
+    str | None,
+    typer.Option(
+        metavar="LINK", help="Link of the drive: sata600, pcie3x4, or a speed such as 1GB/s", rich_help_panel=FACTS
     ),
 ]
 Series = Annotated[
@@ -84,58 +100,35 @@ def import_options(
 ) -> "ImportOptions":
     """Build the import options of a picture or of a table from the command line."""
     from pslc.base import units
-    from pslc.formats import ChartOptions, ImportOptions
+    from pslc.schema.imports import ChartOptions, ImportOptions
 
     capacity_bytes = units.size(capacity, "--capacity") if capacity else None
     return ImportOptions(x, y, capacity_bytes=capacity_bytes, chart=ChartOptions(tuple(series or ()), frame))
 
 
-def pictures(paths: Sequence[Path], hints: "ImportOptions") -> "list[ImportedData]":
-    """The curve of a picture, where one is given.
-
-    Raises:
-        PslcError: it cannot be read.
-    """
-    from pslc import formats
-
-    return [formats.read(paths, hints)] if len(paths) == 1 and formats.is_picture(paths[0]) else []
-
-
-def write_overlays(read: "Iterable[ImportedData]", named: Path | None, output: Path | None = None) -> None:
+def write_overlays(recordings: "Sequence[Recording]", named: Path | None, output: Path | None = None) -> None:
     """Draw what was read of pictures over them: into the file that is named, or beside an output, `page.chart.png` for
     `page.html`; nowhere where there is neither.
 
     Raises:
         PslcError: a picture cannot be written, or one file is named for several.
     """
-    from pslc.base.errors import user_error
-    from pslc.base.writer import Replace
-    from pslc.formats.chart import overlay
+    from pslc import extras
 
-    pictures = list({id(data.chart.picture): data.chart.picture for data in read if data.chart}.values())
-    if named is not None and len(pictures) != 1:
-        raise user_error(f"--overlay names one file for {len(pictures)} pictures", "read one picture at a time")
-    for number, picture in enumerate(pictures, 1):
-        if named is None and output is None:
-            return
-        end = ".chart.png" if len(pictures) == 1 else f".chart-{number}.png"
-        path = named or output.with_suffix(end)  # type: ignore[union-attr]
-        overlay.write(picture, path, Replace.ANY if named else Replace.OURS)
-        typer.echo(f"what was read, over the picture: {path}", err=True)
+    of = extras.Service.OVERLAYS
+    for drawer in extras.services(of) if named is None else [extras.service(of)]:
+        for place in drawer.write_overlays(recordings, named, output):
+            typer.echo(f"what was read, over the picture: {place}", err=True)
 
 
-def write_tables(read: "Sequence[ImportedData]", path: Path | None) -> None:
+def write_tables(recordings: "Sequence[Recording]", path: Path | None) -> None:
     """Write the curves of a picture as tables.
 
     Raises:
         PslcError: there is no picture, or a file cannot be written.
     """
-    from pslc.base.errors import user_error
-    from pslc.formats.chart import overlay
+    from pslc import extras
 
-    if path is None:
-        return
-    if not read[0].chart:
-        raise user_error("--csv is for the curves of a picture", "the data are a table already")
-    for place in overlay.write_tables(read[0].chart.picture, path):
-        typer.echo(f"curve: {place}", err=True)
+    if path is not None:
+        for place in extras.service(extras.Service.OVERLAYS).write_tables(recordings, path):
+            typer.echo(f"curve: {place}", err=True)

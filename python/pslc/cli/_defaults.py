@@ -1,8 +1,12 @@
 """Defaults from `pslc.toml` (`pslc.base.settings`), each of which is told on stderr where it changes an answer."""
 
 from pathlib import Path
+from typing import Final
 
 from pslc.base.console import say
+
+DRIVE: Final = "sim:aldrin-pro-2tb"
+"""Drive of examples in messages."""
 
 
 def drive(on: str | None) -> str | None:

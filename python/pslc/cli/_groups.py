@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -18,9 +19,11 @@ class _Direct:
     """A command that hands on what needs no conversion: for all else typer imports pydantic, and makes schemas."""
 
     def get_params(self, ctx: Any) -> list[Any]:
-        """Its parameters, `--help` among them."""
+        """Parameters of the command, `--help` among them."""
         parameters: list[Any] = super().get_params(ctx)  # type: ignore[misc]
         for parameter in parameters:
+            if getattr(parameter, "is_flag", False) and parameter.metavar is None:
+                parameter.metavar = ""  # A flag takes no value; typer shows <bool>.
             if not isinstance(parameter.process_value, partial):
                 parameter.process_value = partial(_processed, parameter, parameter.process_value)
         return parameters
@@ -29,7 +32,9 @@ class _Direct:
 def _processed(parameter: Any, process: Callable[[Any, Any], Any], context: Any, value: Any) -> Any:
     """A parameter's value: as it is where it was not given, or is of the type that the command takes."""
     kind = getattr(getattr(parameter, "type_descriptor", None), "annotation", None)
-    if type(value) is not kind and (value is not None or parameter.required):
+    if kind is Path and isinstance(value, str):
+        value = Path(value)
+    elif type(value) is not kind and (value is not None or parameter.required):
         return process(context, value)
     return parameter.callback(context, parameter, value) if parameter.callback else value
 
@@ -41,6 +46,10 @@ class _Command(_Direct, TyperCommand):
 class CommandGroup(_Direct, TyperGroup):
     """A group in which an unknown word gets an error that names the command that was probably meant."""
 
+    def suggestion(self, words: list[str]) -> str:
+        """The probable meaning of an unknown word and those after it; empty if nothing is known."""
+        return ""
+
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command that the first argument names.
 
@@ -48,8 +57,15 @@ class CommandGroup(_Direct, TyperGroup):
             PslcError: there is none.
         """
         if args and self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
-            raise _usage_errors.unknown_command(ctx.command_path.partition(" ")[2], args, self.list_commands(ctx))
+            group, commands = ctx.command_path.partition(" ")[2], self.list_commands(ctx)
+            raise _usage_errors.unknown_command(group, args, commands, self.suggestion(args))
         return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the list of commands, each with the whole first paragraph of its help."""
+        commands: dict[str, Any] = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, command.help.partition("\n\n")[0]) for name, command in commands.items()])
 
 
 def command_of(module: Any, name: str) -> Any:
@@ -71,8 +87,10 @@ def help_text(function: Callable[..., None]) -> str:
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
 
 
-def group(callback: Callable[..., None]) -> typer.Typer:
-    """A group of commands; `callback` runs before each of them, and alone where none is named."""
+def group(callback: Callable[..., None], suggest: Callable[[list[str]], str] | None = None) -> typer.Typer:
+    """A group of commands; `callback` runs before each of them, and alone where none is named. `suggest` says what an
+    unknown word probably means."""
+    kind = type("Group", (CommandGroup,), {"suggestion": staticmethod(suggest)}) if suggest else CommandGroup
     return typer.Typer(
-        cls=CommandGroup, callback=callback, help=help_text(callback), invoke_without_command=True, add_completion=False
+        cls=kind, callback=callback, help=help_text(callback), invoke_without_command=True, add_completion=False
     )

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from pslc.cli import _usage_errors
+from pslc.cli import _defaults
 
 if TYPE_CHECKING:
     from pslc.base.errors import PslcError
-    from pslc.device.region import Budget
+    from pslc.device.region import Budget, Expected
 
 UNLIMITED_BYTES = 1 << 60
 """Capacity of a drive that is not named, where jobs are only read."""
@@ -50,11 +50,12 @@ class JobArguments:
 
     def take_size(self, size: str, on: str | None) -> bool:
         """Make `--size` the size of every job, if it means that: for jobs given by options, and on a simulated drive,
-        which has a size of its own. Returns whether it does.
+        which has a size of its own. Returns whether it does. GB is 10^9 bytes here, too; `16m` is fio's.
 
         Raises:
             PslcError: there are several jobs, and it could be of one of them.
         """
+        from pslc.base import units
         from pslc.base.errors import user_error
         from pslc.device.target import is_drive
 
@@ -66,7 +67,8 @@ class JobArguments:
                 return False
         elif sum(name == "name" for name, _ in self.options) > 1:
             raise user_error("--size with several --name is ambiguous", "write a job file with a size for each job")
-        self.options.append(("size", size))
+        exact = size.strip().lstrip("0123456789. ") in units.UNITS
+        self.options.append(("size", str(units.size(size, "--size")) if exact else size))
         return True
 
     def new_file_bytes(self, on: str | None) -> int | None:
@@ -122,17 +124,17 @@ class JobArguments:
 
         if on is not None:
             example = f"for example: pslc run fill --on {on}"
-            return user_error("no suite or job file given", f"{example}; pslc suites lists all")
+            return user_error("no suite or job file given", f"{example}; pslc run --list lists all")
         words = [self.subject, *self.files] if self.subject else []
         drives = [word for word in words if word.startswith(("sim:", "/dev/")) or word in library()]
         subject = next((word for word in words if word not in drives), "fill")
         if drives:
             spec = f"sim:{drives[0]}" if drives[0] in library() else drives[0]
             return user_error(f"{drives[0]} is a drive, and needs --on", f"pslc run {subject} --on {spec}")
-        drive = _usage_errors.DRIVE
+        drive = _defaults.DRIVE
         if not words:
             example = f"for example: pslc run fill --on {drive}"
-            return user_error("no suite or job file given", f"{example}; pslc suites lists all suites")
+            return user_error("no suite or job file given", f"{example}; pslc run --list lists all suites")
         return user_error(f"{subject} needs a drive", f"add --on {drive}; pslc drives lists simulated drives")
 
 
@@ -150,7 +152,8 @@ def parse(context: typer.Context, subject: str | None, on: str | None, sections:
     _refuse_short_options(files)
     if subject == ALL and (files or sections):
         extra = [*files, *(sections or [])][0]
-        raise user_error(f"all runs every suite and takes no {extra}", "several files and --section are for job files")
+        problem = f"all runs every suite: unexpected argument {extra}"
+        raise user_error(problem, "several files and --section are for job files")
     if on is not None and subject in suites.names():
         _check_words(arguments, on)
     options = _overrides([word for word in arguments if word.startswith("--")], _option_names(context))
@@ -244,3 +247,21 @@ def budget(text: str, subject: str | None) -> "Budget":
         return Budget(seconds=units.seconds(text, "--budget"))
     except PslcError:
         raise user_error(f'--budget is "{text}", neither a size nor a time', "for example 400GB or 2h") from None
+
+
+def explained(path: Path, subject: str | None) -> "tuple[Expected, ...]":
+    """Explanations of the recording or the log in `--explains` of the suite check.
+
+    Raises:
+        PslcError: it cannot be read, or another suite is run.
+    """
+    from pslc.base.errors import user_error
+    from pslc.runner.load import NOTHING_STATED, load, read_one
+    from pslc.suites import check
+
+    if subject != "check":
+        raise user_error("--explains is for the suite check", f"pslc run check --explains {path}")
+    recording = load(path) if path.is_dir() else read_one([path], NOTHING_STATED)
+    if "cache_bytes" not in recording.findings:
+        raise user_error(f"{path} says nothing of a cache", "give a recording or a log of a long write")
+    return check.explanations(recording.findings)

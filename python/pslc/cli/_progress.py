@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from datetime import datetime
 from types import TracebackType
 from typing import TYPE_CHECKING
 
 from pslc.base import words
-from pslc.base.console import line
-from pslc.schema.results import StepProgress, done_of
+from pslc.base.console import line, say
+from pslc.schema.results import Silence, StepProgress, done_of
 
 if TYPE_CHECKING:
     from pslc.cli._drawn_bar import DrawnBar
@@ -18,13 +20,16 @@ class Bar:
     """Use it as a context, and give it to a run as its `progress`. Shows nothing where stderr is no terminal.
 
     Who hears an interrupt calls `interrupt`: a run that has begun then ends at its next progress, and everything after
-    it, which puts the recording away, is not disturbed however often one is heard.
+    it, which puts the recording away, is not disturbed however often one is heard. A second one ends workers; while a
+    run that is to end waits for a drive that does not answer, it calls `leave`, which ends the process.
     """
 
-    def __init__(self, title: str) -> None:
+    def __init__(self, title: str, leave: Callable[[Silence], None] | None = None) -> None:
         self._drawn = _drawn_bar(title)
         self._name = title
-        self._begun = self._interrupted = False
+        self._leave = leave
+        self._begun = self._interrupted = self._again = self._waits = False
+        self._silence: Silence | None = None
 
     def __enter__(self) -> Bar:
         self.resume()
@@ -52,20 +57,51 @@ class Bar:
         first, self._interrupted = not self._interrupted, True
         if first and not self._begun:
             raise KeyboardInterrupt
+        self._again = not first
+        if self._again:
+            self._leave_if_silent()
+
+    def _leave_if_silent(self) -> None:
+        if self._leave is not None and self._silence is not None:
+            self._leave(self._silence)
+
+    def _hear(self, silence: Silence | None) -> None:
+        """Report once that the drive does not answer, what a run that is to end waits for, and the next answer."""
+        from pslc.recording import stalls
+
+        before, self._silence = self._silence, silence
+        if silence is None:
+            if before is not None:
+                self.log(f"the drive answers again, after {stalls.whole_s(before['duration_s'])}")
+            return
+        text = stalls.waiting(silence, datetime.now())
+        if self._interrupted and not self._waits:
+            self._waits = True
+            self.log(f"interrupted, but {text}; what was measured is saved; interrupt again to leave at once")
+        elif before is None:
+            self.log(text)
+        if self._again:
+            self._leave_if_silent()
 
     def log(self, text: str) -> None:
         """A line above the bar."""
-        from pslc.base.rich_console import Console
-
-        console = self._drawn.console if self._drawn else Console(stderr=True)
-        console.print(text, style="dim")
+        if self._drawn:
+            self._drawn.console.print(text, style="dim", soft_wrap=True)
+        else:
+            say(text, err=True)
 
     def _title(self, state: StepProgress) -> str:
         return f"{self._name} {state['step']}"
 
     def __call__(self, state: StepProgress) -> bool:
-        """Draw what a run tells about its progress; False, which ends it, after an interrupt."""
+        """Draw what a run tells about its progress; False, which ends it, after an interrupt.
+
+        Raises:
+            KeyboardInterrupt: there were two. A run in this process ends as after one.
+        """
         self._begun = True
+        if (silence := state.get("silence")) or self._silence:
+            self._hear(silence)
         if self._drawn:
             done, total = done_of(state)
             self._drawn.draw(
@@ -73,6 +109,8 @@ class Bar:
                 (done, total),
                 (words.size(state["done_bytes"]), words.speed(state["bytes_per_s"])),
             )
+        if self._again:
+            raise KeyboardInterrupt
         return not self._interrupted
 
 

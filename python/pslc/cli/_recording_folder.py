@@ -6,14 +6,17 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from threading import Condition, Thread
+from time import monotonic
+from types import TracebackType
+from typing import TYPE_CHECKING, Final, Self
 
 import typer
 
 from pslc.base.console import say
 
 if TYPE_CHECKING:
-    from pslc.recording.store import Recording
+    from pslc.recording.model import Recording
     from pslc.runner.campaign import CampaignSpec
 
 
@@ -38,21 +41,69 @@ def check(folder: Path) -> None:
         raise user_error(f"{parent} is not a folder", "give --save a folder that can be made")
 
 
+MAX_PAUSE_S: Final = 60.0
+"""Longest time between two checkpoints, so that a power cut costs no more of a recording."""
+MAX_LEAVE_S: Final = 1.0
+"""Time that is left for the last checkpoint when pslc is ended by a second signal."""
+PAUSE_RATIO: Final = 20.0
+"""Ratio of the pause after a checkpoint to the time that it took: a slow or busy disk is asked less often."""
+
+
 class Keeper:
-    """Saves checkpoints to a folder. If one cannot be saved the run goes on, and the next one is tried."""
+    """Saves checkpoints to a folder, on a thread of its own: a disk that takes long delays no measurement. Of those
+    that wait the latest is saved. If one cannot be saved the run goes on, and the next one is tried."""
 
     def __init__(self, folder: Path, log: Callable[[str], None]) -> None:
         self.folder, self._log = folder, log
         self._failure = ""
+        self._change = Condition()
+        self._waiting: Callable[[], None] | None = None
+        self._is_closed = False
+        self._thread = Thread(target=self._work, daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if kind is None:
+            # The whole recording follows.
+            self._waiting = None
+        self.close()
 
     def keep(self, save: Callable[[], None]) -> None:
-        """Call `save`; report its failure once, and its recovery."""
-        from pslc.base.errors import GuardError
+        """Let `save` be called soon, in place of what waits for that."""
+        with self._change:
+            self._waiting = save
+            self._change.notify()
 
+    def close(self, within_s: float | None = None) -> bool:
+        """Save what waits and end; returns whether that was done in so many seconds."""
+        with self._change:
+            self._is_closed = True
+            self._change.notify()
+        self._thread.join(within_s)
+        return not self._thread.is_alive()
+
+    def _work(self) -> None:
+        while True:
+            with self._change:
+                self._change.wait_for(lambda: self._waiting is not None or self._is_closed)
+                save, self._waiting = self._waiting, None
+            if save is None:
+                return
+            began = monotonic()
+            self._try(save)
+            with self._change:
+                self._change.wait_for(lambda: self._is_closed, min(PAUSE_RATIO * (monotonic() - began), MAX_PAUSE_S))
+
+    def _try(self, save: Callable[[], None]) -> None:
+        """Call `save`; report its failure once, and its recovery."""
         failure = ""
         try:
             save()
-        except (OSError, GuardError) as error:
+        except Exception as error:
+            # There may be no memory, even for a module. A later one can be saved yet.
             failure = _reason(self.folder, error)
         if failure and failure != self._failure:
             self._log(f"warning: the recording cannot be saved: {failure}; the run goes on, and pslc tries again")
@@ -64,23 +115,41 @@ class Keeper:
 class RunKeeper(Keeper):
     """Saves checkpoints of a campaign, which can be opened and resumed even if pslc is killed."""
 
-    def __init__(self, spec: "CampaignSpec", folder: Path, log: Callable[[str], None]) -> None:
-        super().__init__(folder, log)
-        self._spec = spec
+    def __init__(self, spec: "CampaignSpec", folder: Path | None, log: Callable[[str], None]) -> None:
+        """Without a `folder`, the last checkpoint is saved only by `leave`, to a temporary one."""
+        super().__init__(folder or Path(), log)
+        self._spec, self._is_wanted = spec, folder is not None
         self._saved = 0
+        self._latest: list[Recording] = []
 
     def __call__(self, so_far: "list[Recording]") -> None:
-        self.keep(lambda: self._save(so_far))
+        self._latest = so_far
+        if self._is_wanted:
+            self.keep(lambda: self._save(so_far))
+
+    def leave(self) -> str:
+        """Save the last checkpoint, as far as that takes a second; returns a clause on where it is."""
+        from pslc.base import writer
+
+        if not self._latest:
+            return "nothing was measured"
+        if not self._is_wanted:
+            self.folder = writer.lasting()
+        latest = self._latest
+        self.keep(lambda: self._save(latest))
+        is_saved = self.close(MAX_LEAVE_S) and not self._failure
+        return f"the recording so far is in {self.folder}" if is_saved else f"{self.folder} takes no recording"
 
     def _save(self, so_far: "list[Recording]") -> None:
+        from pslc.recording import store
         from pslc.runner import campaign
 
         folders = campaign.folders(self._spec, so_far, self.folder)
         *finished, last = so_far
         while self._saved < len(finished):
-            finished[self._saved].save(folders[self._saved])
+            store.save(finished[self._saved], folders[self._saved])
             self._saved += 1
-        replace(last, error=last.error or "the run has not ended").save(folders[len(finished)])
+        store.save(replace(last, error=last.error or "the run has not ended"), folders[len(finished)])
 
 
 @dataclass(frozen=True)
@@ -93,12 +162,13 @@ class Saved:
 
 def save_runs(spec: "CampaignSpec", recordings: "list[Recording]", folder: Path, report: bool) -> Saved | None:
     """Save the recordings of a campaign, and their page if `report`, to `folder` or another; see `save`."""
+    from pslc.recording import store
     from pslc.report import page, recording_view
     from pslc.runner import campaign
 
     def save_recordings(place: Path) -> None:
         for recording, path in zip(recordings, campaign.folders(spec, recordings, place), strict=True):
-            recording.save(path)
+            store.save(recording, path)
 
     def write_page(path: Path) -> None:
         views = [recording_view.of_recording(recording) for recording in recordings]
@@ -135,11 +205,9 @@ def save(folder: Path, save_to: Callable[[Path], None], write_page: Callable[[Pa
 
 
 def _reason(folder: Path, error: Exception) -> str:
-    from pslc.base.errors import GuardError
+    from pslc.base.failure import sentence
 
-    if isinstance(error, GuardError):
-        return error.message
-    return f"{folder}: {error.strerror or error}" if isinstance(error, OSError) else f"{folder}: {error}"
+    return f"{folder}: {error.strerror or error}" if isinstance(error, OSError) else sentence(error)
 
 
 def _ask_for_folder() -> Path | None:

@@ -2,21 +2,38 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from pslc.cli import _complete
 from pslc.cli._output_format import OutputFormat, output_formats
-
-if TYPE_CHECKING:
-    from pslc.device import policy as device
+from pslc.schema.cache_setting import CacheSetting
 
 REAL = "Real drives"
 
 On = Annotated[
     str | None,
-    typer.Option(metavar="TARGET", help="Drive: sim:NAME[,KEY=VALUE...], disk.pslc, a scratch file or a block device"),
+    typer.Option(
+        metavar="TARGET",
+        help="Drive: sim:NAME[,KEY=VALUE...], disk.pslc, a scratch file or a block device",
+        autocompletion=_complete.target,
+    ),
+]
+Computer = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Computer around a simulated drive, or none (default: as the suite assumes; pslc drives parts lists all)",
+        autocompletion=_complete.computer,
+    ),
+]
+Controller = Annotated[
+    str | None,
+    typer.Option(metavar="PART", help="Controller (pslc drives parts lists them)", autocompletion=_complete.controller),
+]
+Workers = Annotated[
+    int | None, typer.Option(metavar="N", help="Number of worker processes (default: one per core)", min=1, max=1024)
 ]
 Save = Annotated[
     Path | None, typer.Option(metavar="DIR", help="Save the recording to this folder (default: a new one in runs/)")
@@ -31,12 +48,14 @@ Format = Annotated[
         autocompletion=_complete.output_format,
     ),
 ]
-Output = Annotated[Path | None, typer.Option(metavar="FILE", help="Print to this file (default: stdout)")]
+Output = Annotated[
+    Path | None, typer.Option("-o", "--output", metavar="FILE", help="Print to this file (default: stdout)")
+]
 Size = Annotated[
     str | None,
     typer.Option(
         metavar="SIZE",
-        help="Size of the scratch file, or of every job on a simulated drive, such as 20GB",
+        help="Size of the scratch file, or of every job on a simulated drive, such as 20GB (10^9 bytes; GiB: 2^30)",
         rich_help_panel=REAL,
     ),
 ]
@@ -70,6 +89,18 @@ VictimRule = Annotated[
         metavar="FILE.py:CLASS", help="Choose the superblock to collect next (pslc.VictimRule)", rich_help_panel=PYTHON
     ),
 ]
+Sysfs = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DIR",
+        help="Folder that shows the cache as Linux does for a UFS drive",
+        rich_help_panel=REAL,
+    ),
+]
+Buffer = Annotated[
+    CacheSetting | None,
+    typer.Option(help="Setting of a UFS drive's SLC buffer during the run (default: as it is)", rich_help_panel=REAL),
+]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the plan and stop", rich_help_panel=REAL)]
 Meter = Annotated[
     Path | None,
@@ -99,18 +130,6 @@ class Outputs:
     file: Path | None
     dry_run: bool
     yes: bool
-
-
-def governors(policy: str | None, victim_rule: str | None) -> "tuple[device.Policy | None, device.VictimRule | None]":
-    """Fresh objects of the classes that the options name."""
-    if policy is None and victim_rule is None:
-        return None, None
-    from pslc.device import policy as device
-
-    return (
-        device.loaded(policy, device.Policy) if policy else None,
-        device.loaded(victim_rule, device.VictimRule) if victim_rule else None,
-    )
 
 
 def formats(as_json: bool, text: str | None) -> list[OutputFormat]:

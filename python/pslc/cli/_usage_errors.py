@@ -17,70 +17,37 @@ EXAMPLES: Final = {
     "advise": "pslc advise runs/20260504-020000-watch-nvme0n1",
     "analyze": "pslc analyze fio_bw.1.log --capacity 1TB",
     "compare": "pslc compare runs/a runs/b",
+    "crash": "pslc crash --on sim:sn850-1tb --check 'sh check.sh {disk}' -- sh work.sh {disk}",
     "probe": "pslc probe /dev/nvme0n1, or a file on the drive",
     "replay": "pslc replay work.trace --on sim:sn850-1tb",
-    "report": "pslc report runs/a -o page.html",
     "serve": "pslc serve sim:sn850-1tb",
     "drives age": "pslc drives age disk.pslc --idle 8h",
     "drives create": "pslc drives create disk.pslc --like aldrin-pro-2tb",
     "drives format": "pslc drives format disk.pslc --mode pure-slc",
     "drives show": "pslc drives show aldrin-pro-2tb; pslc drives lists them all",
-    "suites show": "pslc suites show fill; pslc suites lists them all",
     "trace show": "pslc trace show work.trace",
     "trace convert": "pslc trace convert work.trace -o work.parquet, or -o work.iolog for fio",
     "watch": "pslc watch /dev/nvme0n1",
 }
 """Example of each command that needs arguments."""
-DRIVE: Final = "sim:aldrin-pro-2tb"
 
 
-def unknown_command(group: str, words: Sequence[str], commands: Sequence[str]) -> PslcError:
+def unknown_command(group: str, words: Sequence[str], commands: Sequence[str], suggested: str) -> PslcError:
     """The error for a word that is no command of a group, with the command that was probably meant.
 
     Args:
         group: the group's name, empty for `pslc` itself.
         words: what follows it; the first is the unknown one.
         commands: commands of the group.
+        suggested: what the group itself suggests; empty: nothing.
     """
     listed = f"the commands are {', '.join(commands)}; pslc {group} --help".replace("  ", " ") + " explains them"
-    hint = HINTS.get(group, _nothing)(words) or listed
+    asked = {"help": ["pslc", *words[1:], "--help"], "version": ["pslc", "--version"]}.get("" if group else words[0])
+    hint = " ".join(asked) if asked else suggested or listed
     meant = closest_match(words[0], commands)
     if meant and hint is listed:
         hint = f"did you mean {' '.join(filter(None, ('pslc', group, meant)))}?"
     return user_error(f"{f'pslc {group}'.strip()} has no command {words[0]}", hint)
-
-
-def _nothing(words: Sequence[str]) -> str:
-    return ""
-
-
-def _suite_or_drive(words: Sequence[str]) -> str:
-    from pslc import suites
-    from pslc.device.profiles import library
-
-    drive = words[0].removeprefix("sim:")
-    if words[0] in (*suites.names(), "all"):
-        return f"it is a suite: pslc run {words[0]} --on {DRIVE}"
-    return f"it is a drive: pslc run fill --on sim:{drive}, or pslc drives show {drive}" if drive in library() else ""
-
-
-def _drive_to_show(words: Sequence[str]) -> str:
-    from pslc.device.profiles import library
-
-    names = [word.removeprefix("sim:") for word in words[:2]]
-    drives = [name for name in names if name in library() or "/" in name or name.endswith(".toml")]
-    return f"pslc drives show {drives[0]}" if drives else ""
-
-
-def _suite_to_show(words: Sequence[str]) -> str:
-    from pslc import suites
-
-    named = [word for word in words[:2] if word in (*suites.names(), *suites.OF_FILES)]
-    return f"pslc suites show {named[0]}; pslc run {named[0]} --on {DRIVE}" if named else ""
-
-
-HINTS: Final = {"": _suite_or_drive, "drives": _drive_to_show, "suites": _suite_to_show}
-"""Hints for unknown words after a group of commands: what they probably mean. Empty if nothing is known."""
 
 
 def in_words(error: Any) -> PslcError:

@@ -1,18 +1,18 @@
 """`pslc compare`: recordings side by side."""
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pslc.cli._chart_options import Frame, Overlay, Series, X, Y, import_options, write_overlays
+from pslc.cli._chart_options import Capacity, Frame, Label, Overlay, Series, X, Y, import_options, write_overlays
 
 if TYPE_CHECKING:
-    from pslc.formats import ImportOptions
     from pslc.recording.comparison import Compared, Side
+    from pslc.schema.imports import ImportOptions
 
 
 class TableFormat(StrEnum):
@@ -38,10 +38,7 @@ def command(
             metavar="RUN...", help="Run folders, catalogues, or files of other programs; the first is the baseline"
         ),
     ],
-    label: Annotated[
-        list[str] | None,
-        typer.Option(metavar="TEXT", help="Name of each run, in order (default: its drive)"),
-    ] = None,
+    label: Label = None,
     tolerance: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="TOML of allowed differences; exit 1 beyond one of them"),
@@ -51,15 +48,16 @@ def command(
         Align | None, typer.Option(help="Also compare the speed in each tenth of the common bytes or time")
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="PAGE.html", help="Also write a page with all curves")
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Also write a page with all curves (.html)")
     ] = None,
     x: X = None,
     y: Y = None,
     series: Series = None,
     frame: Frame = None,
     overlay: Overlay = None,
-    capacity: Annotated[str | None, typer.Option(help="Capacity of the drive, for a chart's --x 0:100%")] = None,
+    capacity: Capacity = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Also show the figures of single jobs")] = False,
     table: Annotated[
         TableFormat | None, typer.Option(help="Print the figures as a table to paste", show_choices=True)
     ] = None,
@@ -71,33 +69,42 @@ def command(
     Repeats (pslc run --repeat, or --pool) share a column: the mean of each number, and its 90 % interval. A tolerance
     file limits differences by name: "mean" = "5%", "cache" = "3%"; "*" stands for all others.
     """
-    from pslc.base.errors import user_error
+    from pslc.base import writer
     from pslc.recording import comparison
     from pslc.runner.load import catalogue
 
     limits = comparison.read_tolerance(tolerance) if tolerance else {}
+    if output is not None:
+        writer.check_ending(output, ".html")
     if any(catalogue(run) for run in runs):
-        if pool or align is not None:
-            raise user_error(
-                "--pool and --align do not work on catalogues", "name single suites: pslc compare a/fill b/fill"
-            )
+        _refuse_of_single(pool, align)
         compared = _Comparison.of_catalogues(runs, label or [], limits)
     else:
         read = _read(runs, import_options(x, y, series, frame, capacity))
-        write_overlays((side.foreign for side in read if side.foreign), overlay, output)
+        write_overlays([side.recording for side in read], overlay, output)
         sides = comparison.named(comparison.pooled(read) if pool else read, label or [])
         compared = _Comparison(sides, comparison.compare(sides, limits, align))
     if output is not None:
-        from pslc.base.writer import Replace
-        from pslc.report import page
-
-        page.write_comparison(compared.sides, compared.rows, output, compared.suites, Replace.ANY)
-    if as_json:
+        compared.write(output)
+    if as_json and output != writer.STDOUT:
         print(json.dumps({"runs": [str(run) for run in runs], **compared.document()}, indent=1))
-    else:
-        compared.show(table)
+    elif output != writer.STDOUT:
+        compared.show(table, jobs=every)
     if compared.is_out_of_tolerance:
         raise typer.Exit(1)
+
+
+def _refuse_of_single(pool: bool, align: str | None) -> None:
+    """Refuse, for catalogues, options that single suites take.
+
+    Raises:
+        PslcError: one is given.
+    """
+    from pslc.base.errors import user_error
+
+    if pool or align is not None:
+        hint = "name single suites: pslc compare a/fill b/fill"
+        raise user_error("--pool and --align do not work on catalogues", hint)
 
 
 def _read(runs: list[Path], hints: "ImportOptions") -> "list[Side]":
@@ -152,13 +159,25 @@ class _Comparison:
             "figures": [row.document() for row in self.rows],
         }
 
-    def show(self, table: TableFormat | None) -> None:
+    def write(self, output: Path) -> None:
+        """Write the comparison's page."""
+        from pslc.base.writer import Replace
+        from pslc.report import page
+
+        page.write_comparison(self.sides, self.rows, output, self.suites, Replace.ANY)
+
+    def show(self, table: TableFormat | None, *, jobs: bool) -> None:
         """Print the comparison for people, or its figures as a table to paste."""
         from pslc.figures import table_text, tables
+        from pslc.recording import comparison
         from pslc.report import terminal
+        from pslc.runner import pictures
 
         if table is None:
-            terminal.show_comparison(self.sides, self.rows, self.suites)
+            fills = zip(self.suites.get("fill", self.sides), self.sides, strict=True)
+            drawn = pictures.of_comparison([replace(fill, name=side.name) for fill, side in fills])
+            terminal.show_comparison(self.sides, self.rows, drawn, list(self.suites), jobs=jobs)
             return
-        figures = tables.of_comparison([side.name for side in self.sides], self.rows)
+        rows = self.rows if jobs else comparison.without_jobs(self.rows)
+        figures = tables.of_comparison([side.name for side in self.sides], rows)
         typer.echo(table_text.render(figures, table), nl=False)

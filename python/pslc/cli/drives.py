@@ -3,18 +3,22 @@
 import json
 import sys
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pslc.base.console import say
-from pslc.cli import _complete, _drive_files, _groups
+from pslc.cli import _complete, _drive_files, _groups, _run_options
 
 if TYPE_CHECKING:
-    from pslc.device.parts import Controller, Derived, Nand
+    from pslc.device.parts import Computer, Controller, Derived, Nand
+    from pslc.device.parts.forecast import Forecast
     from pslc.device.target import Target
 
+GAP = 2
+"""Columns of a terminal between two columns of a table."""
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document")]
 
 
@@ -31,24 +35,45 @@ def list_drives(context: typer.Context, as_json: Json = False) -> None:
         _print_drives(rows)
 
 
-app = _groups.group(list_drives)
+def suggestion(words: list[str]) -> str:
+    """The command that shows a drive in the place of a command of `pslc drives`; empty if it is none."""
+    from pslc.device.profiles import library
+
+    names = [word.removeprefix("sim:") for word in words[:2]]
+    drives = [name for name in names if name in library() or "/" in name or name.endswith(".toml")]
+    return f"pslc drives show {drives[0]}" if drives else ""
+
+
+def suggestion_of_drive(words: list[str]) -> str:
+    """Commands that take a drive in the place of a command; empty if it is none."""
+    from pslc.device.profiles import library
+
+    drive = words[0].removeprefix("sim:")
+    return f"it is a drive: pslc run fill --on sim:{drive}, or pslc drives show {drive}" if drive in library() else ""
+
+
+app = _groups.group(list_drives, suggestion)
 
 
 @app.command()
 def show(
     name: Annotated[
         str,
-        typer.Argument(metavar="NAME[,KEY=VALUE...]", help="Built-in drive or profile", autocompletion=_complete.drive),
+        typer.Argument(
+            metavar="NAME[,KEY=VALUE...]", help="Built-in drive, profile or drive file", autocompletion=_complete.drive
+        ),
     ],
     as_json: Json = False,
 ) -> None:
     """Print a drive's profile, the values that follow from it, and the source of each."""
     from pslc.device.profiles import library
-    from pslc.device.target import find_target
+    from pslc.device.target import find_target, is_drive
 
-    target = find_target(f"sim:{name}")
+    target = find_target(name if is_drive(Path(name)) else f"sim:{name}")
     if as_json:
-        document = {"name": name, "drive": target.name, "profile": target.profile, "facts": target.facts}
+        forecast = _forecast(target)
+        document = {"name": name, "drive": target.name, "profile": target.profile, "facts": target.facts,
+                    "forecast": forecast and asdict(forecast)}  # fmt: skip
         print(json.dumps(document | {"provenance": dict(target.provenance)}, indent=1))
         return
     print(_as_comment(target))
@@ -57,10 +82,13 @@ def show(
 
 @app.command("parts")
 def list_parts(
-    name: Annotated[str | None, typer.Argument(metavar="PART", help="NAND die or controller to print")] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="PART", help="Die, controller or computer to print", autocompletion=_complete.part),
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """List NAND dies and controllers, or print one with the source of each value."""
+    """List NAND dies, controllers and computers, or print one with the source of each value."""
     from dataclasses import asdict
 
     from pslc.device import parts
@@ -71,11 +99,16 @@ def list_parts(
         return
     dies = [parts.nand(name) for name in parts.nands()]
     controllers = [parts.controller(name) for name in parts.controllers()]
+    machines = [parts.computer(name) for name in parts.computers()]
     if as_json:
-        document = {"nand": [asdict(die) for die in dies], "controllers": [asdict(chip) for chip in controllers]}
+        document = {
+            "nand": [asdict(die) for die in dies],
+            "controllers": [asdict(chip) for chip in controllers],
+            "computers": [asdict(machine) for machine in machines],
+        }
         print(json.dumps(document, indent=1))
     else:
-        _print_parts(dies, controllers)
+        _print_parts(dies, controllers, machines)
 
 
 @app.command("new")
@@ -83,16 +116,31 @@ def new(
     file: Annotated[
         Path | None, typer.Argument(metavar="FILE.toml", help="Profile to write (default: mine.toml)")
     ] = None,
-    nand: Annotated[str | None, typer.Option(metavar="PART", help="NAND die; pslc drives parts lists them")] = None,
-    controller: Annotated[str | None, typer.Option(metavar="PART", help="Controller")] = None,
-    capacity: Annotated[str | None, typer.Option(metavar="SIZE", help="Capacity as sold, such as 1TB")] = None,
+    nand: Annotated[
+        str | None,
+        typer.Option(metavar="PART", help="NAND die (pslc drives parts lists them)", autocompletion=_complete.nand),
+    ] = None,
+    controller: _run_options.Controller = None,
+    capacity: Annotated[
+        str | None, typer.Option(metavar="SIZE", help="Capacity of the drive as sold, such as 1TB")
+    ] = None,
     cache: Annotated[
         str | None,
-        typer.Option(metavar="KEY=VALUE,...", help="Cache settings (default: typical for this controller)"),
+        typer.Option(
+            "--set-cache", metavar="KEY=VALUE,...", help="Cache settings (default: typical for this controller)"
+        ),
+    ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            "--facts", metavar="FILE", help="Output of a flash-id tool, smartctl, nvme id-ctrl or CrystalDiskInfo"
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:
     """Make a profile from parts and predict its write curve; in a terminal, ask for what is missing."""
+    if report is not None:
+        nand, controller, capacity = _read_report(report, nand, controller, capacity)
     answers, settings, asked = _ask(nand, controller, capacity, cache, interactive=sys.stdin.isatty() and not as_json)
     from pslc.device import parts
 
@@ -113,7 +161,7 @@ app.command("age")(_drive_files.age)
 
 
 def _as_comment(target: "Target") -> str:
-    """What follows from a profile as TOML comments, so that the whole output is a profile."""
+    """Values that follow from a profile as TOML comments, so that the whole output is a profile."""
     from pslc.report import drive
 
     return "".join(f"# {line}".rstrip() + "\n" for line in drive.text(target).splitlines())
@@ -134,13 +182,13 @@ def _print_drives(rows: list[dict[str, object]]) -> None:
         numbers = {key: value for key, value in row.items() if isinstance(value, int)}
         speeds = [str(round(numbers[f"{of}_bytes_per_s"] / 1e6)) for of in ("link", "slc_write", "native_write")]
         if not numbers["cache_bytes"]:
-            speeds[1] = "no cache"
+            speeds[1] = "none"
         size, dies, bits = words.size(numbers["capacity_bytes"]), str(numbers["dies"]), str(numbers["bits_per_cell"])
         cells.append((str(row["name"]), str(row["drive"]), size, dies, bits, *speeds))
-    _print_table(("name", "drive", "capacity", "dies", "bits", "link MB/s", "pSLC MB/s", "native MB/s"), cells)
+    _print_table(("name", "drive", "capacity", "dies", "bits", "link\nMB/s", "pSLC\nMB/s", "native\nMB/s"), cells)
 
 
-def _print_parts(dies: "list[Nand]", controllers: "list[Controller]") -> None:
+def _print_parts(dies: "list[Nand]", controllers: "list[Controller]", computers: "list[Computer]") -> None:
     from pslc.base import words
 
     rows = [
@@ -156,21 +204,37 @@ def _print_parts(dies: "list[Nand]", controllers: "list[Controller]") -> None:
         for chip in controllers
     ]  # fmt: skip
     _print_table(("controller", "link", "channels", "bus", "cores", "map", "when the cache is full"), controller_rows)
+    print()
+    computer_rows = [
+        (of.name, str(of.cores), words.span(of.read / 1e9), words.span(of.write / 1e9), of.link or "any",
+         words.size(of.page_cache) if of.page_cache else "none")
+        for of in computers
+    ]  # fmt: skip
+    _print_table(("computer", "cores", "a read", "a write", "link", "page cache"), computer_rows)
 
 
 def _print_table(titles: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
+    """Print a table whose first column, the names that `--on` takes, is whole in a terminal of any width."""
     from rich.table import Table
 
     from pslc.report import terminal
 
+    out = terminal.console()
+    heads = [max(map(len, title.splitlines())) for title in titles]
+    widths = [max(head, *map(len, column)) + GAP for head, column in zip(heads, zip(*rows, strict=True), strict=True)]
+    shown = list(range(len(titles)))
+    while len(shown) > 1 and sum(widths[at] for at in shown) - GAP > out.width:
+        shown.remove(max(shown[1:], key=widths.__getitem__))
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for title in titles:
-        table.add_column(
-            title, justify="left" if title in ("name", "drive", "die", "controller") else "right", no_wrap=True
-        )
+    for at in shown:
+        is_name = titles[at] in ("name", "drive", "die", "controller", "computer")
+        table.add_column(titles[at], justify="left" if is_name else "right", no_wrap=True)
     for row in rows:
-        table.add_row(*row)
-    terminal.console().print(table)
+        table.add_row(*(row[at] for at in shown))
+    out.print(table)
+    if len(shown) < len(titles):
+        hidden = ", ".join(title.replace("\n", " ") for at, title in enumerate(titles) if at not in shown)
+        out.print(f"Not in {out.width} columns: {hidden}.", style="dim")
 
 
 # ---- new
@@ -202,6 +266,22 @@ def _ask(
     return answers, _cache_settings(cache or ""), bool(missing)
 
 
+def _read_report(
+    path: Path, nand: str | None, controller: str | None, capacity: str | None
+) -> tuple[str | None, str | None, str | None]:
+    """Parts and capacity of the drive that a report describes; what is given goes first."""
+    from pslc.base import gate
+    from pslc.device.parts import identify
+
+    expected = gate.Expected("text of a flash-id tool, of smartctl, nvme id-ctrl or CrystalDiskInfo")
+    text = gate.text(path, expected)
+    identity = identify.of_report(text, nand=nand or "", controller=controller or "")
+    shown = ((identity.model, "model"), (identity.nand, "NAND die"), (identity.controller, "controller"))
+    read = ", ".join(f"{what} {value}" for value, what in (*shown, (identity.capacity, "capacity")) if value)
+    say(f"{path}: {read or 'no part was recognized'}", err=True)
+    return identity.nand or None, identity.controller or None, capacity or identity.capacity or None
+
+
 def _cache_settings(text: str) -> dict[str, str]:
     from pslc.base.errors import user_error
 
@@ -209,7 +289,7 @@ def _cache_settings(text: str) -> dict[str, str]:
     for pair in text.split(",") if text else []:
         key, equals, value = pair.partition("=")
         if not equals:
-            raise user_error(f'--cache: "{pair}" is not KEY=VALUE', "--cache dynamic=150GB,when_full=fold")
+            raise user_error(f'--set-cache: "{pair}" is not KEY=VALUE', "--set-cache dynamic=150GB,when_full=fold")
         settings[key.strip()] = value.strip()
     return settings
 
@@ -238,22 +318,33 @@ def _write(path: Path, answers: dict[str, str], cache: dict[str, str]) -> Path:
     return path
 
 
+def _forecast(target: "Target") -> "Forecast | None":
+    """What drives with the parts of this one do; None: it is not made of parts."""
+    from pslc.device.parts import forecast
+
+    return forecast.of_target(target.profile, dict(target.provenance))
+
+
 def _predict(path: Path, derived: "Derived", as_json: bool) -> None:
-    """Simulate a fill of the new drive and show its curve."""
-    import pslc
+    """Simulate a fill of the new drive, and show its curve and what drives with such parts do."""
     from pslc.base import writer
-    from pslc.report import recording_view, terminal
+    from pslc.base.errors import PslcError
+    from pslc.device.target import find_target
+    from pslc.report import drive, recording_view, terminal
+    from pslc.runner.run import run
 
     spec = f"sim:{path}" if "/" in str(path) else f"sim:./{path}"
     try:
-        recording = pslc.run("fill", on=spec)
-    except pslc.PslcError:
+        recording = run("fill", on=spec)
+    except PslcError:
         writer.remove(path)  # a profile that cannot be used
         raise
+    forecast = _forecast(find_target(spec))
     if as_json:
-        print(json.dumps(recording.document(), indent=1))
+        print(json.dumps({**recording.document(), "forecast": forecast and asdict(forecast)}, indent=1))
     else:
         terminal.show(recording_view.of_recording(recording))
+        print("\n".join(drive.forecast_lines(forecast) if forecast else []))
     assumed = sum("assumed" in how for how in derived.how.values())
     say(
         f"{path}: {len(derived.values)} values follow, {assumed} of them assumed; pslc drives show {spec[4:]}", err=True

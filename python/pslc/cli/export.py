@@ -9,7 +9,7 @@ import typer
 from pslc.base.console import say
 
 if TYPE_CHECKING:
-    from pslc.recording.store import Recording
+    from pslc.recording.model import Recording
 
 
 class Format(StrEnum):
@@ -22,11 +22,11 @@ class Format(StrEnum):
 
 def command(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="Run folder")],
-    to: Annotated[Format, typer.Option("--to", help="csv, parquet, or fio: bandwidth logs in fio's format")],
+    to: Annotated[Format, typer.Option("--as", help="csv, parquet, or fio: bandwidth logs in fio's format")],
     output: Annotated[
         Path | None,
         typer.Option(
-            "-o", "--output", metavar="PATH", help="Output file; a folder with --to fio (default: in the run folder)"
+            "-o", "--output", metavar="FILE", help="File to write; a folder with --as fio (default: in the run folder)"
         ),
     ] = None,
 ) -> None:
@@ -34,14 +34,20 @@ def command(
 
     CSV and Parquet have a row for each bin and the column axis: time or bytes. pslc prints the name of each file.
     """
+    from pslc.base import writer
     from pslc.base.errors import user_error
-    from pslc.runner.load import opened
+    from pslc.recording import store
 
-    recording = opened(run)
+    recording = store.load(run)
+    if output is not None and to is not Format.FIO:
+        writer.check_ending(output, f".{to}")
+    elif output == writer.STDOUT:
+        raise user_error("fio's logs are several files, which stdout cannot hold", "-o FOLDER")
     path = output or (run if to is Format.FIO else run / f"export.{to}")
     try:
         for place in _written(recording, to, path, is_named=output is not None):
-            say(str(place))
+            if place != writer.STDOUT:
+                say(str(place))
     except OSError as error:
         raise user_error(f"{path}: {error.strerror}", "give -o a place that can be written") from None
 

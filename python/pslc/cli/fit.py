@@ -1,21 +1,29 @@
 """`pslc fit`: a simulated twin of a measured drive."""
 
 import json
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pslc.base.console import say
+from pslc.base.ends import hear
 
 if TYPE_CHECKING:
+    from pslc.recording.model import Recording
     from pslc.twin.fit_report import FitReport
 
+from pslc.cli import _complete, _run_options
 from pslc.cli._chart_options import (
+    FACTS,
+    Capacity,
     Frame,
     JobOrder,
+    Link,
     Overlay,
     Series,
     SkipBad,
@@ -24,11 +32,8 @@ from pslc.cli._chart_options import (
     Y,
     import_options,
     order_of,
-    pictures,
     write_overlays,
 )
-
-DATA = "The data"
 
 
 def command(
@@ -41,28 +46,29 @@ def command(
         typer.Option(help="Published figures in place of data", metavar='"cache=435GB speed1=4000MB/s ..."'),
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Write the profile to this file", metavar="TWIN.toml")
+        Path | None, typer.Option("-o", "--output", help="Write the profile to this file (.toml)", metavar="FILE")
     ] = None,
     page: Annotated[
-        Path | None, typer.Option(help="Write the page to this file (default: beside -o)", metavar="PAGE.html")
+        Path | None, typer.Option(help="Write the page to this file (default: beside -o)", metavar="FILE")
     ] = None,
-    name: Annotated[str | None, typer.Option(help="Name of the twin (default: that of the drive)")] = None,
-    capacity: Annotated[
-        str | None, typer.Option(help="Capacity of the drive (default: as recorded)", rich_help_panel=DATA)
+    name: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Name of the twin (default: that of the drive)")
     ] = None,
-    link: Annotated[str | None, typer.Option(help="Link, such as sata600 or pcie4x4", rich_help_panel=DATA)] = None,
+    capacity: Capacity = None,
+    link: Link = None,
     nand: Annotated[
         str | None,
         typer.Option(
-            help="NAND die (pslc drives parts lists them), or tlc or qlc", metavar="PART", rich_help_panel=DATA
+            metavar="PART",
+            help="NAND die (pslc drives parts lists them), or tlc or qlc",
+            rich_help_panel=FACTS,
+            autocompletion=_complete.nand,
         ),
     ] = None,
-    controller: Annotated[
-        str | None, typer.Option(help="Controller (pslc drives parts lists them)", metavar="PART", rich_help_panel=DATA)
-    ] = None,
+    controller: _run_options.Controller = None,
     written_by: Annotated[
         str | None,
-        typer.Option(help="Load that wrote a log or a review's curve", metavar="qd32|qd1|copy", rich_help_panel=DATA),
+        typer.Option(help="Load that wrote a log or a review's curve", metavar="qd32|qd1|copy", rich_help_panel=FACTS),
     ] = None,
     x: X = None,
     y: Y = None,
@@ -79,21 +85,25 @@ def command(
 
     The profile goes to -o, or to stdout. Use it as sim:./TWIN.toml.
     """
-    from pslc.base.errors import user_error
+    from pslc.base.writer import STDOUT
     from pslc.cli._progress import Bar
-
-    if find_spec("scipy") is None:
-        raise user_error("pslc fit needs scipy", "pip install 'pslc[fit]'")
+    from pslc.runner.load import read_one
+    from pslc.schema.imports import is_random
     from pslc.twin import api
 
     paths = data or []
+    output = None if output == STDOUT else output  # Where the profile goes anyway.
     hints = replace(import_options(x, y, series, frame, capacity), order=order_of(jobs), skip_bad=skip_bad)
-    write_overlays(pictures(paths, hints), overlay, output)
+    sources: list[Path | Recording] = [*paths]
+    if paths and all(path.is_file() for path in paths):
+        log = read_one(paths, replace(hints, random=is_random(workload)))
+        write_overlays([log], overlay, output)
+        sources = [log]
     if name is None and output is not None and not any(path.is_dir() for path in paths):
         name = output.stem
-    with Bar("fit") as bar:
+    with Bar("fit") as bar, _ended_in_words():
         report = api.fit(
-            paths,
+            sources,
             name=name,
             on_progress=bar.log,
             published=published,
@@ -112,6 +122,27 @@ def command(
         say(f"profile: {output}, page: {page}; use it as sim:./{output.name}", err=True)
     if strict and report.result.is_poor:
         raise typer.Exit(1)
+
+
+@contextmanager
+def _ended_in_words() -> Iterator[None]:
+    """Let a signal end the fit, and say so: what it has found so far is no twin.
+
+    Raises:
+        Exit: one came.
+    """
+
+    def end(number: int, _: object) -> None:
+        raise KeyboardInterrupt(signal.Signals(number).name)
+
+    hear(end)
+    try:
+        yield
+    except KeyboardInterrupt as interrupt:
+        say(f"interrupted ({interrupt}): the fit has not ended, and nothing was written", err=True)
+        raise typer.Exit(130) from None
+    finally:
+        hear(signal.SIG_IGN)
 
 
 def _write(report: "FitReport", output: Path | None, page: Path | None) -> None:

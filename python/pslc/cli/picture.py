@@ -1,17 +1,14 @@
 """`pslc picture`: a chart of recordings that is published as it is."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from pslc.base.console import say
-from pslc.charts.style import Axis, Language, Style, Theme
 from pslc.cli import _defaults
-
-if TYPE_CHECKING:
-    from pslc.charts.chart import Chart
-    from pslc.recording.comparison import Side
+from pslc.cli._chart_options import Capacity, Label
+from pslc.figures.style import Across, Language, Style, Theme
 
 LOOKS = "Appearance"
 
@@ -23,22 +20,22 @@ def command(
     output: Annotated[
         Path, typer.Option("-o", "--output", metavar="FILE", help="File to write: .png, .svg, .pdf or .html")
     ],
-    label: Annotated[
-        list[str] | None, typer.Option(metavar="TEXT", help="Name of the drive of each run, in order")
+    label: Label = None,
+    axis: Annotated[
+        Across | None, typer.Option(help="X axis of write curves (default: the chart of the suite)")
     ] = None,
-    x: Annotated[Axis | None, typer.Option("--x", help="X axis of the curves (default: bytes)")] = None,
     bars: Annotated[
         str | None,
         typer.Option(metavar="FIGURE", help="Draw one figure of each run as bars, such as mean, cache, phase 2"),
     ] = None,
     pool: Annotated[bool, typer.Option("--pool", help="Count runs of one job on one drive as repeats")] = False,
-    capacity: Annotated[
-        str | None, typer.Option(help="Capacity of the drive, for files of other programs and --x percent")
-    ] = None,
+    capacity: Capacity = None,
     theme: Annotated[
         Theme | None, typer.Option(help="Background color (default: white)", rich_help_panel=LOOKS)
     ] = None,
-    language: Annotated[Language, typer.Option(help="Language of the labels", rich_help_panel=LOOKS)] = Language.EN,
+    language: Annotated[
+        Language | None, typer.Option(help="Language of the labels (default: that of LANG)", rich_help_panel=LOOKS)
+    ] = None,
     title: Annotated[
         str, typer.Option(metavar="TEXT", help="Title (default: the drive and its capacity)", rich_help_panel=LOOKS)
     ] = "",
@@ -50,44 +47,35 @@ def command(
         Path | None, typer.Option(metavar="FILE", help="Logo for the upper right corner", rich_help_panel=LOOKS)
     ] = None,
     watermark: Annotated[str, typer.Option(metavar="TEXT", help="Text across the chart", rich_help_panel=LOOKS)] = "",
-    width: Annotated[int, typer.Option(help="Width in pixels", rich_help_panel=LOOKS)] = 1600,
-    height: Annotated[int, typer.Option(help="Height in pixels", rich_help_panel=LOOKS)] = 800,
+    width: Annotated[int, typer.Option(metavar="PIXELS", help="Width in pixels", rich_help_panel=LOOKS)] = 1600,
+    height: Annotated[
+        int | None,
+        typer.Option(
+            metavar="PIXELS", help="Height in pixels (default: 800, or what the bars need)", rich_help_panel=LOOKS
+        ),
+    ] = None,
 ) -> None:
-    """Draw one chart of a recording, or of up to 12 side by side.
+    """Draw the chart of a recording, or of up to 12 in one picture.
 
-    Write curves are labeled with their phases, speeds and the end of the cache. Results without a curve, such as
-    CrystalDiskMark's, become bars. Needs pip install 'pslc\\[pictures]', and no browser.
+    Each suite has a chart of its own: write curves with phases and the end of the cache, bars of CrystalDiskMark's
+    table, IOPS and latency over queue depth. Results without a curve become bars. Needs pip install
+    'pslc\\[pictures]', and no browser.
     """
     from pslc.base import units
-    from pslc.charts import draw
-    from pslc.formats import ImportOptions
+    from pslc.figures import draw, vocabulary
+    from pslc.figures.document import document
     from pslc.recording import comparison
+    from pslc.runner import pictures
     from pslc.runner.load import read_sides
+    from pslc.schema.imports import ImportOptions
 
-    style = Style(Theme(_defaults.theme(theme)), language, logo, watermark, tuple(color or ()), title, width, height)
+    looks = Style(Theme(_defaults.theme(theme)), language or vocabulary.of_environment(), logo, watermark,
+                  tuple(color or ()), title, width, height or 0)  # fmt: skip
     draw.check_installed()
     capacity_bytes = units.size(capacity, "--capacity") if capacity else None
     hints = ImportOptions(capacity_bytes=capacity_bytes)
-    sides = [_with_capacity(side, capacity_bytes) for run in runs for side in read_sides(run, hints)]
+    sides = [side for run in runs for side in read_sides(run, hints)]
     sides = comparison.named(comparison.pooled(sides) if pool else sides, label or [])
-    draw.write(_chart(sides, x, bars), output, style)
+    drawn = pictures.bars_of_sides(sides, bars) if bars is not None else pictures.of_sides(sides, axis)
+    draw.write(document(drawn, pictures.about(sides), looks.language), output, looks)
     say(str(output))
-
-
-def _chart(sides: "list[Side]", x: Axis | None, bars: str | None) -> "Chart":
-    from pslc.recording import charting
-
-    if bars is not None:
-        return charting.bars_of_sides(sides, bars)
-    if len(sides) == 1:
-        return charting.of_recording(sides[0].recording, x, sides[0].name)
-    return charting.of_sides(sides, x or Axis.BYTES)
-
-
-def _with_capacity(side: "Side", capacity_bytes: int | None) -> "Side":
-    """A side whose drive has the capacity that was given, where a file does not tell it."""
-    from dataclasses import replace
-
-    if capacity_bytes is None or side.recording.drive_bytes:
-        return side
-    return replace(side, repeats=tuple(replace(recording, capacity_bytes=capacity_bytes) for recording in side.repeats))

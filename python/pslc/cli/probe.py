@@ -3,11 +3,14 @@
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pslc.base.console import say
+
+if TYPE_CHECKING:
+    from pslc.schema.facts import InspectedDevice, Moment
 
 TITLES = {
     "bytes": "size", "nvme_ps_max_latency_us": "NVMe power saving, longest wake", "sata_link_power": "SATA link power",
@@ -24,6 +27,10 @@ def command(
         Path,
         typer.Argument(metavar="TARGET", help="Block device, file or folder on a drive, or a drive file (disk.pslc)"),
     ],
+    sysfs: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Folder that shows the cache as Linux does for a UFS drive"),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document")] = False,
 ) -> None:
     """Show facts about a drive and problems that could spoil a measurement (read-only).
@@ -31,13 +38,15 @@ def command(
     For a drive file: its health log, its data and the state of its cache.
     """
     from pslc.base.errors import user_error
-    from pslc.device import probe
+    from pslc.device import condition, probe
     from pslc.device.names import LISTS_DRIVES, is_device
     from pslc.device.target import is_drive
-    from pslc.recording import warnings
+    from pslc.recording import warnings as checks
     from pslc.schema.warnings import documented
 
     if is_drive(path):
+        if sysfs is not None:
+            raise user_error(f"{path} is simulated, and no kernel shows it", "--sysfs is for real drives")
         _simulated(path, as_json)
         return
     if not is_device(path) and not path.exists():
@@ -46,21 +55,36 @@ def command(
         name = str(path).removeprefix("sim:")
         hint = f"it is a simulated drive: pslc drives show {name}" if name in library() else ""
         raise user_error(f"{path}: no such file or device", hint or LISTS_DRIVES)
-    facts = probe.facts(path)
+    facts = probe.with_sysfs(probe.facts(path), sysfs)
     facts["now"] = probe.moment(facts)
-    problems = list(warnings.of_the_machine(facts))
+    problems = list(checks.of_the_machine(facts))
     guard = probe.users_and_signatures(path)
     if as_json:
-        print(json.dumps(facts | {"guard": guard, "doubts": documented(problems)}, indent=1))
+        print(json.dumps(facts | {"guard": guard, "warnings": documented(problems)}, indent=1))
         return
-    for title in ("file_system", "device", "host", "power", "now"):
+    for title in ("file_system", "device", "host", "power"):
         _show(title, facts[title])
+    _show_now(facts["now"])
     if guard is not None:
-        signatures = guard["signatures"]
-        holds = None if signatures is None else "; ".join(signatures) or "nothing"
-        _show("guard", {"users": "; ".join(guard["users"]) or "none", "holds": holds})
+        _show_guard(guard)
+    if fault := condition.fault(facts):
+        say(f"warning: {fault.sentence}")
     for problem in problems:
         say(f"warning: {problem}")
+
+
+def _show_now(now: "Moment") -> None:
+    from pslc.device.cache_report import sentence
+
+    _show("now", {name: value for name, value in now.items() if name != "cache"})
+    if (report := now.get("cache")) is not None:
+        _show("cache", {"as the drive tells": sentence(report), **report})
+
+
+def _show_guard(guard: "InspectedDevice") -> None:
+    signatures = guard["signatures"]
+    holds = None if signatures is None else "; ".join(signatures) or "nothing"
+    _show("guard", {"users": "; ".join(guard["users"]) or "none", "holds": holds})
 
 
 def _simulated(path: Path, as_json: bool) -> None:
@@ -109,10 +133,10 @@ def _worded(name: str, value: object) -> tuple[str, str]:
 
 
 def _health(log: Mapping[str, object]) -> str:
-    """What a health log says, in a line; pslc probe --json has all of it."""
+    """Health log in a line; pslc probe --json has all of it."""
     from pslc.base import words
     from pslc.device.probe import NVME_DATA_UNIT
-    from pslc.formats.nvme_smart_log import health
+    from pslc.schema.health import health
 
     figures = health(dict(log))
     parts = [f"{figures['percentage_used']} % of its life used"] if "percentage_used" in figures else []

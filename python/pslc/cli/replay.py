@@ -1,14 +1,25 @@
 """`pslc replay`: a trace on a drive."""
 
-from typing import Annotated
+from enum import StrEnum
+from typing import Annotated, Final, Literal
 
 import typer
 
-from pslc.cli import _campaign, _defaults, _run_options
-from pslc.cli._replay_options import Addresses, Pace
+from pslc.cli import _campaign, _defaults, _run_options, _trace_options
 from pslc.cli._run_options import Outputs
 
-PART = "Part of the trace"
+MIN_FACTOR: Final = 1e-3
+MAX_FACTOR: Final = 1e6
+"""Range of the factors of `--pace`: a minute becomes 17 hours, or 60 us."""
+
+
+class Addresses(StrEnum):
+    """Mapping of addresses beyond the end of the drive."""
+
+    EXACT = "exact"
+    WRAP = "wrap"
+    COMPACT = "compact"
+    SCALE = "scale"
 
 
 def command(
@@ -20,11 +31,12 @@ def command(
     ],
     on: _run_options.On = None,
     pace: Annotated[
-        Pace, typer.Option(help="original: requests at their own times; asap: as fast as the drive takes them")
-    ] = Pace.ORIGINAL,
-    speed: Annotated[
-        float, typer.Option(min=1e-3, max=1e6, metavar="FACTOR", help="Replay speed: 2 is twice as fast as recorded")
-    ] = 1.0,
+        str,
+        typer.Option(
+            metavar="original|asap|FACTOR",
+            help="original: requests at their own times; 2: twice as fast; asap: as fast as the drive takes them",
+        ),
+    ] = "original",
     iodepth: Annotated[
         int | None,
         typer.Option(
@@ -41,29 +53,12 @@ def command(
     what_if: Annotated[
         bool, typer.Option("--what-if", help="Also replay without a cache, with all pSLC, and with just enough cache")
     ] = False,
-    device: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Take only this device of the trace", rich_help_panel=PART)
-    ] = None,
-    begin: Annotated[
-        str | None, typer.Option("--from", metavar="TIME", help="Start here, such as 10min", rich_help_panel=PART)
-    ] = None,
-    end: Annotated[
-        str | None, typer.Option("--to", metavar="TIME", help="End before this, such as 2h", rich_help_panel=PART)
-    ] = None,
-    trace_format: Annotated[
-        str | None,
-        typer.Option("--format", metavar="NAME", help="Trace format (default: detected)", rich_help_panel=PART),
-    ] = None,
-    columns: Annotated[
-        str | None,
-        typer.Option(
-            metavar="KEY=COLUMN[:UNIT],...", help="Columns of a table, such as time=ts:us,op=kind", rich_help_panel=PART
-        ),
-    ] = None,
-    skip_bad: Annotated[
-        bool,
-        typer.Option("--skip-bad", help="Leave out lines that cannot be read", rich_help_panel=PART),
-    ] = False,
+    device: _trace_options.Device = None,
+    begin: _trace_options.Begin = None,
+    end: _trace_options.End = None,
+    format_name: _trace_options.Format = None,
+    columns: _trace_options.Columns = None,
+    skip_bad: _trace_options.SkipBad = False,
     save: _run_options.Save = None,
     no_report: _run_options.NoReport = False,
     as_json: _run_options.Json = False,
@@ -86,7 +81,7 @@ def command(
     """Replay a trace of I/O requests on a drive: how full the cache gets, which requests are slow, and why."""
     from pslc.base import units
     from pslc.base.errors import user_error
-    from pslc.cli._usage_errors import DRIVE
+    from pslc.cli._defaults import DRIVE
     from pslc.device.target import RealOptions
     from pslc.runner.campaign import CampaignSpec
     from pslc.runner.job_logs import JobLogs
@@ -96,13 +91,34 @@ def command(
     on = _defaults.drive(on)
     if on is None:
         raise user_error(f"replaying {trace} needs a drive", f"add --on {DRIVE}; pslc drives lists simulated drives")
-    requests = part(trace_format, columns, skip_bad, device, begin, end)
-    replay = Replay(requests, pace.value, speed, iodepth, addresses.value, prefill, what_if)
+    requests = part(format_name, columns, skip_bad, device, begin, end)
+    replay = Replay(requests, *_pace(pace), iodepth, addresses.value, prefill, what_if)
     size_bytes = units.size(size, "--size") if size else None
     real = RealOptions(size_bytes, reuse, overwrite_file, destroy_data, wipe_signatures)
-    governor, rule = _run_options.governors(policy, victim_rule)
-    options = RunOptions(replay=replay, real=real, logs=JobLogs(), policy=governor, victim_rule=rule)
+    options = RunOptions(replay=replay, real=real, logs=JobLogs(), policy=policy, victim_rule=victim_rule)
     spec = CampaignSpec(trace, on, options, meter=meter)
     formats = _run_options.formats(as_json, output_format)
     outputs = Outputs(folder=save, report=not no_report, formats=formats, file=output, dry_run=dry_run, yes=yes)
     _campaign.execute(spec, outputs)
+
+
+def _pace(text: str) -> tuple[Literal["original", "asap"], float]:
+    """The pace of `--pace`, and the factor by which the recorded times are shortened.
+
+    Raises:
+        PslcError: it is no pace.
+    """
+    from pslc.base.errors import user_error
+
+    match text:
+        case "original" | "asap" as name:
+            return name, 1.0
+    try:
+        factor = float(text)
+    except ValueError:
+        factor = 0.0
+    if not MIN_FACTOR <= factor <= MAX_FACTOR:
+        raise user_error(
+            f"--pace {text} is no pace", f"original, asap, or a factor of {MIN_FACTOR:g} to {MAX_FACTOR:g}"
+        )
+    return "original", factor

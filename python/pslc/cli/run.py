@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pslc.cli import _campaign, _complete, _defaults, _job_arguments, _old_replay, _run_options
+from pslc.cli import _campaign, _complete, _defaults, _job_arguments, _run_options
 from pslc.cli._job_arguments import SETTINGS as SETTINGS
-from pslc.cli._replay_options import Addresses, Pace
 from pslc.cli._run_options import Outputs
 
 if TYPE_CHECKING:
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from pslc.runner.campaign import CampaignSpec
 
 SUITE = "Suites"
-HIDDEN = {"hidden": True}
 
 Quick = Annotated[
     bool, typer.Option("--quick", help="Run the short form, which names what it leaves out", rich_help_panel=SUITE)
@@ -42,11 +40,24 @@ Budget = Annotated[
         rich_help_panel=SUITE,
     ),
 ]
+Explains = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="RUN", help="Recording or log whose explanations the suite check tests", rich_help_panel=SUITE
+    ),
+]
 Repeat = Annotated[int, typer.Option(min=1, max=100, metavar="N", help="Number of runs", rich_help_panel=SUITE)]
 Resume = Annotated[
     Path | None,
     typer.Option(metavar="RUN", help="Resume the interrupted run in this folder", rich_help_panel=SUITE),
 ]
+
+
+def suggestion(words: list[str]) -> str:
+    """The command that runs a suite in the place of a command; empty if it is none."""
+    from pslc import suites
+
+    return f"it is a suite: pslc run {words[0]} --on {_defaults.DRIVE}" if words[0] in (*suites.names(), "all") else ""
 
 
 def command(
@@ -55,12 +66,13 @@ def command(
         str | None,
         typer.Argument(
             metavar="SUITE|FILE...",
-            help="A suite (pslc suites lists all), all, or fio job files; - reads a job file from stdin",
+            help="A suite (pslc run --list lists all), all, or fio job files; - reads a job file from stdin",
             autocompletion=_complete.subject,
         ),
     ] = None,
     on: _run_options.On = None,
-    seed: Annotated[int, typer.Option(help="Seed of every random choice", min=0, max=2**64 - 1)] = 0,
+    computer: _run_options.Computer = None,
+    seed: Annotated[int, typer.Option(metavar="N", help="Seed of every random choice", min=0, max=2**64 - 1)] = 0,
     save: _run_options.Save = None,
     no_report: _run_options.NoReport = False,
     as_json: _run_options.Json = False,
@@ -80,6 +92,7 @@ def command(
     fill_first: FillFirst = None,
     idle: Idle = None,
     budget: Budget = None,
+    explains: Explains = None,
     repeat: Repeat = 1,
     resume: Resume = None,
     policy: _run_options.Policy = None,
@@ -89,28 +102,30 @@ def command(
     overwrite_file: _run_options.OverwriteFile = None,
     destroy_data: _run_options.DestroyData = None,
     wipe_signatures: _run_options.WipeSignatures = False,
+    sysfs: _run_options.Sysfs = None,
+    buffer: _run_options.Buffer = None,
     dry_run: _run_options.DryRun = False,
     meter: _run_options.Meter = None,
     yes: _run_options.Yes = False,
-    # Until 1.0: options of pslc replay.
-    pace: Annotated[Pace | None, typer.Option(**HIDDEN)] = None,
-    speed: Annotated[float, typer.Option(min=1e-3, max=1e6, **HIDDEN)] = 1.0,
-    fit: Annotated[Addresses, typer.Option(**HIDDEN)] = Addresses.EXACT,
-    prefill: Annotated[bool, typer.Option("--prefill", **HIDDEN)] = False,
-    what_if: Annotated[bool, typer.Option("--what-if", **HIDDEN)] = False,
-    device: Annotated[str | None, typer.Option(**HIDDEN)] = None,
-    begin: Annotated[str | None, typer.Option("--from", **HIDDEN)] = None,
-    end: Annotated[str | None, typer.Option("--to", **HIDDEN)] = None,
-    trace_format: Annotated[str | None, typer.Option("--format", **HIDDEN)] = None,
-    columns: Annotated[str | None, typer.Option(**HIDDEN)] = None,
-    skip_broken: Annotated[bool, typer.Option("--skip-broken", **HIDDEN)] = False,
+    listing: Annotated[
+        bool,
+        typer.Option(
+            "--list", help="List the suites, with --on their bytes and time; or describe SUITE", rich_help_panel=SUITE
+        ),
+    ] = False,
+    fio: Annotated[
+        bool, typer.Option("--fio", help="With --list: print the jobs of SUITE for fio", rich_help_panel=SUITE)
+    ] = False,
 ) -> None:
     """Run a suite or fio job files on a drive and report the results.
 
     fio's options override those of every job: --bs=4k --iodepth=1. pslc replay replays traces.
     """
+    if listing:
+        _list_suites(what, on, size, quick=quick, fio=fio, as_json=as_json)
+        return
     if resume is None and what:
-        on = _defaults.drive(on)
+        on = _in_computer(_defaults.drive(on), computer)
     arguments = _job_arguments.parse(context, what, on, section)
     size_bytes = _size_bytes(arguments, size, on)
     if (readonly or parse_only) and resume is None:
@@ -121,40 +136,28 @@ def command(
     from pslc.runner.campaign import CampaignSpec
     from pslc.runner.job_logs import JobLogs
     from pslc.runner.options import RunOptions
-    from pslc.traces import Replay, part
 
-    real = RealOptions(size_bytes, reuse, overwrite_file, destroy_data, wipe_signatures)
-    scope = _scope(quick, region, fill_first, idle, (budget, arguments.subject))
-    old = Replay(
-        part(trace_format, columns, skip_broken, device, begin, end),
-        pace.value if pace else "original",
-        speed,
-        None,
-        fit.value,
-        prefill,
-        what_if,
-    )
+    real = RealOptions(size_bytes, reuse, overwrite_file, destroy_data, wipe_signatures, sysfs=sysfs, cache=buffer)
+    scope = _scope(quick, region, fill_first, idle, (budget, explains, arguments.subject))
     if resume is not None:
-        stated = (arguments.subject, on, policy, victim_rule, arguments.options, scope, save, repeat > 1)
+        stated = (arguments.subject, on, computer, policy, victim_rule, arguments.options, scope, save, repeat > 1)
         spec = _unfinished(resume, real, any(stated))
     elif arguments.subject is None or on is None:
         raise arguments.missing(on)
     else:
-        governor, rule = _run_options.governors(policy, victim_rule)
         options = RunOptions(
             seed=seed,
             options=arguments.options,
             scope=scope,
             real=real,
-            replay=old if old != Replay() else None,
             more=arguments.files,
             sections=arguments.sections,
             layout=not no_layout and not readonly,
-            policy=governor,
-            victim_rule=rule,
+            policy=policy,
+            victim_rule=victim_rule,
         )
         spec = CampaignSpec(arguments.subject, on, options, repeat)
-        _old_replay.warn(context, spec)
+        _refuse_trace(arguments, on)
     spec = replace(spec, meter=meter, options=replace(spec.options, logs=JobLogs(logs_to)))
     outputs = Outputs(
         folder=resume or save,
@@ -168,6 +171,46 @@ def command(
     _campaign.execute(spec, outputs)
 
 
+def _in_computer(on: str | None, computer: str | None) -> str | None:
+    """The target in the computer of `--computer`."""
+    if on is None or computer is None:
+        return on
+    from pslc.device.computers import with_computer
+
+    return with_computer(on, computer)
+
+
+def _list_suites(name: str | None, on: str | None, size: str | None, *, quick: bool, fio: bool, as_json: bool) -> None:
+    """List the suites, or describe one."""
+    from pslc.base import units
+    from pslc.cli import _suites
+    from pslc.device.target import RealOptions, find_target
+
+    target = find_target(on, RealOptions(units.size(size, "--size") if size else None)) if on else None
+    if name is None:
+        _suites.show_list(target, quick=quick, as_json=as_json)
+    else:
+        _suites.show(name, target, quick=quick, fio=fio)
+
+
+def _refuse_trace(arguments: "JobArguments", on: str) -> None:
+    """Refuse a trace, which has a command of its own.
+
+    Raises:
+        PslcError: the subject is one.
+    """
+    from pslc import suites
+    from pslc.base.errors import user_error
+    from pslc.traces import Part, is_trace
+
+    subject = str(arguments.subject)
+    if subject in suites.OF_FILES:
+        files = [*map(str, arguments.files), "work.trace"]
+        raise user_error(f"{subject} is no suite of jobs", f"pslc replay {files[0]} --on {on}")
+    if is_trace(Path(subject), Part()):
+        raise user_error(f"{subject} is a trace", f"pslc replay {subject} --on {on}")
+
+
 def _size_bytes(arguments: "JobArguments", size: str | None, on: str | None) -> int | None:
     """Size of a scratch file, where it is stated or follows from the jobs."""
     from pslc.base import units
@@ -178,19 +221,25 @@ def _size_bytes(arguments: "JobArguments", size: str | None, on: str | None) -> 
 
 
 def _scope(
-    quick: bool, region: str | None, fill_first: str | None, idle: str | None, budget: tuple[str | None, str | None]
+    quick: bool,
+    region: str | None,
+    fill_first: str | None,
+    idle: str | None,
+    of_one: tuple[str | None, Path | None, str | None],
 ) -> "Scope | None":
-    """The scope that the options ask for; None if they ask for nothing. `budget`: its text, and the suite it is for."""
+    """The scope that the options ask for; None if they ask for nothing. `of_one`: `--budget`, `--explains`, and the
+    suite."""
     from pslc.base import units
     from pslc.device.region import Scope
 
-    limit, subject = budget
+    limit, explained, subject = of_one
     scope = Scope(
         quick,
         units.region(region, "--region") if region else None,
         units.percent(fill_first, "--fill-first") if fill_first else 0,
         units.seconds(idle, "--idle") if idle else 0.0,
         _job_arguments.budget(limit, subject) if limit else None,
+        _job_arguments.explained(explained, subject) if explained else (),
     )
     return scope if scope != Scope() else None
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from pslc.base.console import say
-from pslc.cli import _groups
+from pslc.cli import _groups, _trace_options
 
 
 def explain(context: typer.Context) -> None:
@@ -19,14 +19,6 @@ def explain(context: typer.Context) -> None:
 app = _groups.group(explain)
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="Trace file")]
-Device = Annotated[str | None, typer.Option(metavar="NAME", help="Take only this device of the trace")]
-Begin = Annotated[str | None, typer.Option("--from", metavar="TIME", help="Start here, such as 10min")]
-End = Annotated[str | None, typer.Option("--to", metavar="TIME", help="End before this, such as 2h")]
-Format = Annotated[str | None, typer.Option("--format", metavar="NAME", help="Trace format (default: detected)")]
-Columns = Annotated[
-    str | None, typer.Option(metavar="KEY=COLUMN[:UNIT],...", help="Columns of a table, such as time=ts:us,op=kind")
-]
-SkipBad = Annotated[bool, typer.Option("--skip-bad", "--skip-broken", help="Leave out lines that cannot be read")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document")]
 
 
@@ -46,26 +38,24 @@ def list_formats(as_json: Json = False) -> None:
 @app.command()
 def show(
     file: File,
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE.html", help="Also write a page")
-    ] = None,
-    device: Device = None,
-    begin: Begin = None,
-    end: End = None,
-    format_name: Format = None,
-    columns: Columns = None,
-    skip_bad: SkipBad = False,
+    output: Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="Also write a page")] = None,
+    device: _trace_options.Device = None,
+    begin: _trace_options.Begin = None,
+    end: _trace_options.End = None,
+    format_name: _trace_options.Format = None,
+    columns: _trace_options.Columns = None,
+    skip_bad: _trace_options.SkipBad = False,
     as_json: Json = False,
 ) -> None:
     """Show what is in a trace: volume, mix, sizes, pauses and bursts."""
     from pslc import traces
-    from pslc.base.errors import user_error
+    from pslc.base import writer
     from pslc.base.writer import Replace
     from pslc.report import page, terminal
     from pslc.traces import survey_view
 
-    if output is not None and output.suffix != ".html":
-        raise user_error(f"{output} is no page", "-o page.html")
+    if output is not None:
+        writer.check_ending(output, ".html")
     survey = traces.opened(file, traces.part(format_name, columns, skip_bad, device, begin, end)).survey()
     if as_json:
         print(json.dumps(survey, indent=1))
@@ -85,12 +75,12 @@ def convert(
     replay_on: Annotated[
         str, typer.Option(metavar="NAME", help="File or device that the iolog names")
     ] = "/dev/replayed",
-    device: Device = None,
-    begin: Begin = None,
-    end: End = None,
-    format_name: Format = None,
-    columns: Columns = None,
-    skip_bad: SkipBad = False,
+    device: _trace_options.Device = None,
+    begin: _trace_options.Begin = None,
+    end: _trace_options.End = None,
+    format_name: _trace_options.Format = None,
+    columns: _trace_options.Columns = None,
+    skip_bad: _trace_options.SkipBad = False,
 ) -> None:
     """Write a trace as Parquet, or as an iolog that fio replays."""
     from pslc import traces

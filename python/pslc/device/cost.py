@@ -5,11 +5,13 @@ from typing import Final, Literal
 
 from pslc._native import plan_jobs
 from pslc.device.target import Target
+from pslc.recording.warnings import link_bytes_per_s
+from pslc.schema.facts import Device, Facts
 
 SLOW, FAST = 100e6, 3000e6
 """Bytes a second between which drives write for long: bounds of how long it takes."""
 SIMULATED_REQUESTS, SIMULATED_SECONDS = 2e6, 1e5
-"""Requests, and seconds of the drive, that go by in a second of the simulation, in round numbers (`make bench`)."""
+"""Requests, and seconds of the drive, that go by in a second of the simulation, in round numbers (bench `table`)."""
 
 SUMMED: Final[tuple[Literal["write_bytes", "read_bytes", "timed_ns", "idle_ns", "layout_bytes"], ...]] = (
     "write_bytes",
@@ -58,9 +60,10 @@ def cost(steps: list[str], source: str, options: list[tuple[str, str]], target: 
         PslcError: a job file cannot be used on it.
     """
     simulated = not target.is_real
-    best = (FAST, float("inf"))
     if simulated:
         best = (target.facts["link_bytes_per_s"], max(target.facts["read_iops"], target.facts["write_iops"]))
+    else:
+        best = (best_bytes_per_s(target.facts), float("inf"))
     plans = [plan_jobs(text, source, options, target.capacity_bytes, simulated, *best) for text in steps]
     shortest_s = sum(step["least_s"] for step in plans)
     if simulated:
@@ -79,6 +82,13 @@ def cost(steps: list[str], source: str, options: list[tuple[str, str]], target: 
         memory_bytes=held,
         layout_bytes=totals["layout_bytes"],
     )
+
+
+def best_bytes_per_s(facts: Facts) -> float:
+    """Bytes a second that a real drive writes at its best, and no more than its link carries; a link of a virtual
+    machine says nothing."""
+    link = None if facts["host"]["virtual"] else link_bytes_per_s(facts["device"] or Device())
+    return min(FAST, link or FAST)
 
 
 def _maps(scattered: list[tuple[int, int]], target: Target) -> int:

@@ -1,13 +1,13 @@
 """Facts of macOS about the drive below a file (`diskutil info -plist`), under the names of `pslc.schema.facts`. Nothing
 is written. A fact that diskutil does not give is None: serial number, firmware and link always are."""
 
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
-from pslc.formats.nvme_smart_log import KELVIN, SMARTCTL
+from pslc.base import children
 from pslc.schema.facts import UNKNOWN_DEVICE, Device, Facts, FileSystem, HealthJson, Moment
+from pslc.schema.health import KELVIN, SMARTCTL
 
 Properties = dict[str, Any]
 """A property list, as `diskutil` prints it."""
@@ -64,8 +64,8 @@ def properties(subject: str) -> Properties:
     """Property list of `diskutil` for a device or a disk; empty where it gives none."""
     try:
         asked = ["diskutil", "info", "-plist", subject]
-        return parsed(subprocess.run(asked, capture_output=True, timeout=TIMEOUT_S, check=False).stdout)
-    except (OSError, subprocess.TimeoutExpired):
+        return parsed(children.run(asked, TIMEOUT_S).out)
+    except OSError:
         return {}
 
 
@@ -86,9 +86,8 @@ def processor() -> str | None:
     """Name of the machine's processor."""
     try:
         asked = ["sysctl", "-n", "machdep.cpu.brand_string"]
-        done = subprocess.run(asked, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
-        return done.stdout.strip() or None
-    except (OSError, ValueError, subprocess.TimeoutExpired):
+        return children.run(asked, TIMEOUT_S).text.strip() or None
+    except OSError:
         return None
 
 

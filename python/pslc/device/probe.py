@@ -4,18 +4,16 @@ Nothing is written. A fact that cannot be read is None, which means unknown and 
 import os
 import platform
 import re
-import shutil
-import subprocess
 import sys
 from pathlib import Path
 from time import monotonic
 from typing import Final
 
-from pslc._native import device_serial, inspect_device
-from pslc.base import gate
-from pslc.base.errors import PslcError
-from pslc.device import macos, names, windows
-from pslc.formats.nvme_smart_log import in_our_names
+from pslc._native import ata_identity, device_serial, inspect_device, linux_health
+from pslc.base import children, gate
+from pslc.base.errors import PslcError, TargetError
+from pslc.device import cache_switch, macos, names, sysfs, windows
+from pslc.device.cache_report import cache_report
 from pslc.schema.facts import (
     Device,
     DiskCounts,
@@ -28,12 +26,21 @@ from pslc.schema.facts import (
     Link,
     Moment,
 )
+from pslc.schema.health import SMARTCTL, health
 
-ANSWER = gate.Expected("smartctl -j -a and nvme smart-log -o json print it")
+ANSWER = gate.Expected("smartctl -j -a prints it")
 """Expectations of another program's report about a drive."""
 
 SYS = Path("/sys")
-BUSES: Final = {"NVMe": r"nvme\d+", "USB": r"usb\d+", "SATA": r"ata\d+", "virtio": r"virtio\d+", "MMC": r"mmc\d+"}
+NAMES: Final = ("device/model", "device/name", "md/level", "dm/name")
+"""Files with the model of a drive, the level of an md array, or the name of a device of dm."""
+BUSES: Final = {
+    "NVMe": r"nvme(-subsys)?\d+",
+    "USB": r"usb\d+",
+    "SATA": r"ata\d+",
+    "virtio": r"virtio\d+",
+    "MMC": r"mmc\d+",
+}
 """Ways to connect a drive, and the folder of sysfs that shows each."""
 
 NVME_DATA_UNIT = 512_000
@@ -44,19 +51,31 @@ def facts(path: Path) -> Facts:
     """Facts of a block device, of a file, or of the folder in which a file is to be made.
 
     `file_system` (None for a device): `type`, `mount`, `options`, `source`. `stack`: block devices from the file system
-    down to the drive. `device`: of the drive itself, None where it is not to be found. `host` and `power`: the machine.
+    down to the drives. `device`: the drive or the array, None where it is not to be found. `members`: the drives of an
+    array. `host` and `power`: the machine.
     """
     policies = sorted(SYS.glob("class/scsi_host/host*/link_power_management_policy"))
+    storage = _storage(path)
     return {
         "path": names.windows_device(path) or str(path),
-        **_storage(path),
+        **storage,
         "host": _host(),
         "power": {
-            "nvme_ps_max_latency_us": _number(SYS / "module/nvme_core/parameters/default_ps_max_latency_us"),
-            "sata_link_power": _text(policies[0]) if policies else None,
-            "pcie_aspm": _chosen(_text(SYS / "module/pcie_aspm/parameters/policy")),
+            "nvme_ps_max_latency_us": _nvme_wake_us(drives(storage)),
+            "sata_link_power": sysfs.text(policies[0]) if policies else None,
+            "pcie_aspm": _chosen(sysfs.text(SYS / "module/pcie_aspm/parameters/policy")),
         },
     }
+
+
+def _nvme_wake_us(names: list[str]) -> int | None:
+    """Longest wake from a power state, in µs, that Linux allows NVMe drives; None where they never change their state
+    themselves, which the module's parameter, a default, does not tell."""
+    file = "power/pm_qos_latency_tolerance_us"
+    devices = [SYS / "block" / name / "device" for name in names]
+    # A drive with several controllers has them below its subsystem.
+    paths = [path for device in devices for path in (device / file, *sorted(device.glob(f"nvme*/{file}")))]
+    return max((us for path in paths if (us := sysfs.number(path)) is not None), default=None)
 
 
 def _storage(path: Path) -> Facts:
@@ -77,12 +96,33 @@ def _storage(path: Path) -> Facts:
         if os.major(number) == 0 and source.startswith("/dev/") and Path(source).is_block_device():
             number = Path(source).stat().st_rdev
         disks = stack(number)
-    return {
+    storage: Facts = {
         "file_system": file_system,
         "stack": [disk.name for disk in disks],
         "partition_start_bytes": _partition_start(disks),
-        "device": _device(disks[-1]) if disks else None,
+        "device": None,
     }
+    return storage | _whole(disks, is_target=path.is_block_device()) if disks else storage
+
+
+def _whole(disks: list[Path], is_target: bool) -> Facts:
+    """`device`, and `members` of an array: the first device that lies on several drives, or that is a target itself."""
+    drives = [disk for disk in disks if not _parts(disk)]
+    arrays = [disk for disk in disks if len(_parts(disk)) > 1]
+    if is_target and _slaves(disks[0].name):
+        arrays.insert(0, disks[0])
+    if not arrays:
+        return {"device": _device(drives[0])}
+    device, members = _device(arrays[0]), [_device(drive) for drive in drives]
+    if len(members) == 1:
+        device = {**device, **link(drives[0])}
+    return {"device": device, "members": members}
+
+
+def drives(facts_of: Facts) -> list[str]:
+    """Names of the drives of a target: the members of an array."""
+    device = facts_of.get("device")
+    return [drive["name"] for drive in facts_of.get("members") or ([device] if device else [])]
 
 
 def users_and_signatures(path: Path) -> InspectedDevice | None:
@@ -93,13 +133,43 @@ def users_and_signatures(path: Path) -> InspectedDevice | None:
 def moment(facts_of: Facts) -> Moment:
     """Read the values that change while a drive works: temperature and SMART log. This is done before and after a run,
     never during it, since the request can wake the drive; `temperature` alone may be read at any time."""
-    device = facts_of["device"]
-    if device is None:
-        return {"temperature_c": None, "smart": None}
-    name = device["name"]
+    now, disk = _moment(drives(facts_of)), reporting(facts_of)
+    if disk is not None and (cache := cache_report(disk)) is not None:
+        now["cache"] = {**cache, "left_by": cache_switch.left(disk)}
+    return now
+
+
+def _moment(names: list[str]) -> Moment:
+    if len(names) != 1:
+        logs = {name: log for name in names if (log := smart(name))}
+        return {"temperature_c": hottest(names), "smart": None, **({"members": logs} if names else {})}
+    (name,) = names
     if sys.platform == "darwin":
         return macos.moment(name)
-    return {"temperature_c": temperature(name), "smart": smart(name)}
+    log, celsius = smart(name), hottest(names)
+    return {"temperature_c": health(log).get("temperature") if celsius is None else celsius, "smart": log}
+
+
+def with_sysfs(facts_of: Facts, folder: Path | None) -> Facts:
+    """Facts about a target, whose drive reports its cache in this folder of a UFS host controller.
+
+    Raises:
+        PslcError: it is no such folder.
+    """
+    if folder is None:
+        return facts_of
+    if not (folder / sysfs.UFS).is_file():
+        hint = "a UFS host controller's is /sys/bus/platform/drivers/ufshcd-*/*; pslc serve --sysfs DIR makes one"
+        raise TargetError(f"{folder} is no folder of a UFS host controller: it has no {sysfs.UFS}", hint)
+    return {**facts_of, "sysfs": str(folder.absolute())}
+
+
+def reporting(facts_of: Facts) -> Path | None:
+    """Folder of the drive in /sys/block, or the one that `--sysfs` stands for; None of several drives, or of none."""
+    if "sysfs" in facts_of:
+        return Path(facts_of["sysfs"], "disk")
+    names = drives(facts_of)
+    return SYS / "block" / names[0] if len(names) == 1 else None
 
 
 class Counters:
@@ -133,8 +203,9 @@ def _counted(name: str) -> dict[str, list[int]]:
     """Since the machine was started (`/sys/block/NAME/stat`), of a device and of all below it: requests, merged ones,
     sectors and milliseconds of reads, the same of writes, requests under way, milliseconds in which there were any, and
     milliseconds of all."""
-    words = (_text(SYS / "block" / name / "stat") or "").split() if name else []
-    own = {name: [int(word) for word in words]} if len(words) >= 11 else {}
+    folders = sysfs.counting(SYS / "block" / name) if name else []
+    rows = [[int(word) for word in (sysfs.text(folder / "stat") or "").split()] for folder in folders]
+    own = {name: [sum(column) for column in zip(*rows, strict=True)]} if rows and len(rows[0]) >= 11 else {}
     return own | {slave: counts for below in _slaves(name) for slave, counts in _counted(below).items()}
 
 
@@ -152,10 +223,9 @@ def leaves(number: int) -> list[str]:
 
 
 def _slaves(name: str) -> list[str]:
-    folder = SYS / "block" / name / "slaves"
     # A partition counts as its disk, as in fio.
-    folders = [part.resolve() for part in sorted(folder.iterdir())] if name and folder.is_dir() else []
-    return [part.parent.name if (part / "partition").exists() else part.name for part in folders]
+    parts = _parts(SYS / "block" / name)
+    return [part.parent.name if (part / "partition").exists() else part.name for part in parts]
 
 
 def endurance_bytes(log: HealthLog) -> float | None:
@@ -163,21 +233,6 @@ def endurance_bytes(log: HealthLog) -> float | None:
     the share of its life that is used. None before that is 1 %, and where the drive does not tell."""
     used, written = log.get("percentage_used"), log.get("data_units_written")
     return None if not used or written is None else written * NVME_DATA_UNIT / (used / 100)
-
-
-def _text(path: Path) -> str | None:
-    try:
-        return path.read_text(encoding="utf-8", errors="replace").strip() or None
-    except OSError:
-        return None
-
-
-def _number(path: Path) -> int | None:
-    text = _text(path)
-    try:
-        return int(text) if text else None
-    except ValueError:
-        return None
 
 
 def _chosen(text: str | None) -> str | None:
@@ -190,7 +245,7 @@ def _chosen(text: str | None) -> str | None:
 def _file_system(path: Path) -> FileSystem | None:
     number = path.stat().st_dev
     wanted = f"{os.major(number)}:{os.minor(number)}"
-    for line in (_text(Path("/proc/self/mountinfo")) or "").splitlines():
+    for line in (sysfs.text(Path("/proc/self/mountinfo")) or "").splitlines():
         fields, _, rest = line.partition(" - ")
         parts = fields.split()
         kind, source, *options = rest.split()
@@ -208,53 +263,59 @@ def _file_system(path: Path) -> FileSystem | None:
 
 
 def stack(number: int) -> list[Path]:
-    """Block devices from this one down to the drive: dm and md over their first slave, a partition over its disk."""
+    """Block devices from this one down to its drives, each once: dm and md over slaves, a partition over its disk."""
     try:
-        at = (SYS / "dev/block" / f"{os.major(number)}:{os.minor(number)}").resolve(strict=True)
+        top = (SYS / "dev/block" / f"{os.major(number)}:{os.minor(number)}").resolve(strict=True)
     except OSError:
         return []
-    devices = [at]
-    while True:
-        slaves = sorted((at / "slaves").iterdir()) if (at / "slaves").is_dir() else []
-        if (at / "partition").exists():
-            at = at.parent
-        elif slaves:
-            at = slaves[0].resolve()
-        else:
-            return devices
-        devices.append(at)
+
+    def down(device: Path) -> list[Path]:
+        return [device, *(lower for part in _parts(device) for lower in down(part))]
+
+    return list(dict.fromkeys(down(top)))
+
+
+def _parts(device: Path) -> list[Path]:
+    """Folders of the devices right below one; of a partition its disk."""
+    if (device / "partition").exists():
+        return [device.parent]
+    slaves = device / "slaves"
+    return [slave.resolve() for slave in sorted(slaves.iterdir())] if slaves.is_dir() else []
 
 
 def _device(disk: Path) -> Device:
     queue, device = disk / "queue", disk / "device"
-    sectors = _number(disk / "size")
+    sectors = sysfs.number(disk / "size")
     node = Path("/dev") / disk.name
+    model, firmware = ata_identity(str(node)) if _is_ata(disk) else (None, None)
     return {
         "name": disk.name,
-        "model": _text(device / "model"),
+        "model": model or next((text for name in NAMES if (text := sysfs.text(disk / name))), None),
         "serial": device_serial(str(node)) if node.is_block_device() else None,
-        "firmware": _text(device / "firmware_rev") or _text(device / "rev"),
+        "firmware": firmware or sysfs.text(device / "firmware_rev") or sysfs.text(device / "rev"),
         "bus": _bus(disk),
         "bytes": sectors * 512 if sectors is not None else None,
         **link(disk),
-        "logical_block_bytes": _number(queue / "logical_block_size"),
-        "physical_block_bytes": _number(queue / "physical_block_size"),
-        "optimal_io_bytes": _number(queue / "optimal_io_size"),
-        "largest_request_bytes": _kib(_number(queue / "max_sectors_kb")),
-        "queue_requests": _number(queue / "nr_requests"),
-        "scheduler": _chosen(_text(queue / "scheduler")),
-        "rotational": _number(queue / "rotational"),
-        "write_cache": _text(queue / "write_cache"),
+        "logical_block_bytes": sysfs.number(queue / "logical_block_size"),
+        "physical_block_bytes": sysfs.number(queue / "physical_block_size"),
+        "optimal_io_bytes": sysfs.number(queue / "optimal_io_size"),
+        "largest_request_bytes": _kib(sysfs.number(queue / "max_sectors_kb")),
+        "queue_requests": sysfs.number(queue / "nr_requests"),
+        "scheduler": _chosen(sysfs.text(queue / "scheduler")),
+        "rotational": sysfs.number(queue / "rotational"),
+        "write_cache": sysfs.text(queue / "write_cache"),
         "keeps_flushes": None,
         # 1 where a controller without DRAM has asked for memory of the host's and got it.
-        "host_memory_buffer": _number(device / "hmb"),
-        "discard_bytes": _number(queue / "discard_max_bytes"),
-        "requests_in_flight": sum(int(word) for word in (_text(disk / "inflight") or "0").split()),
+        "host_memory_buffer": sysfs.number(device / "hmb"),
+        "discard_bytes": sysfs.number(queue / "discard_max_bytes"),
+        "requests_in_flight": sum(int(word) for word in (sysfs.text(disk / "inflight") or "0").split()),
     }
 
 
 def _bus(disk: Path) -> str | None:
-    """How a drive is connected, by the folders that it lies in: USB before ATA and SCSI, which it may carry."""
+    """Bus of a drive, by the folders that it lies in: USB before ATA and SCSI, which it may carry."""
+    if sysfs.ufs_host(disk) is not None:
+        return "UFS"
     folders = disk.resolve().parts
     for name, pattern in BUSES.items():
         if any(re.fullmatch(pattern, folder) for folder in folders):
@@ -268,17 +329,17 @@ def link(disk: Path) -> Link:
     pcie = next((p for p in (device / "device", device) if (p / "current_link_speed").exists()), None)
     if pcie is not None:
         return {
-            "link_speed": _text(pcie / "current_link_speed"),
-            "link_speed_max": _text(pcie / "max_link_speed"),
-            "link_width": _number(pcie / "current_link_width"),
-            "link_width_max": _number(pcie / "max_link_width"),
+            "link_speed": sysfs.text(pcie / "current_link_speed"),
+            "link_speed_max": sysfs.text(pcie / "max_link_speed"),
+            "link_width": sysfs.number(pcie / "current_link_width"),
+            "link_width_max": sysfs.number(pcie / "max_link_width"),
         }
     port = next((p for p in disk.parents if re.fullmatch(r"ata\d+", p.name)), None)
     links = sorted(port.glob("link*/ata_link/link*")) if port else []
     lane = 1 if links else None
     return {
-        "link_speed": _text(links[0] / "sata_spd") if links else None,
-        "link_speed_max": _text(links[0] / "hw_sata_spd_limit") if links else None,
+        "link_speed": sysfs.text(links[0] / "sata_spd") if links else None,
+        "link_speed_max": sysfs.text(links[0] / "hw_sata_spd_limit") if links else None,
         "link_width": lane,
         "link_width_max": lane,
     }
@@ -287,21 +348,32 @@ def link(disk: Path) -> Link:
 def power_state(disk: Path) -> str | None:
     """`active` or `suspended`, and PCIe's `D0` to `D3cold`, of a drive's controller; the drive is not asked."""
     device = disk / "device"
-    runtime = _text(device / "power" / "runtime_status")
+    runtime = sysfs.text(device / "power" / "runtime_status")
     controller = next((p for p in (device / "device", device) if (p / "power_state").exists()), None)
-    pcie = _text(controller / "power_state") if controller else None
+    pcie = sysfs.text(controller / "power_state") if controller else None
     states = [word for word in (runtime, pcie) if word and word not in ("unsupported", "unknown")]
     return " ".join(states) or None
 
 
 def _partition_start(stack: list[Path]) -> int | None:
-    """Where the partition begins on its drive; None when there is none."""
-    sectors = [_number(disk / "start") for disk in stack if (disk / "partition").exists()]
+    """First byte of the partition on its drive; None when there is none."""
+    sectors = [sysfs.number(disk / "start") for disk in stack if (disk / "partition").exists()]
     return sectors[0] * 512 if sectors and sectors[0] is not None else None
 
 
 def _kib(number: int | None) -> int | None:
     return number * 1024 if number is not None else None
+
+
+def hottest(names: list[str]) -> float | None:
+    """Degrees Celsius of the hottest of some drives; None where none of them tells."""
+    return max((celsius for name in names if (celsius := temperature(name)) is not None), default=None)
+
+
+def hottest_millicelsius(names: list[str]) -> float | None:
+    """Thousandths of a degree Celsius of the hottest of some drives, as the column of a recording has them."""
+    celsius = hottest(names)
+    return None if celsius is None else 1000 * celsius
 
 
 def temperature(name: str) -> float | None:
@@ -313,44 +385,56 @@ def temperature(name: str) -> float | None:
     for sensor in sorted((disk / "device").glob("hwmon*/temp1_input")) + sorted(
         (disk / "device" / "device").glob("hwmon/hwmon*/temp1_input")
     ):
-        value = _number(sensor)
+        value = sysfs.number(sensor)
         if value is not None:
             return value / 1000
     return None
 
 
 def smart(name: str, quietly: bool = False) -> HealthJson | None:
-    """Read the health log of the drive `name` with smartctl or nvme-cli; None if neither can read it.
+    """Read the health log of the drive `name`: an NVMe or SATA drive is asked itself, others, and where that takes more
+    rights, through smartctl. None if neither can read it.
 
     Args:
         quietly: do not wake the drive, and open it for reading only, which smartctl does for NVMe and libata alone.
     """
     if sys.platform == "win32" and (log := windows.moment(name)["smart"]):
         return log
+    is_ata = _is_ata(SYS / "block" / name)
+    if is_ata or name.startswith("nvme"):
+        celsius, fields = linux_health(f"/dev/{name}", is_ata, not quietly)
+        if fields:
+            return _in_smartctl_names(celsius, dict(fields))
     # smartctl's name for a drive of Windows.
     node = f"/dev/{name.replace(windows.DRIVE, 'pd')}"
-    kind: tuple[str, ...] = ()
-    if quietly:
-        ata = any(re.fullmatch(r"ata\d+", of.name) for of in (SYS / "block" / name).resolve().parents)
-        if not ata and not name.startswith("nvme"):
-            return None
-        kind = ("-n", "standby", "-d", "ata" if ata else "nvme")
-    for program, *arguments in (("smartctl", "-j", "-a", *kind), ("nvme", "smart-log", "-o", "json")):
-        if shutil.which(program) is None:
-            continue
-        try:
-            asked = [program, *arguments, node]
-            done = subprocess.run(asked, capture_output=True, text=True, timeout=10, check=False)
-            document = gate.document(done.stdout, program, ANSWER)
-        except (OSError, ValueError, PslcError, subprocess.TimeoutExpired):
-            continue
-        keep = ("smart_status", "temperature", "nvme_smart_health_information_log", "ata_smart_attributes")
-        kept = {name: document[name] for name in keep if name in document}
-        if program == "nvme":
-            kept = in_our_names(document, kelvin=True)
-        if kept:
-            return dict(kept)
-    return None
+    if not quietly:
+        return _by_smartctl(node)
+    if not is_ata and not name.startswith("nvme"):
+        return None
+    return _by_smartctl(node, "-n", "standby", "-d", "ata" if is_ata else "nvme")
+
+
+def _is_ata(disk: Path) -> bool:
+    """Whether a drive is behind a SATA port of this machine, and no bridge."""
+    return any(re.fullmatch(r"ata\d+", parent.name) for parent in disk.resolve().parents)
+
+
+def _in_smartctl_names(celsius: int | None, fields: dict[str, int]) -> HealthJson:
+    passed = fields.pop("passed", None)
+    log: HealthJson = {} if passed is None else {"smart_status": {"passed": bool(passed)}}
+    return log | {SMARTCTL: {**fields, "temperature": celsius}}
+
+
+def _by_smartctl(node: str, *kind: str) -> HealthJson | None:
+    if children.find("smartctl") is None:
+        return None
+    try:
+        report = children.run(["smartctl", "-j", "-a", *kind, node], timeout_s=10).text
+        document = gate.document(report, "smartctl", ANSWER)
+    except (OSError, PslcError):
+        return None
+    keep = ("smart_status", "temperature", SMARTCTL, "ata_smart_attributes")
+    return {name: document[name] for name in keep if name in document} or None
 
 
 def _host() -> Host:
@@ -358,7 +442,7 @@ def _host() -> Host:
         system = windows if sys.platform == "win32" else macos
         cpu = system.processor()
         return {"kernel": platform.version(), "cpu": cpu, "cores": os.cpu_count(), "governor": None, "virtual": None}
-    cpuinfo = _text(Path("/proc/cpuinfo")) or ""
+    cpuinfo = sysfs.text(Path("/proc/cpuinfo")) or ""
     model = next(
         (line.partition(":")[2].strip() for line in cpuinfo.splitlines() if line.startswith("model name")), None
     )
@@ -367,6 +451,6 @@ def _host() -> Host:
         "kernel": platform.release(),
         "cpu": model,
         "cores": os.cpu_count(),
-        "governor": _text(SYS / "devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+        "governor": sysfs.text(SYS / "devices/system/cpu/cpu0/cpufreq/scaling_governor"),
         "virtual": " hypervisor" in flags if flags is not None else None,
     }

@@ -9,7 +9,6 @@ from pathlib import Path
 from pslc._native import profile_values
 from pslc.base import files, gate
 from pslc.base.errors import ProfileError
-from pslc.device import parts
 
 FILE = gate.Expected("a profile is a TOML file, such as pslc drives show NAME prints")
 DRIVES = Path(__file__).parent.parent / "drives"
@@ -21,7 +20,10 @@ DERIVED = "parts"
 @cache
 def library() -> Mapping[str, str]:
     """The profiles pslc brings along: TOML texts by name, in alphabetical order."""
-    return {path.stem: path.read_text(encoding="utf-8") for path in sorted(DRIVES.glob("*.toml"))}
+    return {
+        path.stem: path.read_text(encoding="utf-8")
+        for path in sorted(DRIVES.glob("*.toml"), key=lambda path: path.stem)
+    }
 
 
 def read(path: str) -> str:
@@ -45,6 +47,8 @@ def foundation(source: str, text: str, overrides: list[tuple[str, str]]) -> dict
     named = {part: values.pop(f"{part}.part") for part in PARTS if f"{part}.part" in values}
     if not named:
         return texts
+    from pslc.device import parts
+
     for part in PARTS:
         if part not in named:
             other = "controller" if part == "nand" else "NAND die"
@@ -60,7 +64,7 @@ def _files(source: str, text: str) -> dict[str, str]:
     texts: dict[str, str] = {}
     while True:
         try:
-            base = files.toml(text).get("base")
+            base = files.keys(text).get("base")
         except tomllib.TOMLDecodeError:
             return texts  # said by who reads it next, with the line
         if not isinstance(base, str) or not ("/" in base or base.endswith(".toml")):
@@ -96,7 +100,7 @@ BATCHES = ("fold", "fold-cost-benefit")
 
 def without_effect(stated: Iterable[str], profile: str) -> dict[str, str]:
     """Keys among `stated` that change nothing in a resolved profile, with the reason."""
-    values = dict(files.dotted(tomllib.loads(profile)))
+    values = files.keys(profile)
     mode, policy = values["cache.mode"], values["cache.when_full"]
     why: dict[str, str] = {f"cache.{key}": f"cache.mode is {mode}" for key in NOT_IN[mode]}
     if mode != "pure-slc":

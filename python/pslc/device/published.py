@@ -1,5 +1,5 @@
 """Figures that reviews and makers publish about the built-in drives, with their sources: `published.toml`. ACCURACY.md
-compares the simulated drives with them."""
+and docs/articles.md compare the simulated drives with them."""
 
 from __future__ import annotations
 
@@ -22,19 +22,45 @@ class Published(TypedDict):
 
     drive: str
     what: str
-    measure: str
-    value: float
+    measure: NotRequired[str]
+    run: NotRequired[str]
+    find: NotRequired[str]
+    value: NotRequired[float | str]
     fitted: bool
+    item: NotRequired[str]
+    id: NotRequired[str]
+    reason: NotRequired[str]
+    same: NotRequired[bool]
+    unit: NotRequired[str]
     over: NotRequired[str]
     at_least: NotRequired[bool]
     at_most: NotRequired[bool]
 
 
+class Item(TypedDict):
+    """An item of an article: a chart, a table, a question. `answer` names figures by their `id`."""
+
+    id: str
+    title: str
+    answer: NotRequired[str]
+    reason: NotRequired[str]
+
+
+class Article(TypedDict):
+    """An article: `on`, the drives and computers of it."""
+
+    id: str
+    title: str
+    on: str
+
+
 class Document(TypedDict):
-    """Sources by drive, and figures."""
+    """Sources by drive, figures, and the articles that some of them are of."""
 
     source: dict[str, str]
     figure: list[Published]
+    item: list[Item]
+    article: list[Article]
 
 
 @lru_cache
@@ -54,18 +80,12 @@ def of_a_fill(drive: str) -> dict[str, float]:
     own = {
         figure["measure"]: float(figure["value"])
         for figure in document()["figure"]
-        if figure["drive"] == drive and "over" not in figure and not figure.get("at_most")
+        if figure["drive"] == drive
+        and {"measure", "value"} <= figure.keys()
+        and not {"over", "at_most"} & figure.keys()
     }
     figures = {word: own[measure] for measure, word in PHASES.items() if measure in own}
     if "speed -1" in own:
         last = max((int(word[-1]) for word in figures if word.startswith("speed")), default=0)
         figures[f"speed{last + 1}"] = own["speed -1"]
     return figures
-
-
-def in_words(drive: str) -> str:
-    """Published figures of a drive as `pslc fit --published` takes them: `cache=691GB speed1=6579MB/s`; empty if
-    nothing is published."""
-    units = {"cache": (1e9, "GB"), "end2": (1e9, "GB")}
-    figures = [(word, value, *units.get(word, (1e6, "MB/s"))) for word, value in of_a_fill(drive).items()]
-    return " ".join(f"{word}={value / scale:.10g}{unit}" for word, value, scale, unit in figures)

@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, Final, Unpack, cast
 
 from typing_extensions import TypedDict
 
-from pslc.base import words
+from pslc.base import units, words
 from pslc.base.errors import TargetError
 from pslc.device.target import Target
 
 if TYPE_CHECKING:
-    from pslc.recording.store import ScopeDocument
+    from pslc.recording.model import ScopeDocument
 
 MIB: Final = 1 << 20
 PAGE: Final = 4096
+FULL: Final = 100
 MIN_REGION_BYTES: Final = 4 * MIB
 """Smaller regions give too few samples for any suite."""
 
@@ -40,6 +41,7 @@ class Options(TypedDict, total=False):
     numjobs: int
     offset_increment: int
     randrepeat: int
+    rate: int
     runtime: str
     rwmixread: int | None
     thinktime: str
@@ -56,15 +58,32 @@ class Budget:
 
 
 @dataclass(frozen=True)
+class Expected:
+    """An explanation of another recording, for the suite check.
+
+    Attributes:
+        text: in a few words.
+        cache_bytes: where its cache ends; None where it has no end.
+        confidence: how likely it is, from 0 to 1; None where the drive's own counters say it.
+    """
+
+    text: str
+    cache_bytes: float | None
+    confidence: float | None
+
+
+@dataclass(frozen=True)
 class Scope:
     """Scope of a suite: the part of the drive and the effort. Every suite understands it.
 
     Attributes:
         quick: take a sample only, as the suite's `QUICK` describes it.
         region: bytes of the drive to stay within, from and to; None: all of it.
-        fill_first: percent of the drive, from its start, that is written first; the suite works behind it.
+        fill_first: percent of the drive, from its start, that is written first; the suite works behind it, and on a
+            drive that is filled to 100 % on what was written.
         idle_s: seconds for which the drive is left idle before the suite.
         budget: bytes or seconds that the suite may spend; None: as much as it needs.
+        explains: explanations that the suite check tells apart.
     """
 
     quick: bool = False
@@ -72,10 +91,12 @@ class Scope:
     fill_first: int = 0
     idle_s: float = 0.0
     budget: Budget | None = None
+    explains: tuple[Expected, ...] = ()
 
     def document(self) -> ScopeDocument:
         """The scope as run.json holds it."""
-        return cast("ScopeDocument", asdict(self) | {"region": list(self.region) if self.region else None})
+        region, explains = list(self.region) if self.region else None, [asdict(each) for each in self.explains]
+        return cast("ScopeDocument", asdict(self) | {"region": region, "explains": explains})
 
     @classmethod
     def of(cls, document: ScopeDocument) -> Scope:
@@ -87,6 +108,7 @@ class Scope:
             document.get("fill_first", 0),
             document.get("idle_s", 0.0),
             Budget(**budget) if budget else None,
+            tuple(Expected(**each) for each in document.get("explains", ())),
         )
 
 
@@ -105,6 +127,7 @@ class Region:
     quick: bool = False
     sparing: bool = False
     budget: Budget | None = None
+    explains: tuple[Expected, ...] = ()
 
     def share(self, part: float) -> int:
         """Size of a share of the region, in whole MiB."""
@@ -167,8 +190,7 @@ def trim_bytes(size: int) -> int:
 
 def _largest(bs: str) -> int:
     """Bytes of the largest of several block sizes, as fio writes them."""
-    scale = {"k": 1 << 10, "m": MIB, "g": 1 << 30}
-    return max(int(size.rstrip("kmg")) * scale.get(size[-1:], 1) for size in bs.split(",") if size)
+    return max(int(size.rstrip("kmg")) * units.POWERS_OF_1024.get(size[-1:], 1) for size in bs.split(",") if size)
 
 
 def find_region(target: Target, scope: Scope) -> Region:
@@ -177,7 +199,8 @@ def find_region(target: Target, scope: Scope) -> Region:
     Raises:
         PslcError: it is too small, or not on the drive.
     """
-    start, end = scope.region or (target.capacity_bytes * scope.fill_first // 100, target.capacity_bytes)
+    filled = scope.fill_first % FULL
+    start, end = scope.region or (target.capacity_bytes * filled // 100, target.capacity_bytes)
     start, end = -(-start // MIB) * MIB, end // MIB * MIB
     if end > target.capacity_bytes:
         raise TargetError(f"the region ends at {words.size(end)}, but the drive at {words.size(target.capacity_bytes)}",
@@ -187,7 +210,7 @@ def find_region(target: Target, scope: Scope) -> Region:
             f"the suite has {words.size(max(end - start, 0))}, but needs {words.size(MIN_REGION_BYTES)}",
             "give a larger --region, or a smaller --fill-first",
         )
-    return Region(target, start, end - start, scope.quick, budget=scope.budget)
+    return Region(target, start, end - start, scope.quick, budget=scope.budget, explains=scope.explains)
 
 
 def preparation(region: Region, scope: Scope) -> str:

@@ -1,5 +1,5 @@
-"""Sensors beside a real drive: its own thermometer, and a power meter whose log is a CSV file. Both become columns of
-the recording, under the names that they have on a simulated drive.
+"""Sensors of a real drive: its own, and a power meter whose log is a CSV file. They become columns of the recording,
+under the names that they have on a simulated drive.
 
 A meter's clock is the machine's where its log has dates, or seconds since 1970. Where it counts from a start of its
 own, the log is laid where it follows the work best: a drive draws more while it moves data.
@@ -16,21 +16,20 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from pslc.base import gate
+from pslc.base import gate, units
+from pslc.base.columns import TIMES, cells, number, unit_of
 from pslc.base.errors import RecordingError
-from pslc.formats import cells
-from pslc.formats._columns import number, unit_of
-from pslc.recording.store import Recording, join
+from pslc.recording.model import Recording, join
 
 FILE: Final = gate.Expected("--meter takes the CSV file of a power meter", RecordingError, gate.MAX_LOG_BYTES)
 
 TEMPERATURE: Final = "temperature_millicelsius"
 ENERGY: Final = "energy_nj_total"
 
-TIMES: Final = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "sec": 1.0, "seconds": 1.0, "min": 60.0}
 WATTS: Final = {"uw": 1e-6, "mw": 1e-3, "w": 1.0, "watt": 1.0, "watts": 1.0}
 VOLTS: Final = {"mv": 1e-3, "v": 1.0, "volt": 1.0, "volts": 1.0}
 AMPERES: Final = {"ua": 1e-6, "ma": 1e-3, "a": 1.0, "amp": 1.0, "amps": 1.0}
+SECOND_NS: Final = 1_000_000_000
 EPOCH: Final = 1e9
 """Seconds: a time beyond it is one since 1970."""
 COVERED: Final = 0.5
@@ -42,38 +41,51 @@ CELLS: Final = 20_000
 
 
 @dataclass
-class Thermometer:
-    """The thermometer of a drive, read at most once a second.
+class Sensor:
+    """A sensor of a drive, read at most once a second.
 
     Attributes:
-        ask: degrees Celsius, None when it does not answer.
-        samples: nanoseconds since the start of the step, degrees; never empty.
+        column: its name in the recording.
+        ask: the value in the unit of the column, None when the drive does not answer.
+        held: it is a step, which holds until the drive is asked again. While no data are moved it is asked after 1, 2,
+            4, 8 s and so on, since the question wakes the drive. Other values go straight from one answer to the next.
+        samples: nanoseconds since the start of the step, values; never empty.
+        done_bytes: bytes that had been moved at the last look.
+        worked_ns: time of the last look at which some had been moved.
     """
 
+    column: str
     ask: Callable[[], float | None]
+    held: bool
     samples: list[tuple[int, float]]
+    done_bytes: int = 0
+    worked_ns: int = 0
 
     @classmethod
-    def of(cls, ask: Callable[[], float | None]) -> Thermometer | None:
-        """None where the drive has none that answers."""
-        celsius = ask()
-        return None if celsius is None else cls(ask, [(0, celsius)])
+    def of(cls, column: str, ask: Callable[[], float | None], held: bool = False) -> list[Sensor]:
+        """The sensor; none where the drive does not answer."""
+        value = ask()
+        return [] if value is None else [cls(column, ask, held, [(0, value)])]
 
     def begin(self) -> None:
         """Start the readings of a new step."""
-        self.samples = [(0, self.samples[-1][1])]
+        self.samples, self.done_bytes, self.worked_ns = [(0, self.samples[-1][1])], 0, 0
 
-    def look(self, elapsed_ns: int) -> None:
-        """Ask, unless it was asked within the last second."""
-        if elapsed_ns >= self.samples[-1][0] + 1_000_000_000:
-            celsius = self.ask()
-            if celsius is not None:
-                self.samples.append((elapsed_ns, celsius))
+    def look(self, elapsed_ns: int, done_bytes: int) -> None:
+        """Ask, unless it was asked within the last second, or wakes the drive and was asked not long ago."""
+        if done_bytes != self.done_bytes:
+            self.done_bytes, self.worked_ns = done_bytes, elapsed_ns
+        last_ns = self.samples[-1][0]
+        rest_ns = last_ns - self.worked_ns if self.held else 0
+        if elapsed_ns >= last_ns + max(rest_ns, SECOND_NS):
+            value = self.ask()
+            if value is not None:
+                self.samples.append((elapsed_ns, value))
 
     def on(self, part: Recording) -> Recording:
-        """The step, or what there is of it, with its temperatures."""
-        ns, celsius = np.array(self.samples, dtype=np.float64).T
-        return _with_column(part, TEMPERATURE, ns, celsius * 1000)
+        """The step, or what there is of it, with its values."""
+        ns, values = np.array(self.samples, dtype=np.float64).T
+        return _with_column(part, self.column, ns, values, self.held)
 
 
 @dataclass(frozen=True)
@@ -224,10 +236,15 @@ class Meter:
         return began - float(self.seconds[0]) - best * step
 
 
-def _with_column(part: Recording, name: str, ns: NDArray[np.float64], values: NDArray[np.float64]) -> Recording:
-    """A column from samples at `ns` since the start of the step; between two of them it goes straight."""
+def _with_column(
+    part: Recording, name: str, ns: NDArray[np.float64], values: NDArray[np.float64], held: bool = False
+) -> Recording:
+    """A column from samples at `ns` since the start of the step; between two of them it goes straight, or is `held`."""
 
     def at(ends: NDArray[np.float64]) -> NDArray[np.uint64]:
+        if held:
+            places = np.searchsorted(ns, ends - part.start_ns, side="right") - 1
+            return values[np.maximum(places, 0)].astype(np.uint64)
         return np.rint(np.interp(ends - part.start_ns, ns, values)).astype(np.uint64)
 
     both = at(np.array([part.start_ns, part.end_ns], dtype=np.float64))
@@ -261,4 +278,7 @@ def _time(cell: str, separator: str) -> float:
     try:
         return number(cell, separator)
     except ValueError:
-        return datetime.fromisoformat(cell.strip()).timestamp()
+        moment = datetime.fromisoformat(cell.strip())
+        if not units.is_storable(moment):
+            raise ValueError(f"{cell.strip()} is the time of no run") from None
+        return moment.timestamp()

@@ -2,7 +2,7 @@
 
     sim:NAME[,key=value...]   sim:./mine.toml[,key=value...]   disk.pslc   /mnt/ssd/scratch   /dev/nvme1n1
 
-Two keys are none of the profile's: `scale=1/16` (`pslc.device.scaling`) and `host=none` (`pslc.device.hosts`).
+Two keys are none of the profile's: `scale=1/16` (`pslc.device.scaling`) and `computer=NAME` (`pslc.device.computers`).
 
 A target is found first, which writes nothing, so that a plan can be shown; `open` then makes it ready.
 """
@@ -14,15 +14,26 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pslc._native import RealDrive, SimDrive, check_scratch, inspect_device, inspect_file, is_drive_file, version
+from pslc._native import (
+    RealDrive,
+    SimDrive,
+    check_device,
+    check_scratch,
+    inspect_device,
+    inspect_file,
+    is_drive_file,
+    profile_values,
+    version,
+)
 from pslc.base import words
 from pslc.base.errors import GuardError, TargetError, closest_match
-from pslc.device import hosts, names, scaling
+from pslc.device import cache_switch, computers, ends, names, scaling
 from pslc.device.profiles import foundation, library, read, without_effect, written_keys
+from pslc.schema.cache_setting import CacheSetting
 from pslc.schema.facts import Device, Facts, InspectedFile
 
 if TYPE_CHECKING:
-    from pslc.recording.store import Common
+    from pslc.recording.model import Common
 
 
 @dataclass(frozen=True)
@@ -35,7 +46,11 @@ class RealOptions:
             other must be named as well.
         overwrite_file: name of the file, without its folder, that may be lost though pslc did not write it.
         destroy_data: serial number of the block device whose data may be lost.
-        wipe_signatures: even if there is a file system or a partition table on it.
+        wipe_signatures: even if there is a file system, a partition table or other data on it.
+        ends: folder in which both ends of a block device are kept before the first write (`pslc.device.ends`); None:
+            they are lost. The switch of `cache` is found by it (`pslc.device.cache_switch`).
+        cache: setting of a UFS drive's SLC buffer during the run (default: as it is).
+        sysfs: folder of its UFS host controller (default: Linux's own).
     """
 
     size: int | None = None
@@ -43,6 +58,9 @@ class RealOptions:
     overwrite_file: str | None = None
     destroy_data: str | None = None
     wipe_signatures: bool = False
+    ends: Path | None = None
+    sysfs: Path | None = None
+    cache: CacheSetting | None = None
 
 
 @dataclass(frozen=True)
@@ -103,11 +121,11 @@ class Target:
         return self.kind != "simulated"
 
 
-def find_target(spec: str, real: RealOptions | None = None, host: Sequence[tuple[str, str]] = ()) -> Target:
+def find_target(spec: str, real: RealOptions | None = None, assumed: str | None = None) -> Target:
     """The drive that `spec` names; nothing is written.
 
     Args:
-        host: keys of the computer around a simulated drive that has none of its own, see `pslc.device.hosts`.
+        assumed: computer of a simulated drive that has none of its own, see `pslc.device.computers`.
 
     Raises:
         PslcError: there is no such drive or file, its profile cannot be used, or it may not be written to.
@@ -116,17 +134,23 @@ def find_target(spec: str, real: RealOptions | None = None, host: Sequence[tuple
         if real is not None and real != RealOptions():
             hint = "remove --size, --reuse and --destroy-data; --io_size=300g writes less"
             raise TargetError(f"{spec} is a simulated drive, and its profile sets the size", hint)
-        return _simulated(spec, host)
+        return _simulated(spec, assumed)
     path = Path(spec)
     if is_drive(path):
         if real is not None and real != RealOptions():
             hint = "remove --size, --reuse and --destroy-data"
             raise TargetError(f"{spec} is a drive file, and its profile sets the size", hint)
-        return _kept(spec, path, bool(host))
+        return _kept(spec, path, assumed)
     if not spec or (not {"/", os.sep} & set(spec) and not path.exists() and not path.suffix):
         raise _not_named(spec)
     real = real or RealOptions()
-    return _device(spec, path, real) if names.is_device(path) else _file(spec, path, real)
+    target = _device(spec, path, real) if names.is_device(path) else _file(spec, path, real)
+    from pslc.device import probe
+
+    facts = probe.with_sysfs(target.facts, real.sysfs)
+    if real.cache is not None:
+        cache_switch.check(probe.reporting(facts))
+    return replace(target, facts=facts)
 
 
 def _not_named(spec: str) -> TargetError:
@@ -138,8 +162,11 @@ def _not_named(spec: str) -> TargetError:
 
 
 def _meant(name: str, names: Iterable[str]) -> str | None:
-    """The drive that was probably meant, by its name or by how it begins."""
-    return next((whole for whole in names if name and whole.startswith(name)), None) or closest_match(name, names)
+    """The drive that was probably meant, by its name, how it begins, or its name without a capacity."""
+    name, models = name.lower(), {whole.rpartition("-")[0]: whole for whole in reversed([*names])}
+    begun = next((whole for whole in names if name and whole.startswith(name)), None)
+    match = begun or closest_match(name, [*names, *models])
+    return models.get(match, match) if match else None
 
 
 DEVICES = Path("/dev")
@@ -154,11 +181,11 @@ def is_drive(path: Path) -> bool:
     return not names.is_device(path) and path.is_file() and is_drive_file(str(path))
 
 
-def _kept(spec: str, path: Path, on_a_desktop: bool) -> Target:
+def _kept(spec: str, path: Path, assumed: str | None) -> Target:
     if not path.exists():
         raise TargetError(f"{spec}: no such drive file", f"pslc drives create {spec} --like aldrin-pro-2tb makes one")
     drive = SimDrive.open(spec)
-    target = replace(_of(drive, spec, path.stem), stays=True)
+    target = _scaled(replace(_of(drive, spec, path.stem), stays=True), drive.scale)
     counters = drive.counters()
     if counters["host_write_bytes_total"]:
         note = (
@@ -166,10 +193,9 @@ def _kept(spec: str, path: Path, on_a_desktop: bool) -> Target:
             f"{words.size(counters['slc_valid_bytes'])} of them in the cache"
         )
         target.facts["notes"].append(note)
-    if on_a_desktop and "\n[host]\n" not in target.profile:
-        target.facts["notes"].append(
-            f"simulated without a processor: {path.name} keeps the computer of its profile (host.*)"
-        )
+    if assumed not in (None, computers.NONE) and "\n[host]\n" not in target.profile:
+        note = f"in no computer, as {path.name} was created: pslc drives create --like sim:NAME,computer={assumed}"
+        target.facts["notes"].append(note)
     return target
 
 
@@ -185,7 +211,7 @@ def open_simulated(spec: str) -> SimDrive:
     return drive
 
 
-def _simulated(spec: str, host: Sequence[tuple[str, str]] = ()) -> Target:
+def _simulated(spec: str, assumed: str | None = None) -> Target:
     name, *pairs = spec.removeprefix("sim:").split(",")
     keys = _Keys.of(pairs, spec)
     overrides, by = keys.overrides, keys.scale
@@ -196,21 +222,41 @@ def _simulated(spec: str, host: Sequence[tuple[str, str]] = ()) -> Target:
         # Everything is said of the whole drive, then made smaller.
         profiles = SimDrive.scaled_profile(source, text, below, overrides, (by.numerator, by.denominator))
         overrides += scaling.overrides(*profiles, by, spec)
-    drive = SimDrive(source, text, below, overrides)
-    added = bool(host) and not keys.is_bare and "\n[host]\n" not in drive.profile()
-    if added:
-        drive = SimDrive(source, text, below, [*overrides, *host])
+    has_own = any(key.startswith("host.") for key, _ in profile_values(source, text, below, []))
+    computer = keys.computer or (None if has_own else assumed)
+    around = _around(computer, (source, text, below), overrides, stated)
+    drive = SimDrive(source, text, below, [*overrides, *around])
     profile = drive.profile()
     # What stands on nothing else says everything, used or not.
     if source == name and any(key in ("base", "nand.part", "nand") for key in written_keys(text)):
         stated = written_keys(text) + stated
     target = _of(drive, spec, slug)
-    idle = [f"{key} has no effect: {why}" for key, why in without_effect(stated, profile).items()]
-    target.facts["notes"].extend([*idle, *([hosts.NOTE] if added else [])])
+    target.facts["notes"].extend(f"{key} has no effect: {why}" for key, why in without_effect(stated, profile).items())
+    if computer:
+        target.facts["computer"] = computer
+        target.facts.update({"slot": link} if (link := dict(around).get("link")) else {})
+        target.facts["notes"].append(computers.note(computer, assumed=not keys.computer))
     if by != 1:
-        target.facts["scale"], target.facts["scale_unlike"] = str(by), scaling.unlike(profile)
-        target.facts["notes"].append(scaling.note(by))
+        drive.scale = str(by)
+    return _scaled(target, drive.scale)
+
+
+def _scaled(target: Target, scale: str | None) -> Target:
+    """The target with the facts and the note of a drive that is a share of the whole one; itself if `scale` is None."""
+    if scale is not None:
+        target.facts["scale"], target.facts["scale_unlike"] = scale, scaling.unlike(target.profile)
+        target.facts["notes"].append(scaling.note(scaling.factor(scale, target.spec), target.capacity_bytes))
     return target
+
+
+def _around(
+    computer: str | None, profile: tuple[str, str, dict[str, str]], overrides: list[tuple[str, str]], stated: list[str]
+) -> list[tuple[str, str]]:
+    """Keys that put the drive of a profile into a computer."""
+    if computer is None:
+        return []
+    alone = SimDrive(*profile, [pair for pair in overrides if not pair[0].startswith("host.")])
+    return computers.keys(computer, alone.profile(), stated)
 
 
 @dataclass(frozen=True)
@@ -220,21 +266,21 @@ class _Keys:
     Attributes:
         overrides: keys of the profile with their values.
         scale: size of the simulated drive as a share of the whole one.
-        is_bare: the drive is simulated without a computer around it.
+        computer: the computer around it; None: nobody says.
     """
 
     overrides: list[tuple[str, str]]
     scale: Fraction
-    is_bare: bool
+    computer: str | None
 
     @classmethod
     def of(cls, pairs: Sequence[str], spec: str) -> "_Keys":
-        """Sort the keys of `spec`."""
+        """Sort the keys of `spec`; of one that stands twice the last counts."""
         stated = _overrides(pairs, spec)
-        bare = ("host", hosts.NONE)
-        scales = (scaling.factor(value, spec) for key, value in reversed(stated) if key == scaling.KEY)
-        overrides = [pair for pair in stated if pair != bare and pair[0] != scaling.KEY]
-        return cls(overrides, next(scales, Fraction(1)), bare in stated)
+        apart = dict(stated)
+        scale = scaling.factor(apart[scaling.KEY], spec) if scaling.KEY in apart else Fraction(1)
+        overrides = [pair for pair in stated if pair[0] not in (scaling.KEY, computers.KEY)]
+        return cls(overrides, scale, apart.get(computers.KEY))
 
 
 def _overrides(pairs: Sequence[str], spec: str) -> list[tuple[str, str]]:
@@ -342,9 +388,27 @@ def _device(spec: str, path: Path, real: RealOptions) -> Target:
             f"{spec} is a block device, and everything on it would be lost", hint, code="device-not-confirmed"
         )
     serial, wipe = real.destroy_data, real.wipe_signatures
+    # What a run that is resumed has left is its own.
+    may_hold_data = wipe or ends.is_noted(real.ends)
+    check_device(spec, serial, may_hold_data)
+
+    def opener() -> RealDrive:
+        drive = RealDrive.device(spec, serial, may_hold_data)
+        if real.ends is not None:
+            if not wipe and may_hold_data and not ends.are_as_left(drive, real.ends):
+                raise GuardError(
+                    f"{spec} holds something that the run in {real.ends} did not leave there",
+                    "if all of it may be lost, give --wipe-signatures as well; nothing was written",
+                    code="device-has-signatures",
+                )
+            ends.keep(drive, spec, serial, real.ends)
+        if wipe:
+            drive.wipe_signatures(spec)
+        return drive
+
     # Python takes a drive of Windows for a folder without a name.
     slug = path.name or device["name"]
-    return _real(spec, slug, "device", device["bytes"], lambda: RealDrive.device(spec, serial, wipe), probe.facts(path))
+    return _real(spec, slug, "device", device["bytes"], opener, probe.facts(path))
 
 
 def _real(spec: str, slug: str, kind: str, capacity: int, opener: Callable[[], RealDrive], facts: Facts) -> Target:
@@ -354,12 +418,15 @@ def _real(spec: str, slug: str, kind: str, capacity: int, opener: Callable[[], R
 
 
 def _watched(opener: Callable[[], RealDrive], facts: Facts) -> Callable[[], RealDrive]:
-    device = facts["device"] or Device()
+    from pslc.device import probe, sysfs
+
+    drives = probe.drives(facts)
 
     def watched() -> RealDrive:
         drive = opener()
-        if device:
-            drive.watch(f"/sys/block/{device['name']}/stat")
+        # What an array writes to its members is not what is written to it, and dm counts split writes twice.
+        if len(drives) == 1 and len(folders := sysfs.counting(probe.SYS / "block" / drives[0])) == 1:
+            drive.watch(str(folders[0] / "stat"))
         return drive
 
     return watched

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Final
 
 from pslc._native import windows_drive, windows_drive_number, windows_health, windows_volume
-from pslc.formats.nvme_smart_log import SMARTCTL
 from pslc.schema.facts import UNKNOWN_DEVICE, Device, Facts, FileSystem, Moment, WindowsVolume
+from pslc.schema.health import SMARTCTL
 
 DRIVE: Final = "PhysicalDrive"
 """Prefix of a drive's name, before its number."""

@@ -6,8 +6,11 @@ from dataclasses import replace
 from typing_extensions import TypedDict
 
 from pslc.base import words
-from pslc.figures.picture import Line, Picture, Table
+from pslc.figures.curves import SPEED
+from pslc.figures.picture import Axis, Bars, Own, Panel, Picture, Table
 from pslc.figures.tables import Column, of_rows
+
+KINDS = ("read", "write", "mix", "copy")
 
 
 class Speeds(TypedDict):
@@ -18,12 +21,17 @@ class Speeds(TypedDict):
     write_bytes_per_s: float
 
 
+def measured_speed(bytes_per_s: float) -> str:
+    """A speed; `-` of a test that did not run, which moved nothing."""
+    return words.speed(bytes_per_s) if bytes_per_s else "-"
+
+
 def table(title: str, rows: Sequence[Mapping[str, object]], more: list[Column] | None = None) -> Table:
     """Rows with `test`, `read_bytes_per_s`, `write_bytes_per_s`."""
     columns: list[Column] = [
         ("test", "test", str),
-        ("read", "read_bytes_per_s", words.speed),
-        ("write", "write_bytes_per_s", words.speed),
+        ("read", "read_bytes_per_s", measured_speed),
+        ("write", "write_bytes_per_s", measured_speed),
     ]
     speeds = {name: [_number(row.get(key)) for row in rows] for name, key, _ in columns[1:]}
     fastest = max((speed for column in speeds.values() for speed in column), default=0.0)
@@ -35,11 +43,16 @@ def _number(value: object) -> float:
     return float(value) if isinstance(value, int | float) else 0.0
 
 
-def bars(name: str, title: str, rows: Sequence[Speeds]) -> Picture:
-    """Reads and writes, row by row."""
-    lines = []
-    for key in ("read_bytes_per_s", "write_bytes_per_s"):
-        some = [(index, speed / 1e6) for index, row in enumerate(rows) if (speed := row[key])]
-        if some:
-            lines.append(Line(key.partition("_")[0], [index for index, _ in some], [speed for _, speed in some]))
-    return Picture(name, title, "", "MB/s", lines, rows=[row["test"] for row in rows])
+def bars(name: str, title: str, rows: Sequence[Mapping[str, object]], key: str = "test") -> Picture:
+    """Speeds of reads, writes and mixes, row by row.
+
+    Args:
+        key: key of a row that tells it apart.
+    """
+    series = [
+        Bars(kind, [_number(row.get(f"{kind}_bytes_per_s")) or None for row in rows])
+        for kind in KINDS
+        if any(row.get(f"{kind}_bytes_per_s") for row in rows)
+    ]
+    x = Axis("test", names=[Own(str(row[key])) for row in rows])
+    return Picture(name, title, x, (Panel(SPEED, bars=series),))

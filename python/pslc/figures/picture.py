@@ -1,113 +1,205 @@
-"""Pictures and tables as plain data, which the terminal and the page draw, each in its way."""
+"""Pictures and tables as plain data, made once of a recording, a comparison, a fit or a study.
+
+Values are in base units (bytes, bytes/s, seconds). `document` resolves words, units and ticks in one language; what it
+returns is drawn by `text` (a terminal), `draw` (PNG, SVG, PDF) and figure.js (pages). A picture is its panels over one
+x axis:
+
+    y |----____        Panel: lines with bands and marks, or bars of the names on the x axis
+    y |__/--\\__        Panel
+      |::::..          Strip: a share along the x axis
+      +-------- x
+"""
+
+from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-UNITS = {
-    "minutes": ((2e-3 / 60, 60e6, "us"), (2 / 60, 60e3, "ms"), (3.0, 60.0, "seconds")),
-    "GB": ((1e-3, 1e6, "kB"), (1.0, 1e3, "MB")),
-}
-"""Smaller units of an axis' unit: the value below which one is used, its number in the unit, its name."""
+Floats = NDArray[np.float64]
+
+MAX_DASHED_POINTS = 500
+"""Points of a line without a band from which on it is drawn without dashes."""
+
+
+class Own(str):
+    """A text that is data, such as a drive or a job: it is shown as it is, in every language."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True)
+class Label:
+    """A word with a quantity, which stands at `{}` or behind the word: `cache ends at {}`, 690e9, `B`."""
+
+    word: Text
+    value: float
+    unit: str
+
+
+Text = str | Label | tuple["Text", ...]
+"""A word of `vocabulary`, an `Own` text, a word with a quantity, or several of these."""
+Style = Literal["line", "steps", "dotted", "filled", "points", "dots"]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One axis.
+
+    Attributes:
+        word: quantity on the axis (`written`).
+        unit: base unit of `pslc.figures.scale`; empty for plain numbers.
+        log: base of a logarithmic axis, 10 or 2; 0: a linear one.
+        names: texts of the places 0, 1, 2... of an axis without numbers.
+    """
+
+    word: Text
+    unit: str = ""
+    log: int = 0
+    names: Sequence[Text] = ()
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A labeled point; a vertical line where `y` is None; a stretch of the x axis where it has an `end`, shaded where
+    `y` is None."""
+
+    x: float
+    y: float | None
+    label: Text
+    end: float | None = None
 
 
 @dataclass(frozen=True)
 class Line:
-    """One line of a picture.
+    """One line.
 
     Attributes:
-        x, y: shapes (n,), in the units of the axes; where y is not a number, the line has a gap.
-        style: `line`, `steps` (each value up to the next x, down to 0), `dotted`, `filled` (down to 0), `points` (a
-            line with its points marked), `dots` (only points).
+        x, y: shapes (n,); where y is not a number, the line has a gap.
+        style: `line`, `steps` (each value up to the next x), `dotted`, `filled` (down to 0), `points` (a line with its
+            points marked), `dots` (only points).
+        low, high: band around y, shapes (n,); None: the line has none.
+        marks: points of this line.
+        hue, dash: number of its color and its dashes; None: by its place among the lines.
     """
 
-    name: str
+    name: Text
     x: ArrayLike
     y: ArrayLike
-    style: str = "line"
+    style: Style = "line"
+    low: Floats | None = None
+    high: Floats | None = None
+    marks: Sequence[Mark] = ()
+    hue: int | None = None
+    dash: int | None = None
 
     @property
-    def points(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def points(self) -> tuple[Floats, Floats]:
         """x and y as arrays."""
         return np.asarray(self.x, dtype=np.float64), np.asarray(self.y, dtype=np.float64)
 
-    def thinned(self, max_points: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Thin the line to at most `max_points` points: means of neighbours, without values that are not finite."""
-        x, y = self.points
-        some = np.isfinite(x) & np.isfinite(y)
-        x, y = x[some], y[some]
-        if len(x) > max_points:
-            begin = np.arange(max_points) * len(x) // max_points
-            count = np.diff(begin, append=len(x))
-            x, y = (np.add.reduceat(column, begin) / count for column in (x, y))
-        return x, y
+    def looks(self, number: int) -> tuple[int, int]:
+        """Numbers of its color and its dashes, if it is line `number` of its panel: lines differ by more than their
+        color, but dashes of a ragged line would be a cloud."""
+        is_ragged = self.low is None and len(self.points[1]) > MAX_DASHED_POINTS
+        own = number if self.dash is None else self.dash
+        return number if self.hue is None else self.hue, 0 if is_ragged else own
 
-    def broken(self, max_points: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """`thinned`, with a point that is not a number between parts of the line that are apart."""
-        x, y = self.points
-        some = np.isfinite(x) & np.isfinite(y)
-        if some.all() or not some.any():
-            return self.thinned(max_points)
-        edges = np.flatnonzero(np.diff(some.astype(np.int8), prepend=0, append=0))
-        parts = list(zip(edges[::2], edges[1::2], strict=True))
-        share = max(max_points // len(parts), 2)
-        pieces = [replace(self, x=x[start:end], y=y[start:end]).thinned(share) for start, end in parts]
-        gap = np.array([np.nan])
-        joined = [np.concatenate([part for piece in pieces for part in (piece[axis], gap)])[:-1] for axis in (0, 1)]
-        return joined[0], joined[1]
+    @property
+    def top(self) -> Floats:
+        """Upper edge of the line with its band, shape (n,)."""
+        return self.points[1] if self.high is None else self.high
 
 
 @dataclass(frozen=True)
-class Band:
-    """A stretch of the x axis with a word at height `y`; every second one is shaded."""
+class Bars:
+    """One series of bars: a value for each name of the x axis, None where it was not measured.
 
-    start: float
-    end: float
-    word: str
-    y: float
+    Attributes:
+        low, high: ends of the intervals; empty: the values have none.
+    """
+
+    name: Text
+    values: Sequence[float | None]
+    low: Sequence[float | None] = ()
+    high: Sequence[float | None] = ()
+    hue: int | None = None
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Lines or bars over one y axis.
+
+    Attributes:
+        marks: vertical lines, and stretches of the x axis, of which every second one is shaded.
+        title: what tells it apart from the other panels; empty where its axis does.
+    """
+
+    y: Axis
+    lines: Sequence[Line] = ()
+    bars: Sequence[Bars] = ()
+    marks: Sequence[Mark] = ()
+    title: Text = ""
+
+    @property
+    def names(self) -> list[Text]:
+        """Names of its lines and its bars."""
+        return [*(line.name for line in self.lines), *(bars.name for bars in self.bars)]
+
+    @property
+    def has_data(self) -> bool:
+        """Whether there is a finite value to draw."""
+        values = [value for bars in self.bars for value in bars.values if value is not None]
+        return bool(values) or any(np.isfinite(line.points[1]).any() for line in self.lines)
+
+
+@dataclass(frozen=True)
+class Strip:
+    """A share from 0 to 1 along the x axis, drawn as a strip of shades.
+
+    Attributes:
+        edges: positions on the x axis, ascending, shape (n + 1,).
+        shares: shape (n,).
+    """
+
+    name: Text
+    edges: Floats
+    shares: Floats
 
 
 @dataclass(frozen=True)
 class Picture:
-    """Lines over two axes.
+    """Panels over one x axis.
 
     Attributes:
         name: `speed-bytes`; one picture of that name on a page.
-        x, y: what the axes show, with the unit: `GB written`, `MB/s`.
-        rows: names of the places 0, 1, 2... of the x axis, where it has no numbers; lines are bars then.
+        note: what a band or a whisker means; empty where there is none.
     """
 
     name: str
-    title: str
-    x: str
-    y: str
-    lines: Sequence[Line]
-    log_x: bool = False
-    log_y: bool = False
-    bands: Sequence[Band] = ()
-    rows: Sequence[str] = ()
+    title: Text
+    x: Axis
+    panels: tuple[Panel, ...]
+    strip: Strip | None = None
+    note: Text = ""
 
-    def in_fitting_units(self) -> "Picture":
-        """This picture with axes in units that suit their numbers: `100 us`, not a millionth of a minute."""
-        (by_x, x), (by_y, y) = (self._unit(axis) for axis in (0, 1))
-        if by_x == by_y == 1.0:
-            return self
-        lines = [replace(line, x=line.points[0] * by_x, y=line.points[1] * by_y) for line in self.lines]
-        bands = [replace(band, start=band.start * by_x, end=band.end * by_x, y=band.y * by_y) for band in self.bands]
-        return replace(self, x=x, y=y, lines=lines, bands=bands)
+    @property
+    def has_data(self) -> bool:
+        """Whether there is anything to draw."""
+        return any(panel.has_data for panel in self.panels)
 
-    def _unit(self, axis: int) -> tuple[float, str]:
-        """By how much to multiply the values of an axis, and what it shows then."""
-        title = (self.x, self.y)[axis]
-        unit, space, rest = title.partition(" ")
-        values = [line.points[axis] for line in self.lines]
-        largest = max((float(np.nanmax(some)) for some in values if np.isfinite(some).any()), default=0.0)
-        for below, by, smaller in UNITS.get(unit, ()) if largest > 0 and not (self.rows and axis == 0) else ():
-            if largest < below:
-                return by, f"{smaller}{space}{rest}"
-        return 1.0, title
+    @property
+    def has_bars(self) -> bool:
+        """Whether it has bars, which are drawn from left to right, a name of the x axis under the other."""
+        return any(panel.bars for panel in self.panels)
+
+    @property
+    def lines(self) -> list[Line]:
+        """Lines of all panels."""
+        return [line for panel in self.panels for line in panel.lines]
 
 
 @dataclass(frozen=True)

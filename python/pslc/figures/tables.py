@@ -7,29 +7,30 @@ from pslc.analysis import PhaseRow, Writes
 from pslc.analysis.thresholds import MIN_SURE_CONFIDENCE
 from pslc.base import words
 from pslc.figures.picture import Table
-from pslc.formats import Measured
+from pslc.recording import stalls
 from pslc.recording.comparison import Compared
-from pslc.schema.jobs import KINDS, Job
-from pslc.schema.results import Repeats
+from pslc.schema.facts import KernelLine
+from pslc.schema.jobs import KINDS, Done, Job
+from pslc.schema.results import Measured, Repeats, Stall
 
 Show = Callable[[Any], str]
 Column = tuple[str, str, Show]
 """Column of a table: its name, the key of the finding, and the formatter."""
 RESULT_COLUMNS: Final[dict[str, Callable[[Measured], str]]] = {
-    "test": lambda row: row.test,
-    "kind": lambda row: row.kind,
-    "speed": lambda row: "" if row.bytes_per_s is None else words.speed(row.bytes_per_s),
-    "from": lambda row: words.speed(min(row.samples)) if row.samples else "",
-    "to": lambda row: words.speed(max(row.samples)) if row.samples else "",
-    "n": lambda row: str(len(row.samples) or ""),
-    "IOPS": lambda row: "" if row.iops is None else f"{row.iops:.0f}",
-    "latency": lambda row: "" if row.latency_s is None else words.span(row.latency_s),
+    "test": lambda row: row["test"],
+    "kind": lambda row: row["kind"],
+    "speed": lambda row: "" if row["bytes_per_s"] is None else words.speed(row["bytes_per_s"]),
+    "from": lambda row: words.speed(min(row["samples"])) if row["samples"] else "",
+    "to": lambda row: words.speed(max(row["samples"])) if row["samples"] else "",
+    "n": lambda row: str(len(row["samples"]) or ""),
+    "IOPS": lambda row: "" if row["iops"] is None else f"{row['iops']:.0f}",
+    "latency": lambda row: "" if row["latency_s"] is None else words.span(row["latency_s"]),
 }
 """Columns of results without a series, with the text of a result's cell."""
 
 
 def of_writes(findings: Writes) -> list[Table]:
-    """The phases, if there are any; see `pslc.recording.writes.of_writes`."""
+    """The phases, if there are any; see `pslc.recording.writes.findings.of_writes`."""
     rows = [
         [
             str(number),
@@ -49,7 +50,9 @@ def _why(phase: PhaseRow) -> str:
     """The evidence without its figures, and how sure it is where that is not very."""
     because = phase["because"].partition(": ")[0]
     sure = phase["confidence"]
-    return f"{because} ({100 * sure:.0f} % sure)" if 0 < sure < MIN_SURE_CONFIDENCE else because
+    if "shares" in phase or not 0 < sure < MIN_SURE_CONFIDENCE:
+        return because
+    return f"{because} ({100 * sure:.0f} % sure)"
 
 
 def of_jobs(jobs: Sequence[Job]) -> Table:
@@ -61,16 +64,19 @@ def of_jobs(jobs: Sequence[Job]) -> Table:
             done = job[kind]
             if done["total_ios"]:
                 seconds = max(done["runtime_ns"], 1) / 1e9
-                latency, percentiles = done["lat_ns"], done["lat_ns"]["percentile"]
-                mean = words.span(latency["mean"] / 1e9) if latency["mean"] else ""
-                row = [job["name"], kind, words.size(done["io_bytes"]), words.speed(done["io_bytes"] / seconds)]
-                row += [f"{done['total_ios'] / seconds:.0f}", mean]
-                row += [
-                    words.span(percentiles[p] / 1e9) if percentiles.get(p) else ""
-                    for p in ("50.000000", "99.000000", "99.900000")
-                ]
-                rows.append(row)
+                moved = done["io_bytes"]
+                row = [job["name"], kind, *((words.size(moved), words.speed(moved / seconds)) if moved else ("", ""))]
+                rows.append([*row, f"{done['total_ios'] / seconds:.0f}", *_latencies(done)])
+        if "sync" in job and job["sync"]["lat_ns"]["mean"]:
+            rows.append([job["name"], "flush", "", "", "", *_latencies(job["sync"])])
     return Table("Jobs", columns, rows, words=("job", "kind"))
+
+
+def _latencies(done: Done) -> list[str]:
+    """Mean, median, 99 % and 99.9 % of requests; empty where not known."""
+    latency, shares = done["lat_ns"], ("50.000000", "99.000000", "99.900000")
+    values = [latency["mean"], *(latency["percentile"].get(share) for share in shares)]
+    return [words.span(value / 1e9) if value else "" for value in values]
 
 
 def of_repeats(repeats: Repeats) -> Table:
@@ -89,6 +95,18 @@ def of_rows(title: str, rows: Sequence[Mapping[str, object]], columns: Sequence[
     return Table(title, [name for name, _, _ in columns], cells, [name for name, _, show in columns if show is str])
 
 
+def of_stalls(rows: Sequence[Stall]) -> Table:
+    """Times in which a real drive answered nothing, and what was under way."""
+    cells = [[words.span(max(s["at_s"], 0.0)), stalls.whole_s(s["duration_s"]), stalls.under_way(s)] for s in rows]
+    return Table("No answer from the drive", ("at", "for", "requests"), cells, words=("requests",))
+
+
+def of_kernel(lines: Sequence[KernelLine]) -> Table:
+    """Lines of the kernel's log about a drive during a run."""
+    rows = [[words.span(max(line["at_s"], 0.0)), line["text"]] for line in lines]
+    return Table("Kernel log of the drive", ("at", "line"), rows, words=("line",))
+
+
 def of_results(rows: list[Measured]) -> Table:
     """Results that have no series; of those measured several times the least and the most. No column is empty."""
     columns = {name: [cell(row) for row in rows] for name, cell in RESULT_COLUMNS.items()}
@@ -99,11 +117,11 @@ def of_results(rows: list[Measured]) -> Table:
 def of_comparison(names: Sequence[str], rows: Sequence[Compared]) -> Table:
     """Figures of recordings side by side, with their units, the ratio to the first where there are two, and a star
     where a figure differs from the first beyond the noise."""
-    ratio = ["ratio"] if len(names) == 2 else []
+    ratio = ["change"] if len(names) == 2 else []
     lines = []
     for row in rows:
-        cells = [words.quantity(figure.value, row.unit) if figure else "" for figure in row.figures]
-        cells = [f"{cell} *" if differs and cell else cell for cell, differs in zip(cells, row.differs, strict=True)]
+        cells = [words.quantity(figure.value, row.unit) if figure else "-" for figure in row.figures]
+        cells = [f"{cell} *" if differs else cell for cell, differs in zip(cells, row.differs, strict=True)]
         last = row.ratios[-1] if ratio else None
-        lines.append([row.called, *cells, *([words.times(last) if last is not None else ""] if ratio else [])])
+        lines.append([row.called, *cells, *([words.change(last) if last is not None else "-"] if ratio else [])])
     return Table("* differs from the first beyond the noise", ["figure", *names, *ratio], lines, words=["figure"])

@@ -24,8 +24,11 @@ def tables_without_tails(tables: Sequence[Table]) -> list[Table]:
 
 def pictures_without_tails(pictures: Sequence[Picture]) -> list[Picture]:
     """The pictures without lines of the slowest requests' latencies."""
-    return [
-        replace(picture, lines=[line for line in picture.lines if line.name not in TAILS])
-        for picture in pictures
-        if picture.name not in TAIL_PICTURES
+    return [_without_tails(picture) for picture in pictures if picture.name not in TAIL_PICTURES]
+
+
+def _without_tails(picture: Picture) -> Picture:
+    panels = [
+        replace(panel, lines=[line for line in panel.lines if line.name not in TAILS]) for panel in picture.panels
     ]
+    return replace(picture, panels=tuple(panels))

@@ -1,11 +1,11 @@
-"""Contents of a report as plain data: sentences, tables, pictures, warnings, notes."""
+"""Contents of a report as plain data: sentences, tables, pictures, warnings."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from pslc.figures.picture import Picture, Table
-from pslc.recording.store import Recording
+from pslc.recording.model import Recording
 from pslc.schema.warnings import MeasurementWarning
 
 
@@ -29,8 +29,11 @@ class View:
     sentences: list[str]
     tables: list[Table]
     pictures: list[Picture]
-    doubts: list[MeasurementWarning]
-    notes: list[str]
+    warnings: list[MeasurementWarning]
     recording: Recording | None = None
     question: str = ""
     measured: str = ""
+
+    def of_level(self, level: str) -> list[MeasurementWarning]:
+        """Warnings of a level: `warning` or `note`."""
+        return [warning for warning in self.warnings if warning.level == level]

@@ -1,11 +1,10 @@
-"""Other programs' recordings: one file per format, found by listing. Each has `ABOUT`, which says what it is,
-`matches`, which looks at the beginning of a file, and `read`, which makes an `ImportedData` of one
-or several of them."""
+"""Other programs' recordings: one file per format, found by listing. Each has `ABOUT`, which says what it is and how a
+file begins (or `matches`, which looks at the beginning), and `read`, which makes an `FileContents` of one or several of
+them."""
 
 from __future__ import annotations
 
 import codecs
-import csv
 import pkgutil
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,16 +12,22 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Final, Literal, Protocol, cast
+from typing import Any, Final, Literal, Protocol, cast, runtime_checkable
 
+from pslc import extras
 from pslc.analysis import Curve
 from pslc.analysis.load import Load
 from pslc.analysis.series import Floats
 from pslc.base import gate, words
 from pslc.base.errors import RecordingError
+from pslc.formats import _unread
+from pslc.recording.warnings import RecordingWarning
 from pslc.schema.facts import HealthJson
+from pslc.schema.imports import ImportOptions
 from pslc.schema.job_options import traits
 from pslc.schema.jobs import Job
+from pslc.schema.results import Measured
+from pslc.schema.warnings import MeasurementWarning, notes
 
 FILE = gate.Expected("give a log or results that a program wrote", RecordingError, gate.MAX_LOG_BYTES)
 STREAM = replace(FILE, max_bytes=1 << 40)
@@ -31,6 +36,10 @@ HEAD_BYTES: Final = 8192
 """Start of a file that its format is told by."""
 LONG_HEAD_BYTES: Final = 1_000_000
 """Bytes of a file's beginning that formats are detected by, if a short beginning does not suffice."""
+LAST: Final = ("text_rows", "table")
+"""Formats that take any program's rows, in the order in which they are tried."""
+MAX_CACHED_BYTES: Final = 8 << 30
+"""Largest test that fits into the SLC cache of most drives: of 45 built-in ones, 39 have more when they are empty."""
 MAX_AMOUNT: Final = 1 << 63
 """Bytes or requests, and ns that they take."""
 Gives = Literal["curve", "results", "load", "health", "jobs"]
@@ -54,6 +63,7 @@ class About:
         command: how to make such a file.
         gives: what it holds.
         suite: pslc's of the same tests; empty where there is none.
+        mark: what the beginning of a file holds; None where the format's `matches` tells.
     """
 
     program: str
@@ -62,68 +72,7 @@ class About:
     command: str
     gives: Gives
     suite: str = ""
-
-
-@dataclass(frozen=True)
-class ChartOptions:
-    """Facts about a picture of a chart that the picture does not show.
-
-    Attributes:
-        series: colours of the curves that are read, `blue` or `#1f77b4`; empty: each.
-        frame: `LEFT,TOP,RIGHT,BOTTOM`, the pixels where the axes' ranges begin and end; None: as it is seen.
-        names: of the drives, one for each curve.
-    """
-
-    series: Sequence[str] = ()
-    frame: str | None = None
-    names: Sequence[str] = ()
-
-
-@dataclass(frozen=True)
-class ImportOptions:
-    """Facts about a file that the file does not state.
-
-    Attributes:
-        x, y: columns of a table, `COLUMN` or `COLUMN=UNIT`; of a picture what its axes span, `0:2000GB`.
-        celsius: its column of the drive's temperature; None: the one whose name says so, if any.
-        skip_bad: leave lines out that cannot be read, and count them.
-        device: of several.
-        order: whether the jobs of several logs ran at the same time or one after the other; None: not given.
-        interval_s: length of the intervals of a log that has no times; None: not given.
-        capacity_bytes: of the drive, for positions as a share of it.
-        jobs: what files beside this one tell of its jobs.
-        chart: what else is said of a picture.
-    """
-
-    x: str | None = None
-    y: str | None = None
-    skip_bad: bool = False
-    celsius: str | None = None
-    device: str | None = None
-    order: Literal["together", "serial"] | None = None
-    interval_s: float | None = None
-    capacity_bytes: float | None = None
-    jobs: tuple[Job, ...] = ()
-    chart: ChartOptions = ChartOptions()
-
-
-@dataclass(frozen=True)
-class Measured:
-    """Figure of a program that reports results without a series.
-
-    Attributes:
-        test: what it is called there.
-        kind: `read`, `write`, `mixed` or `copy`.
-        bytes_per_s, iops, latency_s: None where it does not tell; the latency is a mean.
-        samples: bytes/s of every repetition, where it tells them; `bytes_per_s` is then their median.
-    """
-
-    test: str
-    kind: str
-    bytes_per_s: float | None = None
-    iops: float | None = None
-    latency_s: float | None = None
-    samples: tuple[float, ...] = ()
+    mark: re.Pattern[str] | None = None
 
 
 @dataclass(frozen=True)
@@ -134,7 +83,7 @@ class ChartReading:
         name: of its colour.
         position_error_bytes: how far the bytes written may be off in each bin of the curve, shape (n,).
         speed_error: the same of its speeds, in bytes/s.
-        picture: everything that was read of the picture, a `pslc.formats.chart.reading.Reading`.
+        picture: everything that was read of the picture, a `pslc.chart.reading.Reading`.
     """
 
     name: str
@@ -144,7 +93,7 @@ class ChartReading:
 
 
 @dataclass
-class ImportedData:
+class FileContents:
     """Data read from another program's files.
 
     Attributes:
@@ -156,14 +105,18 @@ class ImportedData:
         jobs: as in `Recording.jobs`, where the data tell of them.
         tells_options: whether it tells every option of these jobs that is no default.
         rows: results that have no series.
-        notes: what to know of them, a sentence each.
-        cautions: what may be wrong with the reading, and what to do about it, a sentence each.
+        warnings: what to know of them, as notes, and what may be wrong with the reading.
         zeroes: the data that were written were zeroes.
         idle_s: pauses that are left out of the curve.
+        counted_by: whether a program counted what it handed to the system, or the system what reached the drive; None:
+            not known.
         clock_back_s: the furthest that times go back.
         bad_lines: left out.
         celsius: bytes written and the drive's temperature then, where the data tell of it.
+        busy: what else went on: bytes written, and how busy others were then, from 0 to 1, of each column that tells
+        it.
         load: of a drive at work; `began_unix` is when it began, in seconds, 0 where the data do not tell.
+        waits: whether the load tells how long requests waited, or how busy the drive was.
         health: the drive's health logs, in smartctl's names of NVMe's, the earliest first.
         chart: the reading of a picture; None where the data are none.
         about: the format they were read as.
@@ -173,21 +126,43 @@ class ImportedData:
     curve: Curve | None
     jobs: list[Job] = field(default_factory=list)
     rows: list[Measured] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
     zeroes: bool = False
     clock_back_s: float = 0.0
     bad_lines: int = 0
     celsius: tuple[Floats, Floats] | None = None
+    busy: tuple[tuple[Floats, Floats], ...] = ()
     load: Load | None = None
     began_unix: float = 0.0
+    waits: bool = True
     health: list[HealthJson] = field(default_factory=list)
     kind: Literal["read", "write"] = "write"
     read_as: str = ""
-    cautions: list[str] = field(default_factory=list)
+    warnings: list[MeasurementWarning] = field(default_factory=list)
     idle_s: float = 0.0
+    counted_by: Literal["program", "drive"] | None = None
     tells_options: bool = True
     chart: ChartReading | None = None
     about: About | None = None
+
+    def note(self, *texts: str) -> None:
+        """Add what to know of the data, a sentence each."""
+        self.warnings += notes(texts)
+
+    def warn(self, *texts: str) -> None:
+        """Add what may be wrong with the reading, and what to do about it, a sentence each."""
+        self.warnings += [RecordingWarning.READING.of(caution=text) for text in texts]
+
+    def note_size(self, written: float) -> None:
+        """Note that a test writes too little to tell of more than a cache; not of one that writes nothing."""
+        if 0 < written <= MAX_CACHED_BYTES:
+            self.note(
+                f"a test of {words.size(written)} fits into the SLC cache of most drives, and tells nothing of "
+                "longer writes: pslc run fill does"
+            )
+
+    def of_level(self, level: str) -> list[MeasurementWarning]:
+        """Warnings of a level."""
+        return [warning for warning in self.warnings if warning.level == level]
 
     @property
     def measured_by(self) -> str:
@@ -212,6 +187,11 @@ class ImportedData:
         return self.tells_options and not all(traits(job)["direct"] for job in self.jobs)
 
     @property
+    def is_direct(self) -> bool:
+        """Whether its jobs are known to have gone past the page cache."""
+        return bool(self.jobs) and all(traits(job)["direct"] for job in self.jobs)
+
+    @property
     def synced_bytes(self) -> float | None:
         """Bytes of a request, where each is flushed before the next is made; None where it is not so, or not known."""
         writing = [job for job in self.jobs if traits(job)["writes"]]
@@ -231,14 +211,23 @@ class Format(Protocol):
 
     @staticmethod
     def matches(path: Path, head: str) -> bool:
-        """Whether a file that begins so is of this format."""
+        """Whether a file that begins so is of this format; asked where `ABOUT` has no mark."""
 
     @staticmethod
-    def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
+    def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
         """The data of the files together; several are the jobs of one run."""
 
 
-def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
+@runtime_checkable
+class SeveralFormat(Format, Protocol):
+    """A format of which one file may hold several curves."""
+
+    @staticmethod
+    def read_each(paths: Sequence[Path], hints: ImportOptions) -> list[FileContents]:
+        """The data of each curve."""
+
+
+def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
     """Read files of one format, whichever it is, and with them what fio was told: its job file, or its JSON.
 
     Raises:
@@ -253,6 +242,8 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
     foreign.about = load(name).ABOUT
     _refuse_impossible(foreign)
     _drop_impossible_latencies(foreign)
+    if foreign.curve is None:
+        foreign.note_size(max((job["write"]["io_bytes"] for job in foreign.jobs if "sync" not in job), default=0))
     foreign.jobs += jobs
     foreign.tells_options &= all(item.tells_options for item in beside)
     foreign.health += [log for item in beside for log in item.health]
@@ -287,7 +278,7 @@ def _refuse_twins(paths: Sequence[Path]) -> None:
             )
 
 
-def _refuse_impossible(foreign: ImportedData) -> None:
+def _refuse_impossible(foreign: FileContents) -> None:
     """Refuse more than any drive moves.
 
     Raises:
@@ -305,7 +296,7 @@ def _refuse_impossible(foreign: ImportedData) -> None:
             raise RecordingError(f"{foreign.name}: no drive counts up to {total:.3g} ({name})", hint)
 
 
-def _drop_impossible_latencies(foreign: ImportedData) -> None:
+def _drop_impossible_latencies(foreign: FileContents) -> None:
     """Leave out latencies that are longer than the run was, as fio printed where its clock or a counter overflowed."""
     damaged = [
         (job, done)
@@ -315,7 +306,7 @@ def _drop_impossible_latencies(foreign: ImportedData) -> None:
     ]
     if damaged:
         job, done = damaged[0]
-        foreign.cautions.append(
+        foreign.warn(
             f"latencies of {count_of(len(damaged), 'result')} were left out, as they are longer than the run: "
             f"{words.span(done['lat_ns']['mean'] / 1e9)} of {words.span(done['runtime_ns'] / 1e9)} in {job['name']}"
         )
@@ -323,24 +314,25 @@ def _drop_impossible_latencies(foreign: ImportedData) -> None:
         done["lat_ns"] = {"mean": 0.0, "max": 0, "percentile": {}}
 
 
-def read_each(paths: Sequence[Path], hints: ImportOptions) -> list[ImportedData]:
+def read_each(paths: Sequence[Path], hints: ImportOptions) -> list[FileContents]:
     """Read files as `read` does, or each curve of a picture.
 
     Raises:
         PslcError: see `read`.
     """
-    if len(paths) == 1 and is_picture(paths[0]):
-        chart = import_module(f"{__name__}.chart")
-        curves: list[ImportedData] = chart.read_each(paths, hints)
-        for curve in curves:
-            curve.about = chart.ABOUT
-        return curves
+    form = load(_format(paths[0])) if len(paths) == 1 else None
+    if isinstance(form, SeveralFormat):
+        several = form.read_each(paths, hints)
+        for curve in several:
+            curve.about = form.ABOUT
+        return several
     return [read(paths, hints)]
 
 
 def is_picture(path: Path) -> bool:
-    """Whether a file is a picture, which may show several curves."""
-    return path.is_file() and _format(path) == "chart"
+    """Whether a file is a picture of pixels, which may show several curves."""
+    is_drawn = path.is_file() and b"<svg" in gate.head(path, STREAM, HEAD_BYTES)
+    return path.is_file() and not is_drawn and isinstance(load(_format(path)), SeveralFormat)
 
 
 def text(path: Path) -> str:
@@ -404,18 +396,6 @@ def only(paths: Sequence[Path]) -> Path:
     return paths[0]
 
 
-def cells(path: Path, lines: Iterable[str], separator: str = ",") -> Iterator[list[str]]:
-    """The cells of each line of a CSV file, line by line.
-
-    Raises:
-        PslcError: it is none, as where a cell is longer than any figure.
-    """
-    try:
-        yield from csv.reader(lines, delimiter=separator)
-    except csv.Error as error:
-        raise RecordingError(f"{path}: {error}", "tables hold figures between commas, semicolons or tabs") from None
-
-
 def count_of(count: int, noun: str) -> str:
     """`1 job`, `4 jobs`."""
     return f"{count} {noun}{'s' * (count != 1)}"
@@ -441,29 +421,28 @@ class Reader:
 
 
 @cache
+def _of_extras() -> dict[str, Format]:
+    """Formats that extras bring, by the names of their modules."""
+    return {form.__name__.rpartition(".")[2]: form for form in extras.services(extras.Service.FORMATS)}
+
+
+@cache
 def names() -> tuple[str, ...]:
-    """The formats there are, in alphabetical order; `table`, which takes any columns, is the last."""
-    module_names = [module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_")]
-    return tuple(sorted(module_names, key=lambda name: (name == "table", name)))
+    """The formats there are, in alphabetical order, but for those of any program, which are the last."""
+    own = [module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_")]
+    module_names = [*_of_extras(), *(name for name in own if name != "extra")]
+    return (*sorted(name for name in module_names if name not in LAST), *LAST)
 
 
 def load(name: str) -> Format:
     """The module of a format."""
-    return cast(Format, import_module(f"{__name__}.{name}"))
+    return _of_extras().get(name) or cast(Format, import_module(f"{__name__}.{name}"))
 
 
 @cache
 def registry() -> tuple[About, ...]:
     """Descriptions of all formats, sorted by program."""
     return tuple(sorted((load(name).ABOUT for name in names()), key=lambda about: about.program.lower()))
-
-
-def readable() -> str:
-    """All readable formats in a line: `fio (bandwidth log, JSON, ...), iostat -x, ...`."""
-    programs: dict[str, list[str]] = {}
-    for about in registry():
-        programs.setdefault(about.program, []).append(about.what)
-    return ", ".join(f"{program} ({', '.join(whats)})" for program, whats in programs.items())
 
 
 PACKED: Final = {
@@ -476,15 +455,34 @@ PACKED: Final = {
 """First bytes of files that hold others, with what they are and what to do."""
 
 
+def _is_of(name: str, path: Path, head: str) -> bool:
+    """Whether a file that begins so is of this format."""
+    form = load(name)
+    return bool(form.ABOUT.mark.search(head)) if form.ABOUT.mark else form.matches(path, head)
+
+
 def _format(path: Path) -> str:
-    # Results may stand behind what a script printed.
+    # Results may stand behind what a script printed, and the first line of a log may be long.
+    heads: list[str] = []
     for size in (HEAD_BYTES, LONG_HEAD_BYTES):
         begin = gate.head(path, STREAM, size)
         for magic, (what, hint) in PACKED.items():
             if begin.startswith(magic):
                 raise RecordingError(f"{path} is {what}, which pslc does not read", hint.replace("FILE", str(path)))
         head = decoded(begin)
-        for name in names():
-            if load(name).matches(path, head):
+        heads.append(head)
+        for name in names()[: -len(LAST)]:
+            if _is_of(name, path, head):
                 return name
-    raise RecordingError(f"{path} is of no known format", f"pslc reads {readable()}; pslc's own recordings are folders")
+    if unread := _unread.recognized(heads[0]):
+        raise RecordingError(f"{path} is the output of {unread.what}, which pslc does not read", unread.hint)
+    for head in heads:
+        for name in LAST:
+            if _is_of(name, path, head):
+                return name
+    if not any(heads):
+        raise RecordingError(f"{path} is empty", "was the program that wrote it ended early?")
+    raise RecordingError(
+        f"{path} is of no known format",
+        "pslc reads tables and text with time and bytes in them, and the programs that docs/formats.md lists",
+    )

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pslc.analysis import Curve
-from pslc.analysis.series import Floats
+from pslc.analysis.series import MIN_SILENCE_S, Floats
 
 Integers = NDArray[np.int64]
 
@@ -54,6 +54,8 @@ MAX_OLD_COLUMNS: Final = 4
 """Later versions write the priority, too, and no block size into means."""
 MIN_PAUSE_S: Final = 1.0
 """A silence between single requests that counts as a pause of the host."""
+MAX_IMPOSSIBLE_SHARE: Final = 0.1
+"""Share of the requests that may have taken longer than their job ran: those that `ramp_time` cut."""
 PAUSE_RATIO: Final = 20.0
 """Smallest length of a pause, in usual silences. It must also exceed the duration of the request that ended it."""
 MIN_BIN_SHARE: Final = 0.5
@@ -203,6 +205,9 @@ def single(rows: Rows, is_bandwidth: bool, from_zero: bool) -> Covered:
     Args:
         is_bandwidth: the value is the request's size over its time.
         from_zero: the clock begins with the job.
+
+    Raises:
+        UnclearRowsError: by speed and size, requests took longer than the job had run when they ended.
     """
     order = np.argsort(rows.ms, kind="stable")
     ms, amounts = rows.ms[order].astype(np.float64), rows.size[order].astype(np.float64)
@@ -210,6 +215,14 @@ def single(rows: Rows, is_bandwidth: bool, from_zero: bool) -> Covered:
     if is_bandwidth:
         value = rows.value[order].astype(np.float64)
         took_s = np.divide(amounts, value * KIB, out=took_s, where=value > 0)
+        # fio cuts the speed to whole KiB/s.
+        impossible = amounts / ((value + 1) * KIB) > (ms + 1) / 1000
+        if from_zero and impossible.mean() > MAX_IMPOSSIBLE_SHARE:
+            at = int(np.argmax(impossible))
+            raise UnclearRowsError(
+                f"columns 2 and 4 contradict each other: {amounts[at]:.0f} bytes at {value[at]:.0f} KiB/s take "
+                f"{took_s[at]:.3g} s, and the job had run for {ms[at] / 1000:.3g} s"
+            )
     unique, first = np.unique(ms, return_index=True)
     amounts, took_s = np.add.reduceat(amounts, first), np.maximum.reduceat(took_s, first)
     silence = np.diff(unique, prepend=0.0 if from_zero else unique[0]) / 1000
@@ -251,7 +264,8 @@ def curve_of(jobs: Sequence[Covered], interval_s: float) -> tuple[Curve | None, 
         at = np.searchsorted(job.start_s, middle, side="right") - 1
         active |= (at >= 0) & (middle <= np.maximum.accumulate(job.end_s)[np.maximum(at, 0)])
     seconds = np.concatenate([[0.0], np.cumsum(np.where(active, np.diff(edges), 0.0))])
-    idle = float(np.diff(edges)[~active].sum())
+    silent = np.concatenate([[0.0], np.cumsum(np.where(active, 0.0, np.diff(edges)))])
+    idle = float(silent[-1])
     # Requests that ended at once are of the first bin.
     done[0] = 0.0
     keep = [0]
@@ -263,4 +277,5 @@ def curve_of(jobs: Sequence[Covered], interval_s: float) -> tuple[Curve | None, 
             return None, idle
         keep = [0, len(edges) - 1]
     keep[-1] = len(edges) - 1
-    return Curve(done[keep], np.diff(seconds[keep])), idle
+    silent_s = np.diff(silent[keep])
+    return Curve(done[keep], np.diff(seconds[keep]), np.where(silent_s >= MIN_SILENCE_S, silent_s, 0.0)), idle

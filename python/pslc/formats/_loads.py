@@ -15,9 +15,11 @@ import numpy as np
 
 from pslc.analysis.load import Load
 from pslc.analysis.series import Floats
-from pslc.base import words
+from pslc.base import columns as cells
+from pslc.base import units, words
 from pslc.base.errors import RecordingError
-from pslc.formats import ImportedData, ImportOptions
+from pslc.formats import FileContents
+from pslc.schema.imports import ImportOptions
 
 RATES: Final = {
     "read_bytes": {
@@ -58,12 +60,19 @@ RATES: Final = {
 REQUEST: Final = {"areq-sz": 1024.0, "avgrq-sz": 512.0}
 QUEUE: Final = ("aqu-sz", "avgqu-sz")
 BUSY: Final = ("%util", "util", "util-percent")
+UTIL: Final = dict.fromkeys(BUSY, 1.0)
+BUSY_FROM: Final = 80.0
+"""Percent of the time with requests under way from which people take a drive for the limit."""
+WAITS: Final = {*QUEUE, *BUSY, "await", "r_await", "w_await"}
+"""Columns that tell whether requests waited for the drive."""
 DAY_S: Final = 86400.0
+FIRST_ROW: Final = "the first row, of the time since the machine began, was left out"
 MAX_AMOUNT: Final = 1e12
 """Largest believable value of any column: 1e12 kB/s, or as many requests per second."""
-MIN_LIKE_RATIO: Final = 0.8
-"""Smallest ratio of the first report's speed to the second's at which the first report covers an interval as well, not
-the time since boot."""
+MAX_UNLIKE_SHARE: Final = 0.2
+"""Largest difference between the speeds of the first report and of the second, as a share, at which the first covers an
+interval as well, not the time since boot."""
+MOVED: Final = ("read_bytes", "write_bytes")
 ASSUMED: Final = ", as is assumed"
 """Words of an interval that neither the file nor the user states."""
 MAX_INTERVAL_S: Final = 1e8
@@ -74,9 +83,8 @@ INTERVALS_S: Final = (1, 2, 5, 10)
 """Lengths of intervals that people choose, whose fractions two digits show."""
 LAYER: Final = re.compile(r"(dm-|md|loop|bcache|zd|ram|sr)\d|.*[-_/]")
 """Names of layers above drives: device mapper, md and logical volumes."""
-SUFFIXES: Final = {"k": 1024.0, "M": 1024.0**2, "G": 1024.0**3, "T": 1024.0**4}
-CLOCK: Final = re.compile(r"(\d{1,2}):(\d\d):(\d\d)(?:\s*([AP]M))?")
 DATES: Final = ("%Y-%m-%d", "%m/%d/%Y", "%m/%d/%y", "%d.%m.%Y", "%d/%m/%Y")
+"""Forms of dates in headers, which also hold versions such as 6.1.25."""
 
 
 @dataclass(frozen=True)
@@ -104,22 +112,30 @@ class Reports:
         rows: by device, the end of each interval in seconds of the day it began on, its length (None: not told), and
             the columns by their names.
         date: of the first day, where the file tells it.
+        whole_counts: whether rates of requests are rounded to whole ones, so that fractions tell no interval.
     """
 
     rows: dict[str, list[tuple[float | None, float | None, Mapping[str, float]]]] = field(default_factory=dict)
     date: datetime | None = None
+    whole_counts: bool = False
 
     def add(self, device: str, at_s: float | None, seconds: float | None, columns: Mapping[str, float]) -> None:
         """Add a row of a report."""
         self.rows.setdefault(device, []).append((at_s, seconds, columns))
 
-    def drop_first(self) -> bool:
-        """Leave out the first row of each device, which is of the time since the machine began; not where it is like
-        the second one, as after `iostat -y`. Whether they were."""
+    def drop_first(self, *, unless_alike: bool = False) -> bool:
+        """Leave out the first row of each device, which is of the time since the machine began. Whether they were.
+
+        Args:
+            unless_alike: keep them where bytes read and written are like those of the second row, as after `iostat -y`.
+        """
         busiest = max(self.rows.values(), key=lambda rows: _moved([of for _, _, of in rows]), default=[])
-        speeds = [_moved([columns]) for _, _, columns in busiest[:2]]
-        if len(speeds) == 2 and speeds[0] and MIN_LIKE_RATIO <= speeds[0] / max(speeds[1], 1e-9) <= 1 / MIN_LIKE_RATIO:
-            return False
+        if unless_alike and len(busiest) > 1:
+            first, second = ([_value(row, RATES[kind]) for kind in MOVED] for _, _, row in busiest[:2])
+            if any(first) and all(
+                math.isclose(a, b, rel_tol=MAX_UNLIKE_SHARE) for a, b in zip(first, second, strict=True)
+            ):
+                return False
         for device, rows in self.rows.items():
             self.rows[device] = rows[1:]
         return True
@@ -129,7 +145,7 @@ class Reports:
         if len(self.rows) > 1:
             self.rows.pop(name, None)
 
-    def foreign(self, path: Path, hints: ImportOptions, about: Source) -> ImportedData:
+    def foreign(self, path: Path, hints: ImportOptions, about: Source) -> FileContents:
         """The load of the device that was asked for, or of the one that did anything.
 
         Raises:
@@ -138,14 +154,18 @@ class Reports:
         device, beside = self._device(path, hints.device, about.hint)
         rows = self.rows[device]
         if not rows:
-            what = f"one report of {device}, of the time since the machine began, and no intervals"
+            what = f"one report of {device}, which may be of the time since the machine began, and no intervals"
             raise RecordingError(f"{path} holds {what}", about.hint)
-        notes, cautions = list(about.notes), []
+        remarks, unsure = list(about.notes), list[str]()
         if beside:
-            notes.append(f"{', '.join(beside)} are parts of {device}, or lie on it, and were left out")
+            remarks.append(f"{', '.join(beside)} are parts of {device}, or lie on it, and were left out")
+        if device.startswith("nvme") and any(_value(of, UTIL) >= BUSY_FROM for _, _, of in rows):
+            remarks.append(
+                "%util of an NVMe drive says that something was under way, not that the drive could do no more"
+            )
         seconds, usual, how = self._intervals(device, hints.interval_s)
         if how == ASSUMED:
-            cautions.append(f"{path.name} holds no times, so intervals of 1 s are assumed: give --interval if not")
+            unsure.append(f"{path.name} holds no times, so intervals of 1 s are assumed: give --interval if not")
         if not all(0 <= length <= MAX_INTERVAL_S for length in seconds):
             hint = "give the reports of one run, in order; a time in them may be damaged"
             raise RecordingError(f"{path}: its times go back, or jump by more than three years", hint)
@@ -156,16 +176,18 @@ class Reports:
         load = load_of(np.array(seconds), [columns for _, _, columns in rows])
         name = f"{device} in {path.name}" if device else path.name
         what = _columns_of_bytes(rows[0][2])
-        return ImportedData(
+        data = FileContents(
             name,
             None,
-            notes=notes,
-            cautions=cautions,
             bad_lines=about.bad,
             load=load,
             began_unix=began,
+            waits=any(WAITS & columns.keys() for _, _, columns in rows),
             read_as=f"{about.program}: {what} of {device or 'all devices'}, intervals of {words.span(usual)}{how}",
         )
+        data.note(*remarks)
+        data.warn(*unsure)
+        return data
 
     def _intervals(self, device: str, interval_s: float | None) -> tuple[list[float], float, str]:
         """Seconds of each row, the usual ones, and how they were determined."""
@@ -177,7 +199,7 @@ class Reports:
             usual = float(np.median(stated_s))
             # The first of the intervals between two times has no time before it.
             return [usual if of is None else of for _, of, _ in rows], usual, ""
-        counted = interval_of_counts([columns for _, _, columns in rows])
+        counted = None if self.whole_counts else interval_of_counts([columns for _, _, columns in rows])
         usual = counted or 1.0
         return [usual] * len(rows), usual, ASSUMED if counted is None else ", by the fractions of requests"
 
@@ -221,7 +243,7 @@ class Reports:
 
 def _columns_of_bytes(columns: Mapping[str, float]) -> str:
     """Names of the columns that bytes read and written are taken from."""
-    taken = [next((unit for unit in RATES[kind] if unit in columns), "") for kind in ("read_bytes", "write_bytes")]
+    taken = [next((unit for unit in RATES[kind] if unit in columns), "") for kind in MOVED]
     return " and ".join(filter(None, taken)) or "no bytes"
 
 
@@ -248,7 +270,7 @@ def interval_of_counts(rows: Sequence[Mapping[str, float]]) -> float | None:
 
 
 def _moved(rows: Sequence[Mapping[str, float]]) -> float:
-    return sum(_value(columns, RATES[name]) for columns in rows for name in ("read_bytes", "write_bytes"))
+    return sum(_value(columns, RATES[name]) for columns in rows for name in MOVED)
 
 
 def _value(columns: Mapping[str, float], names: Mapping[str, float]) -> float:
@@ -286,6 +308,7 @@ def load_of(seconds: Floats, rows: Sequence[Mapping[str, float]]) -> Load:
         **moved,
         **counts,
         flushes=rates("flushes"),
+        flush_s=first(("f_await",)) / 1e3 * rates("flushes"),
         read_s=await_s["read"] * counts["reads"],
         write_s=await_s["write"] * counts["writes"],
         busy_s=busy,
@@ -296,22 +319,13 @@ def load_of(seconds: Floats, rows: Sequence[Mapping[str, float]]) -> Load:
 
 def clock(text: str) -> float | None:
     """Seconds of the day of `22:52:21` or `10:52:21 PM`; None where there is no time in it."""
-    match = CLOCK.search(text)
-    if match is None:
-        return None
-    hour = int(match[1]) % 12 + (12 if match[4] == "PM" else 0) if match[4] else int(match[1])
-    return 3600.0 * hour + 60.0 * int(match[2]) + int(match[3])
+    return cells.clock(text, to_the_second=True)
 
 
 def date(text: str) -> datetime | None:
-    """The first date in a line. `11/21/26` has the month first, as in the locale C."""
-    for word in re.split(r"[\sT]+", text):
-        for form in DATES:
-            try:
-                return datetime.strptime(word, form)
-            except ValueError:
-                continue
-    return None
+    """The first date in a line; None where there is none, or none that a recording can hold."""
+    moment = cells.date(text, DATES)
+    return moment if moment is not None and units.is_storable(moment) else None
 
 
 def after(before: float | None, at: float | None) -> float | None:
@@ -339,9 +353,9 @@ def amount(cell: str | float) -> float:
     scale = 1.0
     if isinstance(cell, str) and cell[-1:] == "%":
         cell = cell[:-1]
-    if isinstance(cell, str) and cell[-1:] in SUFFIXES:
+    if isinstance(cell, str) and cell[-1:] in ("k", "M", "G", "T"):
         # Of `-h` and `--human`: k is the unit of kB/s, M the one of MB/s.
-        cell, scale = cell[:-1], SUFFIXES[cell[-1]]
+        cell, scale = cell[:-1], float(units.POWERS_OF_1024[cell[-1].lower()])
     value = float(cell) * scale
     if not 0 <= value <= MAX_AMOUNT:
         raise ValueError(f"{value:g} is no amount")

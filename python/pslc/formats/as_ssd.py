@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Final
 
 from pslc.base.errors import RecordingError
-from pslc.formats import About, ImportedData, ImportOptions, Measured, Reader, count_of, only, text
+from pslc.formats import About, FileContents, Reader, count_of, only, text
+from pslc.schema.imports import ImportOptions
+from pslc.schema.results import Measured, measured
 
 ABOUT: Final = About(
     program="AS SSD Benchmark",
@@ -22,17 +24,12 @@ ABOUT: Final = About(
     command="AS SSD: Edit, Copy",
     gives="results",
     suite="as_ssd",
+    mark=re.compile(r"\A\s*AS SSD Benchmark"),
 )
 VALUE = re.compile(r"(Read|Write): (\d+(?:[.,]\d+)?)(?: (MB/s|iops|ms))?$")
 
 
-def matches(path: Path, head: str) -> bool:
-    """Whether the first line of the file names AS SSD."""
-    del path
-    return head.lstrip().startswith("AS SSD Benchmark")
-
-
-def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
+def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
     """The results of one file; its scores are left out: they follow from the others."""
     path = only(paths)
     reader = Reader(path, hints, "Read or Write with a figure in MB/s, iops or ms")
@@ -51,7 +48,7 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
             title = line.rstrip(":")
     if not rows:
         raise RecordingError(f"{path} holds no results", "copy the text after a run: Edit, Copy")
-    return ImportedData(
+    return FileContents(
         path.name, None, rows=rows, bad_lines=reader.bad, read_as=f"AS SSD: {count_of(len(rows), 'result')}"
     )
 
@@ -62,7 +59,7 @@ def _row(line: str, title: str) -> Measured | None:
         return None
     figure, kind = float(match[2].replace(",", ".")), match[1].lower()
     if match[3] == "MB/s":
-        return Measured(title, kind, bytes_per_s=1e6 * figure)
+        return measured(title, kind, bytes_per_s=1e6 * figure)
     if match[3] == "iops":
-        return Measured(title, kind, iops=figure)
-    return Measured(title, kind, latency_s=figure / 1e3)
+        return measured(title, kind, iops=figure)
+    return measured(title, kind, latency_s=figure / 1e3)

@@ -8,8 +8,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from pslc.base.columns import SIZES
 from pslc.base.errors import RecordingError
-from pslc.formats import About, ImportedData, ImportOptions, Measured, count_of, only, text
+from pslc.formats import About, FileContents, count_of, only, text
+from pslc.schema.imports import ImportOptions
+from pslc.schema.results import Measured, measured
 
 ABOUT: Final = About(
     program="ATTO Disk Benchmark",
@@ -24,7 +27,6 @@ UNIT = re.compile(r"\b([KMG]i?B)/s", re.IGNORECASE)
 ROW = re.compile(r"\s*(?P<size>\d+(?:\.\d+)?) ?(?P<unit>B|[KM]i?B)[\s,;|]+(?P<one>\d[\d.,]*)\s*(?P<of_one>[KMG]i?B/s)?"
                  r"[\s,;|]+(?P<two>\d[\d.,]*)\s*(?P<of_two>[KMG]i?B/s)?", re.IGNORECASE)  # fmt: skip
 RATE = re.compile(r"(?:\d+|\d{1,3}(?:,\d{3})+)(?:\.\d*)?")
-SCALES: Final = {"kb": 1e3, "mb": 1e6, "gb": 1e9, "kib": 2.0**10, "mib": 2.0**20, "gib": 2.0**30}
 HINT: Final = "a text with a line of names, `size, write (MB/s), read (MB/s)`, and a row per transfer size"
 
 
@@ -33,13 +35,12 @@ def matches(path: Path, head: str) -> bool:
     return path.suffix.lower() == ".bmk" or bool(re.search(r"^.{0,40}\bATTO\b.{0,20}Benchmark", head, re.MULTILINE))
 
 
-def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
+def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
     """A write and a read of each size.
 
     Raises:
         PslcError: no line says which of the two columns is which, and in which unit, or a rate is no number.
     """
-    del hints
     path = only(paths)
     rows: list[Measured] = []
     order: tuple[str, str] | None = None
@@ -49,10 +50,10 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
             for kind, value, own in zip(
                 order or (), (row["one"], row["two"]), (row["of_one"], row["of_two"]), strict=False
             ):
-                scale = SCALES.get((own or unit).lower().removesuffix("/s"))
+                scale = SIZES.get((own or unit).lower().removesuffix("/s"))
                 if scale is not None:
                     size = f"{row['size']} {row['unit'].upper().replace('I', 'i')}"
-                    rows.append(Measured(size, kind, _rate(path, value) * scale))
+                    rows.append(measured(size, kind, _rate(path, value) * scale))
         elif header := HEADER.search(line):
             order = (header["first"].lower(), header["second"].lower())
             unit = match[1] if (match := UNIT.search(line)) else unit
@@ -63,7 +64,7 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
             else "has no rates of ATTO"
         )
         raise RecordingError(f"{path} {what}", HINT)
-    return ImportedData(
+    return FileContents(
         path.name, None, rows=rows, read_as=f"ATTO: {count_of(len(rows), 'rate')}, columns by the line of names"
     )
 

@@ -15,7 +15,9 @@ import numpy as np
 from pslc.analysis import Curve
 from pslc.base import gate
 from pslc.base.errors import RecordingError
-from pslc.formats import STREAM, About, ImportedData, ImportOptions, Reader
+from pslc.formats import STREAM, About, FileContents, Reader
+from pslc.schema.imports import ImportOptions
+from pslc.schema.warnings import notes
 
 ABOUT: Final = About(
     program="blkparse",
@@ -23,12 +25,12 @@ ABOUT: Final = About(
     content="bytes written over time, of one device",
     command="blktrace -d /dev/sdX -o - | blkparse -i -",
     gives="curve",
+    mark=re.compile(r"\A\s*\d+,\d+\s+\d+\s+\d+\s+\d+\.\d{9}\s"),
 )
 EVENT = re.compile(
     r"\s*(?P<device>\d+,\d+)\s+\d+\s+\d+\s+(?P<at>\d+\.\d+)\s+\d+\s+(?P<action>[A-Z]{1,2})\s+(?P<kind>[A-Z]+)"
     r"(?:\s+(?P<sector>\d+) \+ (?P<sectors>\d+))?"
 )
-LOOKS = re.compile(r"\s*\d+,\d+\s+\d+\s+\d+\s+\d+\.\d{9}\s")
 SECTOR = 512
 MOST_SECTORS = 1 << 32
 LONGEST_S = 1e9
@@ -37,13 +39,7 @@ STEPS = 4096
 """Most bins of the curve: requests are joined."""
 
 
-def matches(path: Path, head: str) -> bool:
-    """A first line of device, CPU, number and seconds with nine digits."""
-    del path
-    return bool(LOOKS.match(head))
-
-
-def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
+def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
     """Bytes written over time, all files together. What follows the events, blkparse's summary, is left out."""
     done: dict[str, list[tuple[float, int]]] = {"C": [], "D": []}
     devices: set[str] = set()
@@ -55,9 +51,9 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
         raise RecordingError(f"{paths[0]} is a trace of the devices {' and '.join(sorted(devices))}", hint)
     action = "C" if done["C"] else "D"
     events = np.array(sorted(done[action]), dtype=np.float64).reshape(-1, 2)
-    notes = [] if action == "C" else ["the trace has no completions: times are those of the requests' issue"]
+    texts = [] if action == "C" else ["the trace has no completions: times are those of the requests' issue"]
     read_as = f"blkparse: {'completions' if action == 'C' else 'issues'} of writes"
-    return ImportedData(paths[0].name, _curve(events), notes=notes, bad_lines=bad, read_as=read_as)
+    return FileContents(paths[0].name, _curve(events), warnings=notes(texts), bad_lines=bad, read_as=read_as)
 
 
 def _collect(path: Path, hints: ImportOptions, done: dict[str, list[tuple[float, int]]], devices: set[str]) -> int:

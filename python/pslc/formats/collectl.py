@@ -8,31 +8,27 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from pslc.formats import About, ImportedData, ImportOptions, Reader, only, text
-from pslc.formats._columns import moment
+from pslc.base.columns import moment
+from pslc.formats import About, FileContents, Reader, only, text
 from pslc.formats._loads import Reports, Source, amount
+from pslc.schema.imports import ImportOptions
 
+HEADER = re.compile(r"#(Date|UTC)\b.*\[DSK", re.MULTILINE)
 ABOUT: Final = About(
     program="collectl",
     what="rows of -P",
     content="load of one disk, or of all together, interval by interval",
     command="collectl -sD -P --interval 1",
     gives="load",
+    mark=HEADER,
 )
-HEADER = re.compile(r"#(Date|UTC)\b.*\[DSK", re.MULTILINE)
 NAME = re.compile(r"\[DSK(?::(?P<device>[^\]]+))?\](?P<what>\w+)")
 KINDS: Final = {"readkbtot": "rkB/s", "writekbtot": "wkB/s", "rkbytes": "rkB/s", "wkbytes": "wkB/s", "readtot": "r/s",
                 "writetot": "w/s", "reads": "r/s", "writes": "w/s", "util": "%util", "pct": "%util"}  # fmt: skip
 HINT: Final = "collectl -sD -P --interval 1 prints them"
 
 
-def matches(path: Path, head: str) -> bool:
-    """The line of names."""
-    del path
-    return bool(HEADER.search(head))
-
-
-def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
+def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
     """The load of one disk, or of all together. KB are KiB, as in collectl."""
     path = only(paths)
     reader = Reader(path, hints, "a date, a time and a number for each column")

@@ -8,8 +8,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from pslc.base import quantities
 from pslc.base.errors import RecordingError
-from pslc.formats import About, ImportedData, ImportOptions, Measured, Reader, count_of, only, text
+from pslc.formats import About, FileContents, Reader, count_of, only, text
+from pslc.schema.imports import ImportOptions
+from pslc.schema.results import Measured, measured
+from pslc.schema.warnings import notes
 
 ABOUT: Final = About(
     program="CrystalDiskMark, KDiskMark",
@@ -18,6 +22,7 @@ ABOUT: Final = About(
     command="CrystalDiskMark: File, Save (text)",
     gives="results",
     suite="cdm",
+    mark=re.compile(r"^[ \t]*(?:CrystalDiskMark|KDiskMark)\b|\(Q= *\d+, ?T= *\d+\) *: +[\d.]+ MB/s", re.MULTILINE),
 )
 NUMBER = r"[0-9]{1,12}(?:\.[0-9]{1,12})?"
 TEST = re.compile(
@@ -25,18 +30,14 @@ TEST = re.compile(
     rf"(?:\s*\[\s*(?P<iops>{NUMBER}) IOPS\s*\])?(?:\s*<\s*(?P<us>{NUMBER}) us>)?\s*$"
 )
 SECTION = re.compile(r"\s*\[(Read|Write|Mix)\]")
+SIZE = re.compile(r"^\s*Test *: *(\d+ ?[MG]iB)", re.MULTILINE)
+"""Size of the test file."""
 KINDS = {"Read": "read", "Write": "write", "Mix": "mixed"}
 TOO_LOW = 1.024
 """KDiskMark shows KiB/s over 1000 as MB/s."""
 
 
-def matches(path: Path, head: str) -> bool:
-    """Whether the first lines name CrystalDiskMark or KDiskMark, or a line is a test's, as in a copied part."""
-    del path
-    return bool(re.search(r"^\s*(?:CrystalDiskMark|KDiskMark)\b|\(Q= *\d+, ?T= *\d+\) *: +[\d.]+ MB/s", head, re.M))
-
-
-def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
+def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
     """The results of one file; a speed is the best of several runs (KDiskMark: their mean)."""
     path = only(paths)
     reader = Reader(path, hints, "a test such as SEQ 1MiB (Q= 8, T= 1): 5024.997 MB/s [4792.2 IOPS]")
@@ -55,15 +56,18 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
     if not rows:
         raise RecordingError(f"{path} holds no results", "save the text after a run: File, Save (text)")
     if twin := next((row for at, row in enumerate(rows) if _key(row) in map(_key, rows[:at])), None):
-        raise RecordingError(f"{path} holds several results of {twin.test}", "give each run in a file of its own")
+        raise RecordingError(f"{path} holds several results of {twin['test']}", "give each run in a file of its own")
     program = "KDiskMark" if scale != 1.0 else "CrystalDiskMark"
     read_as = f"{program}: {count_of(len(rows), 'result')}, MB/s of 1,000,000 bytes"
-    notes = ["KDiskMark's MB/s are KiB/s / 1000: they were multiplied by 1.024"] if scale != 1.0 else []
-    return ImportedData(path.name, None, rows=rows, notes=notes, bad_lines=reader.bad, read_as=read_as)
+    texts = ["KDiskMark's MB/s are KiB/s / 1000: they were multiplied by 1.024"] if scale != 1.0 else []
+    data = FileContents(path.name, None, rows=rows, warnings=notes(texts), bad_lines=reader.bad, read_as=read_as)
+    if size := SIZE.search(content):
+        data.note_size(quantities.fields(size[1])[0].value)
+    return data
 
 
 def _key(row: Measured) -> tuple[str, str]:
-    return row.test, row.kind
+    return row["test"], row["kind"]
 
 
 def _row(line: str, section: str, scale: float) -> Measured | None:
@@ -76,7 +80,7 @@ def _row(line: str, section: str, scale: float) -> Measured | None:
     if not kind:
         return None
     test = re.sub(r"=\s+", "=", " ".join(word for word in words if word not in ("Read", "Write")))
-    return Measured(
+    return measured(
         test,
         kind,
         scale * 1e6 * float(match["speed"]),

@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Final
 
 from pslc.base.errors import RecordingError
-from pslc.formats import About, ImportedData, ImportOptions, Measured, count_of, only, text
+from pslc.formats import About, FileContents, count_of, only, text
+from pslc.schema.imports import ImportOptions
+from pslc.schema.results import Measured, measured
 
 ABOUT: Final = About(
     program="DiskSpd",
@@ -20,31 +22,23 @@ ABOUT: Final = About(
     content="speed, IOPS and mean latency of reads and writes of each run",
     command="diskspd -b1M -d60 -o8 -t1 -w100 -L -Sh test.dat",
     gives="results",
+    mark=re.compile(
+        r"^\s*thread \|\s+bytes\s+\||^(?i:Command Line: .*diskspd)|<Results>[\s\S]*<Profile>", re.MULTILINE
+    ),
 )
 SECTION = re.compile(r"\s*(Total|Read|Write) IO\s*$")
 COMMAND = re.compile(r"Command Line:\s*(.*\S)")
 MIB: Final = 2.0**20
 
 
-def matches(path: Path, head: str) -> bool:
-    """Whether the file has DiskSpd's tables, its command line, or the root of its XML."""
-    del path
-    return bool(
-        re.search(r"^\s*thread \|\s+bytes\s+\|", head, re.MULTILINE)
-        or re.search(r"^Command Line: .*diskspd", head, re.MULTILINE | re.IGNORECASE)
-        or ("<Results>" in head and "<Profile>" in head)
-    )
-
-
-def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
+def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
     """The results of one file; the total of both only where reads and writes are not apart."""
-    del hints
     path = only(paths)
     whole = text(path)
     rows = _xml(whole) if whole.lstrip().startswith("<") else _text(whole)
     if not rows:
         raise RecordingError(f"{path} holds no results", "the text or XML of a diskspd run that ended")
-    return ImportedData(
+    return FileContents(
         path.name, None, rows=rows, read_as=f"DiskSpd: {count_of(len(rows), 'result')}, by bytes and time"
     )
 
@@ -73,8 +67,8 @@ def _text(whole: str) -> list[Measured]:
 
 def _apart(run: dict[str, Measured]) -> list[Measured]:
     """Reads and writes that moved anything; the total where they are not told."""
-    own = [row for section, row in run.items() if section != "Total" and row.bytes_per_s]
-    return own or [row for row in run.values() if row.bytes_per_s]
+    own = [row for section, row in run.items() if section != "Total" and row["bytes_per_s"]]
+    return own or [row for row in run.values() if row["bytes_per_s"]]
 
 
 def _row(cells: dict[str, str], words: str, section: str, seconds: float) -> Measured:
@@ -85,7 +79,7 @@ def _row(cells: dict[str, str], words: str, section: str, seconds: float) -> Mea
     kind = both if section == "Total" else section.lower()
     speed = values.get("bytes", 0.0) / seconds if seconds else values.get("MiB/s", 0.0) * MIB
     latency = values.get("AvgLat")
-    return Measured(_test(words), kind, speed, values.get("I/O per s"), latency / 1e3 if latency else None)
+    return measured(_test(words), kind, speed, values.get("I/O per s"), latency / 1e3 if latency else None)
 
 
 def _test(words: str) -> str:
@@ -112,7 +106,7 @@ def _xml(whole: str) -> list[Measured]:
         total = _sum(targets, "BytesCount")
         if total and not rows:
             kind = {100: "write", 0: "read"}.get(int(_number(profile, "WriteRatio")), "mixed")
-            rows.append(Measured(test, kind, total / seconds, _sum(targets, "IOCount") / seconds))
+            rows.append(measured(test, kind, total / seconds, _sum(targets, "IOCount") / seconds))
     return rows
 
 
@@ -132,7 +126,7 @@ def _of_kind(targets: Sequence[str], kind: str, test: str, seconds: float) -> Me
         return None
     waited = sum(_number(of, f"{kind}Count") * _number(of, f"Average{kind}LatencyMilliseconds") for of in targets)
     latency = waited / count / 1e3 if waited and count else None
-    return Measured(test, kind.lower(), moved / seconds, count / seconds, latency)
+    return measured(test, kind.lower(), moved / seconds, count / seconds, latency)
 
 
 def _sum(targets: Sequence[str], tag: str) -> float:

@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from pslc.formats import About, ImportedData, ImportOptions, Reader, cells, only, text
-from pslc.formats._columns import moment
-from pslc.formats._loads import Reports, Source, after, amount
+from pslc.base.columns import cells, moment
+from pslc.formats import About, FileContents, Reader, only, text
+from pslc.formats._loads import FIRST_ROW, Reports, Source, after, amount
+from pslc.schema.imports import ImportOptions
 
 ABOUT: Final = About(
     program="dstat, pcp-dstat",
@@ -18,20 +19,14 @@ ABOUT: Final = About(
     content="load of one device, or of all together, interval by interval",
     command="dstat -td -D sda --output load.csv 1",
     gives="load",
+    mark=re.compile(r'\A(?:.*\n){0,14}?(?:"?(?i:(?:pcp-)?dstat )|.*"dsk/)'),
 )
 LIMIT_ROWS: Final = 15
 """Lines before the names."""
 HINT: Final = "dstat -td --output load.csv 1 writes them"
 
 
-def matches(path: Path, head: str) -> bool:
-    """The first line names the program, or a line of groups names disks."""
-    del path
-    lines = head.splitlines()[:LIMIT_ROWS]
-    return any(re.match(r'"?(pcp-)?dstat ', line, re.IGNORECASE) or re.search(r'"dsk/', line) for line in lines)
-
-
-def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
+def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
     """The load of one device, or of `total`."""
     path = only(paths)
     reader = Reader(path, hints, "a time, and bytes a second in the columns of disks,")
@@ -40,6 +35,16 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
     reports = Reports()
     if start is None:
         return reports.foreign(path, hints, Source("dstat", HINT))
+    _take(reports, reader, rows, start)
+    reports.drop_sum("total")
+    # The first row of pcp-dstat is of an interval.
+    is_boot = "pcp" not in "".join(rows[0]).lower()
+    notes = [FIRST_ROW] if is_boot and reports.drop_first() else []
+    return reports.foreign(path, hints, Source("dstat", HINT, notes, bad=reader.bad))
+
+
+def _take(reports: Reports, reader: Reader, rows: Sequence[Sequence[str]], start: int) -> None:
+    """Add what is below the line of groups, which is at `start`."""
     names = rows[start + 1] if start + 1 < len(rows) else []
     disks = _disks(rows[start], names)
     clock = next((place for place, name in enumerate(names) if name in ("time", "date/time", "epoch")), None)
@@ -55,8 +60,6 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
                 reports.add(device, at, seconds or None, columns)
         except (ValueError, IndexError):
             reader.refuse(number, ",".join(row))
-    reports.drop_sum("total")
-    return reports.foreign(path, hints, Source("dstat", HINT, bad=reader.bad))
 
 
 def _is_of_groups(row: Sequence[str]) -> bool:

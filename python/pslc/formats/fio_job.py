@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Final
 
 from pslc import formats
-from pslc.formats import About, ImportedData, ImportOptions
+from pslc.formats import About, FileContents
+from pslc.schema.imports import ImportOptions
 from pslc.schema.jobs import Done, Job
 
 ABOUT: Final = About(
@@ -25,16 +26,14 @@ NOTHING: Done = {
 
 def matches(path: Path, head: str) -> bool:
     """Whether the first line that is no comment is a section, and the first line below sections an option."""
-    del path
     lines = [line for line in head.splitlines() if line.strip() and line.lstrip()[0] not in "#;"]
     below = [line for line in lines if not SECTION.match(line)]
     options = below and OPTION.match(below[0]) and any("=" in line for line in below)
     return bool(options and SECTION.match(lines[0]))
 
 
-def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
+def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
     """The options of the jobs of all files, those of `global` among them."""
-    del hints
     jobs: list[Job] = []
     for path in paths:
         common: dict[str, str] = {}
@@ -49,4 +48,4 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
             elif line.strip() and line.lstrip()[0] not in "#;":
                 name, _, value = line.partition("=")
                 options[name.strip()] = value.strip() or "1"
-    return ImportedData(paths[0].name, None, jobs)
+    return FileContents(paths[0].name, None, jobs)

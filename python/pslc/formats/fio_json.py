@@ -14,36 +14,31 @@ from pslc.analysis import Curve
 from pslc.base import gate
 from pslc.base.errors import RecordingError
 from pslc.base.files import Json
-from pslc.formats import FILE, About, ImportedData, ImportOptions, count_of, text
+from pslc.formats import FILE, About, FileContents, count_of, text
+from pslc.schema.imports import ImportOptions
 from pslc.schema.jobs import Done, Job
 
+MARK: Final = '"fio version"'
 ABOUT: Final = About(
     program="fio",
     what="JSON and JSON+, with text around or several documents",
     content="bytes, speed and latencies of each job; with --status-interval a curve",
     command="fio --output-format=json",
     gives="jobs",
+    mark=re.compile(MARK),
 )
 
 
 DOCUMENT = re.compile(r"^[ \t]*\{", re.MULTILINE)
-MARK: Final = '"fio version"'
 MAX_DOCUMENTS: Final = 100_000
 KIB: Final = 1024
 SAME_SHARE: Final = 0.05
 """Within which bytes and speed times run time agree."""
 
 
-def matches(path: Path, head: str) -> bool:
-    """Whether the file names fio's version; some programs print lines before it."""
-    del path
-    return MARK in head
-
-
-def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
+def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
     """The jobs of all files; what `--status-interval` printed of one run is a curve as well."""
-    del hints
-    data = ImportedData(paths[0].name, None)
+    data = FileContents(paths[0].name, None)
     for path in paths:
         try:
             states = [_state(document) for document in _documents(path)]
@@ -105,7 +100,7 @@ def _is_one_run(states: Sequence[Sequence[Job]]) -> bool:
     return len(states) > 1
 
 
-def _curve(data: ImportedData, states: Sequence[Sequence[Job]]) -> None:
+def _curve(data: FileContents, states: Sequence[Sequence[Job]]) -> None:
     """Bytes over time, from one state to the next."""
     kind = data.kind = "write" if any(job["write"]["io_bytes"] for job in states[-1]) else "read"
     done, at = [0.0], [0.0]
@@ -129,6 +124,10 @@ def _job(job: Json, common: Json) -> Job:
         "write": _kind(job.get("write", {})),
         "trim": _kind(job.get("trim", {})),
     }
+    flushes = job.get("sync", {})
+    # fio counts no fdatasync among its requests, but tells how long each took.
+    if count := flushes.get("total_ios") or flushes.get("lat_ns", {}).get("N"):
+        match["sync"] = _kind(flushes | {"total_ios": count})
     if "groupid" in job:
         match["groupid"] = int(_number(job["groupid"]))
     return match
@@ -138,7 +137,8 @@ def _kind(done: Json) -> Done:
     # Before version 3 times are in us.
     scale = 1.0 if "lat_ns" in done or "clat_ns" in done else 1e3
     latency = done.get("lat_ns") or done.get("lat") or {}
-    completion = done.get("clat_ns") or done.get("clat") or {}
+    # Flushes have no clat.
+    completion = done.get("clat_ns") or done.get("clat") or latency
     percentiles = {name: _number(float(ns)) * scale for name, ns in completion.get("percentile", {}).items()}
     return {
         "io_bytes": _bytes(done),

@@ -14,9 +14,10 @@ import numpy as np
 
 from pslc.base import gate, words
 from pslc.base.errors import RecordingError
-from pslc.formats import HEAD_BYTES, STREAM, About, ImportedData, ImportOptions, _fio_jobs, decoded, lines, utf16
+from pslc.formats import HEAD_BYTES, STREAM, About, FileContents, _fio_jobs, decoded, lines, utf16
 from pslc.formats import _fio_rows as fio_rows
 from pslc.formats._fio_rows import Covered, Integers, Rows, UnclearRowsError
+from pslc.schema.imports import ImportOptions
 
 ABOUT: Final = About(
     program="fio",
@@ -59,7 +60,6 @@ BOM: Final = b"\xef\xbb\xbf"
 
 def matches(path: Path, head: str) -> bool:
     """A first line of numbers in fio's order."""
-    del path
     return bool(LINE.match(head.partition("\n")[0]))
 
 
@@ -108,7 +108,7 @@ class _Taken:
         return float(self.covered.end_s[-1]) - (start if start * 1000 > EPOCH_MS / 2 else 0.0)
 
 
-def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
+def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
     """Bytes over time, all files together: of writes, or of reads where none of them writes."""
     blocks: list[_Block] = []
     bad = 0
@@ -125,11 +125,11 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
     return data
 
 
-def _imported(paths: Sequence[Path], blocks: list[_Block], direction: int, hints: ImportOptions) -> ImportedData:
+def _imported(paths: Sequence[Path], blocks: list[_Block], direction: int, hints: ImportOptions) -> FileContents:
     """The rows of one direction, 0 for reads and 1 for writes, as data."""
     kind = KIND_OF[direction]
     name = paths[0].name if len(paths) == 1 else f"{paths[0].name} and {len(paths) - 1} more"
-    data = ImportedData(name, None, kind=kind)
+    data = FileContents(name, None, kind=kind)
     wanted = [(block, rows) for block in blocks if len((rows := block.rows(direction)).ms)]
     data.clock_back_s = _clock_back_s([block for block, _ in wanted])
     if not wanted:
@@ -147,12 +147,13 @@ def _imported(paths: Sequence[Path], blocks: list[_Block], direction: int, hints
         placed = _placed(groups, taken, threads)
     data.curve, data.idle_s = fio_rows.curve_of(placed, interval / 1000)
     data.read_as = f"fio log of {kind}s: {taken[0].how}{_order(groups, len(taken))}"
-    data.cautions += [*_twins(wanted), *_unsure(taken)]
-    data.notes += _notes(wanted, taken, data.idle_s)
+    data.warn(*_twins(wanted), *_unsure(taken))
+    data.note(*_notes(wanted, taken, data.idle_s))
     is_whole = _is_whole(data, taken, threads)
     if not jobs and hints.order is None:
-        data.cautions += _assumed_order(groups)
-    data.cautions += [] if is_whole else _short(taken)
+        data.warn(*_assumed_order(groups))
+    if not is_whole:
+        data.warn(*_short(taken))
     return data
 
 
@@ -193,7 +194,10 @@ def _taken(block: _Block, rows: Rows, thread: _fio_jobs.Thread | None, direction
         raise RecordingError(f"{block.path} holds the maxima of its intervals, which tell no bytes", hint)
     old = fio_rows.is_old_average(rows)
     if rows.size.any() and not old:
-        covered = fio_rows.single(rows, other is None, from_zero)
+        try:
+            covered = fio_rows.single(rows, other is None, from_zero)
+        except UnclearRowsError as error:
+            raise RecordingError(f"{block.path}: {error}", "one of the two columns is not fio's") from None
         return _Taken(covered, 0.0, "each row is a request, column 4 its bytes")
     if other:
         hint = "log it without log_avg_msec, or give the log of bandwidth: *_bw.*.log"
@@ -348,7 +352,7 @@ def _short(taken: Sequence[_Taken]) -> list[str]:
 
 
 def _is_whole(
-    data: ImportedData,
+    data: FileContents,
     taken: Sequence[_Taken],
     threads: Sequence[_fio_jobs.Thread | None],
 ) -> bool:
@@ -366,7 +370,7 @@ def _is_whole(
     )
     allowed = MAX_DIFFERENCE_SHARE * max(held, wanted)
     if not wanted - allowed - tail <= held <= wanted + allowed:
-        data.cautions.append(
+        data.warn(
             f"the log holds {words.size(held)} of {data.kind}s, but fio's JSON {words.size(wanted)}: they are not of "
             "the same run, or the log is not whole"
         )

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Final, Literal, cast
 
 from pslc.base.errors import RecordingError
-from pslc.formats import About, ImportedData, ImportOptions, count_of, text
+from pslc.formats import About, FileContents, count_of, text
+from pslc.schema.imports import ImportOptions
 from pslc.schema.jobs import Done, Job
 
 ABOUT: Final = About(
@@ -31,12 +32,18 @@ OLD_DONE = re.compile(
     rf"iops= ?(?P<iops>{NUMBER}[kMG]?), runt(?:ime)?= *(?P<ms>\d+)msec"
 )
 TIMES = re.compile(
-    rf"(?<!\w)(?P<what>lat|clat) \((?P<unit>[num]?sec)\) ?: min= *\S+, "
+    rf"(?<!\w)(?P<what>lat|clat|sync) \((?P<unit>[num]?sec)\) ?: min= *\S+, "
     rf"max= *(?P<max>{NUMBER}[kKM]?), avg= *(?P<mean>{NUMBER})"
 )
-PERCENTILES = re.compile(r"clat percentiles \((?P<unit>[num]?sec)\):")
+PERCENTILES = re.compile(r"(?P<what>\S.*?) percentiles \((?P<unit>[num]?sec)\):")
+FLUSHES: Final = "fsync/fdatasync/sync_file_range:"
+"""Line above the latencies of a job's flushes."""
 PERCENTILE = re.compile(r"(\d+\.\d+)th=\[ *(\d+)\]")
-ISSUED = re.compile(r"issued *(?:rwts?|r/w/d)?[ :]\D*(?:total=)?r?=?(\d+)[,/]w?=?(\d+)[,/](?:d=)?(\d+)")
+ISSUED = re.compile(r"issued *(?:rwts?|r/w/d)?[ :]\D*(?:total=)?r?=?(\d+)[,/]w?=?(\d+)[,/](?:d=)?(\d+)(?:,(\d+))?")
+REACHED: Final = re.compile(r"^\s*\S+: ios=(\d+)/(\d+), (?:sectors=\S+ )?merge=(\d+)/(\d+)", re.MULTILINE)
+"""Requests of reads and writes that reached a disk, and those that were merged before."""
+MAX_REACHED_RATIO: Final = 0.5
+"""Share of its requests that reach a disk, below which a report went through the page cache."""
 NS: Final = {"nsec": 1.0, "usec": 1e3, "msec": 1e6, "sec": 1e9}
 KINDS: Final = ("read", "write", "trim")
 Kind = Literal["read", "write", "trim"]
@@ -46,7 +53,6 @@ MAX_ROUNDING: Final = 0.01
 
 def matches(path: Path, head: str) -> bool:
     """A line about a job, as fio prints it before or after a run."""
-    del path
     return any(_plan(line) or _job_line(line) for line in head.splitlines())
 
 
@@ -60,26 +66,44 @@ def _job_line(line: str) -> re.Match[str] | None:
     return JOB.search(line) if ": (groupid=" in line else None
 
 
-def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
+def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
     """The jobs of all reports of all files."""
-    del hints
+    cached = ""
     jobs: list[Job] = []
     for path in paths:
-        jobs += _jobs(text(path))
+        whole = text(path)
+        jobs += _jobs(whole)
+        cached = _cached(whole) or cached
     if not jobs:
         raise RecordingError(
             f"{paths[0]} is fio's text without results: fio did not end", "give the text of a whole run, or its logs"
         )
     read_as = f"fio's text: bytes, run time and latencies of {count_of(len(jobs), 'job')}, rounded to 3 digits"
-    return ImportedData(paths[0].name, None, jobs, read_as=read_as, tells_options=False)
+    data = FileContents(paths[0].name, None, jobs, read_as=read_as, tells_options=False)
+    if cached:
+        data.warn(f"{cached}, so memory took the rest: give direct=1 to measure the drive")
+    return data
+
+
+def _cached(whole: str) -> str:
+    """Clause that reads or writes did not reach the disk by its own count, of one run; empty where they did."""
+    if whole.count("\nfio-") > 1:
+        return ""
+    disks = [tuple(map(int, match)) for match in REACHED.findall(whole)]
+    for at, kind in enumerate(KINDS[:2]):
+        issued = sum(job[cast(Kind, kind)]["total_ios"] for job in _jobs(whole))
+        reached = sum(disk[at] + disk[at + 2] for disk in disks)
+        if disks and reached < MAX_REACHED_RATIO * issued:
+            return f"{reached:,} of {issued:,} {kind}s reached the disk while fio ran"
+    return ""
 
 
 def _jobs(whole: str) -> list[Job]:
     """The jobs that ended, in order."""
     plans: dict[str, dict[str, str]] = {}
     jobs: list[Job] = []
-    kind: Kind | None = None
-    scale = 1.0
+    kind: Kind | Literal["sync"] | None = None
+    scale: float | None = None
     for line in whole.splitlines():
         if plan := _plan(line):
             plans[plan["name"]] = _options(plan["options"])
@@ -97,6 +121,9 @@ def _jobs(whole: str) -> list[Job]:
             jobs[-1][kind].update(_done(match))
         elif line.startswith("Run status"):
             kind = None
+        elif line.strip() == FLUSHES:
+            kind = "sync"
+            jobs[-1]["sync"] = _nothing()
         elif kind is not None:
             scale = _latency(jobs[-1], kind, line, scale)
     return [job for job in jobs if any(job[kind]["total_ios"] for kind in KINDS)]
@@ -128,19 +155,21 @@ def _done(match: re.Match[str]) -> Done:
     return done
 
 
-def _latency(job: Job, kind: Kind, line: str, scale: float) -> float:
-    """What a line below the results of a kind tells; the unit of percentiles that follow."""
-    latency = job[kind]["lat_ns"]
+def _latency(job: Job, kind: Kind | Literal["sync"], line: str, scale: float | None) -> float | None:
+    """What a line below the results of a kind tells; the unit of percentiles that follow, None: of something else."""
+    latency = (job["sync"] if kind == "sync" else job[kind])["lat_ns"]
     if times := TIMES.search(line):
-        if times["what"] == "lat" or not latency["mean"]:
+        if times["what"] != "clat" or not latency["mean"]:
             latency["mean"] = float(times["mean"]) * NS[times["unit"]]
             latency["max"] = _scaled(times["max"]) * NS[times["unit"]]
     elif unit := PERCENTILES.search(line):
-        return NS[unit["unit"]]
+        return NS[unit["unit"]] if unit["what"] in ("clat", "lat", "sync") else None
     elif issued := ISSUED.search(line):
-        for of, count in zip(KINDS, issued.groups(), strict=True):
+        for of, count in zip(KINDS, issued.groups(), strict=False):
             _count(job, cast(Kind, of), int(count))
-    elif "th=[" in line:
+        if "sync" in job:
+            job["sync"]["total_ios"] = int(issued[4] or job["write"]["total_ios"])
+    elif "th=[" in line and scale is not None:
         for share, value in PERCENTILE.findall(line):
             latency["percentile"][f"{float(share):.6f}"] = int(value) * scale
     return scale

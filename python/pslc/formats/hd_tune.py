@@ -11,8 +11,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from pslc.base.columns import SIZES
 from pslc.base.errors import RecordingError
-from pslc.formats import About, ImportedData, ImportOptions, Measured, count_of, only, text
+from pslc.formats import About, FileContents, count_of, only, text
+from pslc.schema.imports import ImportOptions
+from pslc.schema.results import Measured, measured
 
 ABOUT: Final = About(
     program="HD Tune",
@@ -21,22 +24,15 @@ ABOUT: Final = About(
     command="HD Tune: copy info to the clipboard",
     gives="results",
     suite="hdtune",
+    mark=re.compile(r"^\s*HD Tune\b", re.MULTILINE),
 )
 TITLE = re.compile(r"\s*HD Tune(?: Pro)?\s*[\d.]*\s*: (?P<drive>.*?)\s+(?:Benchmark|File Benchmark|Random Access)?\s*$")
 FIGURE = re.compile(r"\s*(?P<name>Transfer Rate (?:Minimum|Maximum|Average)|Access Time|Burst Rate)\s*:\s*"
                     r"(?P<value>\d+(?:[.,]\d+)?) (?P<unit>[KMG]B/s(?:ec)?|ms)")  # fmt: skip
-SCALES: Final = {"KB": 1e3, "MB": 1e6, "GB": 1e9}
 
 
-def matches(path: Path, head: str) -> bool:
-    """Whether the file names HD Tune and a transfer rate."""
-    del path
-    return bool(re.search(r"^\s*HD Tune\b", head, re.MULTILINE))
-
-
-def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
+def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
     """The figures of each run; of reads unless the text says otherwise."""
-    del hints
     path = only(paths)
     rows: list[Measured] = []
     kind, drive = "read", ""
@@ -50,10 +46,10 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
         elif figure := FIGURE.match(line):
             value, unit, name = float(figure["value"].replace(",", ".")), figure["unit"], figure["name"]
             is_time = unit == "ms"
-            speed = None if is_time else value * SCALES[unit[:2]]
-            rows.append(Measured(name, kind, speed, latency_s=value / 1e3 if is_time else None))
+            speed = None if is_time else value * SIZES[unit[:2].lower()]
+            rows.append(measured(name, kind, speed, latency_s=value / 1e3 if is_time else None))
     if not rows:
         raise RecordingError(f"{path} holds no transfer rates of HD Tune", "run the benchmark, then copy its info")
-    return ImportedData(
+    return FileContents(
         drive or path.name, None, rows=rows, read_as=f"HD Tune: {count_of(len(rows), 'figure')}, MB/s as it shows them"
     )

@@ -9,10 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from pslc.base import gate
+from pslc.base import gate, words
+from pslc.base.columns import Column
 from pslc.base.errors import RecordingError
-from pslc.formats import About, ImportedData, ImportOptions, only, table, text
-from pslc.formats._columns import Column
+from pslc.formats import About, FileContents, only, table, text
+from pslc.schema.imports import ImportOptions
 
 ABOUT: Final = About(
     program="HWiNFO, AIDA64",
@@ -26,13 +27,12 @@ RATE = re.compile(r"(?:Write|Read) (?:Rate|Speed)\b.*[\[(][KMG]B/s[\])]")
 
 def matches(path: Path, head: str) -> bool:
     """Date and time, and units in brackets."""
-    del path
     return bool(re.match(r'"?Date"?[,;]"?Time"?[,;].*[\[(][^\])]+[\])]', head)) and bool(
         RATE.search(head.partition("\n")[0])
     )
 
 
-def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
+def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
     """The curve of the drive that was asked for, or of the only one that wrote."""
     path = only(paths)
     lines = text(path).splitlines()
@@ -52,10 +52,14 @@ def _rate(grid: table.Grid, devices: Sequence[str], hints: ImportOptions) -> str
     if not busy:
         raise RecordingError(f"{grid.path} has no write rate of a drive", "log the drive's Read Rate and Write Rate")
     if len(busy) > 1:
-        shown = [devices[col.place] if col.place < len(devices) else col.name for col in busy]
+        names = [devices[col.place] if col.place < len(devices) else f"column {col.place + 1}" for col in busy]
+        moved = [table.of_grid(grid, replace(hints, y=str(col.place + 1))).curve for col in busy]
+        sizes = [words.size(curve.total_bytes if curve else 0.0) for curve in moved]
+        shown = [f"{name} ({size} written)" for name, size in zip(names, sizes, strict=True)]
+        by_name = "--device takes one by its name, or " if devices else ""
         raise RecordingError(
             f"{grid.path} is of several drives: {gate.listed(shown)}",
-            f"--device takes one by its name, or --y {busy[0].place + 1} the first",
+            f"{by_name}--y {busy[0].place + 1} takes the first",
         )
     return str(busy[0].place + 1)
 

@@ -5,32 +5,31 @@
 ALL,All,128K Seq Write,1,1,1,4231.5,0,4231.5,...
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
+from pslc.base.columns import cells
 from pslc.base.errors import RecordingError
-from pslc.formats import About, ImportedData, ImportOptions, Measured, Reader, cells, count_of, only, text
+from pslc.formats import About, FileContents, Reader, count_of, only, text
+from pslc.schema.imports import ImportOptions
+from pslc.schema.results import Measured, measured
 
+HEADER = "'Target Type"
 ABOUT: Final = About(
     program="Iometer",
     what="results (CSV)",
     content="reads and writes of each test",
     command="Iometer: results.csv",
     gives="results",
+    mark=re.compile(rf"{HEADER}|\A'Test Type,Test Description"),
 )
-HEADER = "'Target Type"
 KINDS = {"read": "Read ", "write": "Write "}
 MIB = float(1 << 20)
 
 
-def matches(path: Path, head: str) -> bool:
-    """Whether the file has Iometer's own comments."""
-    del path
-    return HEADER in head or head.startswith("'Test Type,Test Description")
-
-
-def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
+def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
     """The rows ALL of one file: reads and writes of each test apart."""
     path = only(paths)
     reader = Reader(path, hints, "as many cells as in the line of names, with figures,")
@@ -48,7 +47,7 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
         raise RecordingError(
             f"{path} holds no results of Iometer", "give the file that it wrote its results into, results.csv"
         )
-    return ImportedData(
+    return FileContents(
         path.name, None, rows=rows, bad_lines=reader.bad, read_as=f"Iometer: {count_of(len(rows), 'result')}"
     )
 
@@ -61,7 +60,7 @@ def _rows(row: dict[str, str]) -> Iterator[Measured]:
         iops = float(row[f"{word}IOps"])
         if iops > 0:
             latency = float(row[f"Average {word}Response Time"]) / 1e3
-            yield Measured(test, kind, _speed(row, word), iops, latency)
+            yield measured(test, kind, _speed(row, word), iops, latency)
 
 
 def _speed(row: dict[str, str], word: str) -> float:

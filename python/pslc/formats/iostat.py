@@ -15,8 +15,9 @@ from typing import Any, Final
 
 from pslc.base import gate
 from pslc.base.errors import RecordingError
-from pslc.formats import FILE, About, ImportedData, ImportOptions, Reader, only, text
+from pslc.formats import FILE, About, FileContents, Reader, only, text
 from pslc.formats._loads import Reports, Source, after, amount, clock, date
+from pslc.schema.imports import ImportOptions
 
 ABOUT: Final = About(
     program="iostat",
@@ -25,8 +26,17 @@ ABOUT: Final = About(
     command="iostat -xt 1",
     gives="load",
 )
-NAMES: Final = r"(?:\S+/s|tps|%\S+|\S+-sz|\S*await|svctm|(?:kB|MB|Blk)_\S+)"
-HEADER: Final = re.compile(rf"\s*Device:?\s+{NAMES}(?:\s+{NAMES})*\s*$")
+NAMES: Final = r"(?:\S+/s|tps|%\S+|\S+-sz|\S*await|svctm|(?:kB|MB|Blk)_\S+|ms/\w|qlen|svc_t|wait)"
+HEADER: Final = re.compile(rf"\s*[Dd]evice:?\s+{NAMES}(?:\s+{NAMES})*\s*$")
+GSTAT: Final = re.compile(r"\s*L\(q\)\s+ops/s\s+r/s\s+kBps\s+ms/r\s+w/s\s+kBps\s+ms/w\s+%busy\s+Name", re.MULTILINE)
+GSTAT_NAMES: Final = ("aqu-sz", "tps", "r/s", "rkB/s", "r_await", "w/s", "wkB/s", "w_await", "%util", "Device")
+TITLE: Final = re.compile(r"\s*extended device statistics\s*")
+"""FreeBSD's line above the names."""
+GSTAT_SECONDS: Final = re.compile(r"dT: (\d+\.\d+)s")
+OF_FREEBSD: Final = {
+    "kr/s": "rkB/s", "kw/s": "wkB/s", "ms/r": "r_await", "ms/w": "w_await", "qlen": "aqu-sz", "%b": "%util",
+}  # fmt: skip
+"""Names of FreeBSD's iostat -x, whose k is 1024, and those of Linux."""
 NAME_LAST: Final = re.compile(rf"\s*{NAMES}(?:\s+{NAMES})*\s+Device:?\s*$")
 TIME: Final = re.compile(r"Time: |\d[\d./-]*[T ]")
 """Before sysstat 9.1.2 the word stands before the time of day."""
@@ -44,13 +54,12 @@ LIKE: Final = "the first report is like the second, as with -y, and was counted 
 
 def matches(path: Path, head: str) -> bool:
     """A header of iostat's columns, or its JSON."""
-    del path
     if head.lstrip().startswith(("{", "[")):
         return '"disk_device"' in head or ('"percent_util"' in head and '"device"' in head)
-    return any(HEADER.match(line) or NAME_LAST.match(line) for line in head.splitlines())
+    return any(_header(line) for line in head.splitlines())
 
 
-def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
+def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
     """The load of one device."""
     path = only(paths)
     whole = text(path)
@@ -61,7 +70,8 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
         bad = _json(path, whole, reports)
     else:
         bad = _text(path, whole, hints, reports)
-    notes = [FIRST if reports.drop_first() else LIKE]
+    # gstat begins with an interval.
+    notes = [] if GSTAT.search(whole) else [FIRST if reports.drop_first(unless_alike=True) else LIKE]
     return reports.foreign(path, hints, Source("iostat", HINT, notes, bad))
 
 
@@ -86,32 +96,50 @@ def _text(path: Path, whole: str, hints: ImportOptions, reports: Reports) -> int
     at = before = None
     for number, line in enumerate(whole.splitlines(), 1):
         cells = line.split()
-        if HEADER.match(line) or NAME_LAST.match(line):
-            names, rows = cells, 0
+        if header := _header(line):
+            names, rows = header, 0
             if any(_words(names) & columns.keys() for columns in report.columns.values()):
                 report.hand_over(reports, at, before)
-        elif not cells:
+        elif (moment := _moment(line, at)) is not None:
+            report.hand_over(reports, at, before)
+            before, at = at, moment
+            reports.date = reports.date or date(line)
+        elif not cells or TITLE.fullmatch(line):
             # Older versions leave a line free below the names.
             names = [] if rows else names
         elif names:
             try:
                 device, columns = _row(names, cells)
+                if columns.keys() <= report.columns.get(device, {}).keys():
+                    # Rows of one device that were picked out of the reports.
+                    report.hand_over(reports, at, before)
                 report.columns.setdefault(device, {}).update(columns)
                 rows += 1
             except ValueError:
                 reader.refuse(number, line)
         elif line.startswith("Linux"):
             reports.date = reports.date or date(line)
-        elif TIME.match(line) and clock(line) is not None:
-            report.hand_over(reports, at, before)
-            before, at = at, after(at, clock(line))
-            reports.date = reports.date or date(line)
     report.hand_over(reports, at, before)
     return reader.bad
 
 
+def _moment(line: str, at: float | None) -> float | None:
+    """Seconds of the day at which the report below a line ends, or since gstat began; None: it is no line of time."""
+    if interval := GSTAT_SECONDS.match(line):
+        return (at or 0.0) + float(interval[1])
+    return after(at, clock(line)) if TIME.match(line) else None
+
+
+def _header(line: str) -> list[str]:
+    """Names of the columns below a line, as Linux has them; empty: it is no header."""
+    if GSTAT.match(line):
+        return [*GSTAT_NAMES]
+    is_header = HEADER.match(line) or NAME_LAST.match(line)
+    return [OF_FREEBSD.get(name, name) for name in line.split()] if is_header else []
+
+
 def _words(names: Sequence[str]) -> set[str]:
-    return {name for name in names if not name.startswith("Device")}
+    return {name for name in names if not name.lower().startswith("device")}
 
 
 def _row(names: Sequence[str], cells: Sequence[str]) -> tuple[str, dict[str, float]]:
@@ -120,9 +148,9 @@ def _row(names: Sequence[str], cells: Sequence[str]) -> tuple[str, dict[str, flo
     Raises:
         ValueError: a cell is no amount, or there are more or fewer than names.
     """
-    place = 0 if names[0].startswith("Device") else -1
+    place = 0 if names[0].lower().startswith("device") else -1
     device, values = (cells[0], cells[1:]) if place == 0 else (cells[-1], cells[:-1])
-    own = [name for name in names if not name.startswith("Device")]
+    own = sorted(_words(names), key=names.index)
     return device, {name: _amount(name, cell.replace(",", ".")) for name, cell in zip(own, values, strict=True)}
 
 

@@ -12,7 +12,9 @@ from statistics import median
 from typing import Final
 
 from pslc.base.errors import RecordingError
-from pslc.formats import About, ImportedData, ImportOptions, Measured, Reader, count_of, only, text
+from pslc.formats import About, FileContents, Reader, count_of, only, text
+from pslc.schema.imports import ImportOptions
+from pslc.schema.results import Measured, measured
 
 ABOUT: Final = About(
     program="NIOBench",
@@ -20,19 +22,14 @@ ABOUT: Final = About(
     content="speed of each test and repetition",
     command="NIOBench: save the results",
     gives="results",
+    mark=re.compile(r"^Java NIOBench v", re.MULTILINE),
 )
 FIGURE = re.compile(r"(?<!\d)\d+[.,]\d+")
 KINDS = ("read", "write", "copy")
 MIB, MB = float(1 << 20), 1e6
 
 
-def matches(path: Path, head: str) -> bool:
-    """Whether the first lines name NIOBench."""
-    del path
-    return bool(re.search(r"^Java NIOBench v", head, flags=re.M))
-
-
-def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
+def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
     """Each kind with all its iterations."""
     path = only(paths)
     lines = text(path).splitlines()
@@ -46,7 +43,7 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
     options = dict(_options(lines))
     test = f"{options.get('File', 'file')}, {options.get('Mode') or options.get('Write sync', 'unknown mode')}"
     rows = [_row(test, kind, [scale * figures[place] for figures in samples]) for place, kind in enumerate(KINDS)]
-    return ImportedData(
+    return FileContents(
         path.name,
         None,
         rows=rows,
@@ -81,4 +78,4 @@ def _options(lines: list[str]) -> list[tuple[str, str]]:
 
 
 def _row(test: str, kind: str, samples: list[float]) -> Measured:
-    return Measured(test, kind, bytes_per_s=median(samples), samples=tuple(samples))
+    return measured(test, kind, bytes_per_s=median(samples), samples=samples)

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Final
 
 from pslc.base.errors import RecordingError
-from pslc.formats import About, ImportedData, ImportOptions, text
+from pslc.formats import About, FileContents, text
 from pslc.formats._loads import Reports, Source
+from pslc.schema.imports import ImportOptions
 
 ABOUT: Final = About(
     program="node_exporter",
@@ -19,6 +20,9 @@ ABOUT: Final = About(
     content="load of one disk between scrapes",
     command="curl -s localhost:9100/metrics, every second, one behind the other",
     gives="load",
+    mark=re.compile(
+        r"^(?:# (?:HELP|TYPE) )?node_(?:disk|arp|boot|cpu|time)_|^# (?:HELP|TYPE) go_gc_duration_seconds", re.MULTILINE
+    ),
 )
 SAMPLE = re.compile(
     r"node_(?P<name>disk_\w+|time_seconds)"
@@ -35,19 +39,11 @@ HINT: Final = (
 )
 
 
-def matches(path: Path, head: str) -> bool:
-    """A counter of node_exporter's, or a comment about one."""
-    del path
-    return bool(re.search(r"^(?:# (?:HELP|TYPE) )?node_(?:disk|arp|boot|cpu|time)_", head, re.MULTILINE)) or bool(
-        re.search(r"^# (?:HELP|TYPE) go_gc_duration_seconds", head, re.MULTILINE)
-    )
-
-
 Scrape = dict[str, dict[str, float]]
 """Counters of each device."""
 
 
-def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
+def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
     """The load of one disk between scrapes of one file, or of several files in order."""
     scrapes: list[tuple[float | None, Scrape]] = []
     for path in paths:

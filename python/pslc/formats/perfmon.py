@@ -8,10 +8,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from pslc.base.columns import cells, is_missing, moment
 from pslc.base.errors import RecordingError
-from pslc.formats import About, ImportedData, ImportOptions, Reader, cells, only, text
-from pslc.formats._columns import is_missing, moment
+from pslc.formats import About, FileContents, Reader, only, text
 from pslc.formats._loads import Reports, Source, amount
+from pslc.schema.imports import ImportOptions
 
 ABOUT: Final = About(
     program="perfmon, typeperf, relog",
@@ -19,6 +20,7 @@ ABOUT: Final = About(
     content="load of one disk, interval by interval",
     command=r'typeperf "\PhysicalDisk(*)\*" -si 1 -o load.csv',
     gives="load",
+    mark=re.compile(r"\A\s*+.*\(PDH-[CT]SV"),
 )
 COUNTER = re.compile(r"\\(?:PhysicalDisk|LogicalDisk)\((?P<device>[^)]*)\)\\(?P<what>.+)$", re.IGNORECASE)
 KINDS: Final = {
@@ -29,14 +31,7 @@ KINDS: Final = {
 HINT: Final = r'typeperf "\PhysicalDisk(*)\Disk Write Bytes/sec" "\PhysicalDisk(*)\Disk Read Bytes/sec" -o load.csv'
 
 
-def matches(path: Path, head: str) -> bool:
-    """The mark of such a file, or a counter of a disk among the names."""
-    del path
-    first = next((line for line in head.splitlines() if line.strip()), "")
-    return "(PDH-CSV" in first or "(PDH-TSV" in first
-
-
-def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
+def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
     """The load of one disk; `_Total` where there is no other."""
     path = only(paths)
     lines = _lines(path)

@@ -15,8 +15,9 @@ from typing import Final
 
 from pslc.base import gate
 from pslc.base.errors import RecordingError
-from pslc.formats import FILE, About, ImportedData, ImportOptions, Reader, only, text
+from pslc.formats import FILE, About, FileContents, Reader, only, text
 from pslc.formats._loads import Reports, Source, after, amount, clock, date, numbers
+from pslc.schema.imports import ImportOptions
 
 ABOUT: Final = About(
     program="sar, sadf",
@@ -29,20 +30,19 @@ HEADER: Final = re.compile(r"(\d{1,2}:\d\d:\d\d(?:\s[AP]M)?)\s+(?:DEV\s+tps|tps\
 ROW: Final = re.compile(r"(\d{1,2}:\d\d:\d\d(?:\s[AP]M)?)\s+(\S.*)")
 SADF: Final = re.compile(r"# hostname;interval;timestamp;")
 OTHER: Final = re.compile(
-    r"(?:Linux .*\n\s*)?\d{1,2}:\d\d:\d\d(?:\s[AP]M)?\s+(?:CPU\s+%|kbmemfree|IFACE|runq-sz|proc/s)"
+    r"(?:Linux .*\n\s*)?\d{1,2}:\d\d:\d\d(?:\s[AP]M)?\s+(?:CPU\s+%|kbmemfree|IFACE|runq-sz|proc/s|tps\s+rtps)"
 )
 """First lines of sar's reports about processors, memory and others, which hold no I/O."""
 
 
 def matches(path: Path, head: str) -> bool:
     """A header of sar's columns of devices, or sadf's."""
-    del path
     if '"disk-device"' in head or SADF.match(head) or OTHER.match(head):
         return True
     return ('"sysstat"' in head and '"timestamp"' in head) or any(HEADER.match(line) for line in head.splitlines())
 
 
-def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
+def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
     """The load of one device."""
     path = only(paths)
     whole = text(path)

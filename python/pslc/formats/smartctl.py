@@ -9,12 +9,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from pslc.base import gate
+from pslc.base import gate, words
 from pslc.base.errors import RecordingError
 from pslc.base.files import Json
-from pslc.formats import FILE, About, ImportedData, ImportOptions, text
-from pslc.formats.nvme_smart_log import SMARTCTL, in_our_names
+from pslc.formats import FILE, About, FileContents, text
 from pslc.schema.facts import HealthJson
+from pslc.schema.health import SMARTCTL, in_our_names
+from pslc.schema.imports import ImportOptions
 
 ABOUT: Final = About(
     program="smartctl",
@@ -33,13 +34,30 @@ LEFT = re.compile(
     re.IGNORECASE,
 )
 """Attributes whose normalized value falls from 100 as life is used up."""
+LIFE_LEFT: Final = re.compile(r"life|remain", re.IGNORECASE)
+MIN_RAW_LEFT: Final = 10
+"""Smallest raw value that is the share of the life that is left, where the normalized value stays at 100; others have
+the share that is used there."""
 USED = re.compile(r"(percent|perc)\w*(life\w*|endurance)_?used|percentage_used", re.IGNORECASE)
 """Names of attributes whose raw value is the share of the life that is used."""
-WRITTEN: Final = {"total_lbas_written": 512.0, "host_writes_32mib": 32.0 * 2**20, "total_writes_32mib": 32.0 * 2**20,
-                  "lifetime_writes_gib": 2.0**30, "host_writes_gib": 2.0**30, "total_host_writes_gib": 2.0**30,
-                  "total_writes_gib": 2.0**30, "host_writes_mib": 2.0**20, "lifetime_writes_mib": 2.0**20,
-                  "total_writes_gb": 1e9, "host_writes_gb": 1e9}  # fmt: skip
-"""Bytes of one of the raw value."""
+UNITS: Final = {"512 B": 512.0, "32 MiB": 32.0 * 2**20, "1 GiB": 2.0**30}
+"""Units in which drives count what was written."""
+LBAS: Final = "total_lbas_written"
+UNITS_OF_NAMES: Final = (
+    (re.compile(r"_32mib$"), 32.0 * 2**20), (re.compile(r"_1?gib(?:_|$)"), 2.0**30), (re.compile(r"_mib$"), 2.0**20),
+    (re.compile(r"_gb(?:_|$)"), 1e9), (re.compile(r"lba|sector"), 512.0),
+)  # fmt: skip
+"""Bytes of one of the raw value of an attribute that counts writes, by the end of its name in smartctl's table."""
+PAGES: Final = ("host_program_page_count", ("ftl_program_page_count", "bckgnd_program_page_cnt"))
+"""Pages programmed for the host, and those for the drive's own work, as Micron's drives count them."""
+HOURS: Final = "power_on_hours"
+ERASES: Final = re.compile(r"av(?:era)?g?e?_.*erase")
+"""Names of attributes whose raw value is how often blocks were erased, on average."""
+MAX_WRITTEN_RATIO: Final = 1.5
+"""Bytes of the host over those that the erased blocks hold, at the most: cells take what the host writes, or more."""
+MIN_BYTES_PER_HOUR: Final = 1e6
+MAX_BYTES_PER_HOUR: Final = 1e12
+"""Fewest and most bytes that a drive in use is believed to write in an hour."""
 ERRORS: Final = ("reported_uncorrect", "uncorrectable_error_cnt", "uncorrectable_error_count")
 ATTRIBUTE = re.compile(
     r"\s*(?P<id>\d{1,3}) (?P<name>[\w%/-]+)\s+(?:0x[0-9a-f]{4}|[POSRCK+-]{6})\s+(?P<value>\d{1,3}|---)\s+"
@@ -71,26 +89,29 @@ OF_TEXT: Final = {
 
 def matches(path: Path, head: str) -> bool:
     """Whether the file names smartctl, or begins as its reports do."""
-    del path
     if head.lstrip().startswith("{"):
         return any(name in head for name in ('"smartctl"', SMARTCTL, '"ata_smart_attributes"', '"smart_status"'))
-    return bool(re.search(r"^smartctl \d|^=== START OF (?:INFORMATION|SMART DATA|READ SMART)", head, re.MULTILINE))
+    begin = r"^smartctl \d|^=== START OF (?:INFORMATION|SMART DATA|READ SMART)|^ *\d{1,3} \w\S+ +0x[\da-f]{4} +\d{3} "
+    return bool(re.search(begin, head, re.MULTILINE))
 
 
-def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
+def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
     """The logs, the earliest first."""
-    del hints
-    data = ImportedData(paths[0].name, None)
+    data = FileContents(paths[0].name, None)
     for path in paths:
         whole = text(path)
         if whole.count("=== START OF INFORMATION SECTION") > 1:
             hint = "give each in a file of its own, the earliest first"
             raise RecordingError(f"{path} holds several health logs", hint)
         log, model = _json(path, whole) if whole.lstrip().startswith("{") else _text(whole)
-        if not any(name in log for name in ("percentage_used", "data_units_written", "media_errors", "failed")):
+        if not any(
+            name in log for name in ("percentage_used", "data_units_written", "unknown_units", "media_errors", "failed")
+        ):
             raise RecordingError(
                 f"{path} tells nothing of wear, of bytes written or of errors", "smartctl -x prints it, as root"
             )
+        if (count := log.pop("unknown_units", None)) is not None:
+            data.note(_candidates(count, log.get(HOURS, 0), log.pop("erased_bytes", 0)))
         if (failed := log.pop("failed", None)) is not None:
             log["critical_warning"] = int(log.get("critical_warning", 0)) | (FAILED if failed else 0)
         data.health.append(log)
@@ -111,7 +132,9 @@ def _json(path: Path, whole: str) -> tuple[HealthJson, str]:
         if SMARTCTL in document:
             log = in_our_names(document[SMARTCTL], kelvin=False)
         else:
-            log = _of_ata(_attributes(document), _statistics(document), _sector(document))
+            is_known = document.get("in_smartctl_database") is not False
+            capacity = int(document.get("user_capacity", {}).get("bytes", 0))
+            log = _of_ata(_attributes(document), _statistics(document), _sector(document), is_known, capacity)
             log |= _common(document)
         if isinstance(passed := document.get("smart_status", {}).get("passed"), bool):
             log["failed"] = not passed
@@ -126,7 +149,18 @@ def _json(path: Path, whole: str) -> tuple[HealthJson, str]:
 def _attributes(document: Json) -> list[tuple[str, int, int]]:
     """Name, normalized value and raw value of each attribute."""
     rows = document.get("ata_smart_attributes", {}).get("table", [])
-    return [(str(row["name"]), int(row.get("value", 0)), int(row["raw"]["value"])) for row in rows]
+    return [
+        _attribute(int(row["id"]), str(row["name"]), int(row.get("value", 0)), int(row["raw"]["value"])) for row in rows
+    ]
+
+
+def _attribute(number: int, name: str, value: int, raw: int) -> tuple[str, int, int]:
+    """Name, normalized value and raw value of an attribute. WD's wearout rises to 100, where that of others, which has
+    another number, falls."""
+    if number == 230 and name == "Media_Wearout_Indicator":
+        return "Percentage_Used", value, value
+    is_left = LEFT.search(name) and LIFE_LEFT.search(name) and value == 100 and MIN_RAW_LEFT < raw < 100
+    return name, raw if is_left else value, raw
 
 
 def _statistics(document: Json) -> dict[str, int]:
@@ -159,24 +193,83 @@ def _of_scsi(gigabytes: str, uncorrected: int) -> HealthJson:
     return {"data_units_written": round(float(gigabytes) * 1e9 / UNIT_BYTES), "media_errors": uncorrected}
 
 
-def _of_ata(attributes: Sequence[tuple[str, int, int]], statistics: Mapping[str, int], sector: int) -> HealthJson:
-    """What attributes and statistics tell, in NVMe's names; a statistic means the same everywhere, and goes first."""
-    log: HealthJson = {}
+def _candidates(count: int, hours: int, erased: int) -> str:
+    """A sentence on bytes written in a unit that is not known; those that no drive writes in its hours, or that more
+    blocks had to be erased for, are left out.
+
+    Args:
+        erased: bytes that the erased blocks hold; 0 where the drive does not count them.
+    """
+    of = ", ".join(
+        f"{words.size(count * scale)} in units of {name}"
+        for name, scale in UNITS.items()
+        if (not hours or MIN_BYTES_PER_HOUR <= count * scale / hours <= MAX_BYTES_PER_HOUR)
+        and (not erased or count * scale <= MAX_WRITTEN_RATIO * erased)
+    )
+    why = "smartctl does not know this drive, or wrongly, so the unit of its writes is not known"
+    return f"{why}: {count} are {of or 'no bytes'}"
+
+
+def _written(name: str) -> tuple[str, float] | None:
+    """Field of the log that an attribute counts, by its name, and bytes of one; None: it counts no writes."""
+    scale = next((scale for pattern, scale in UNITS_OF_NAMES if pattern.search(name)), None)
+    if scale is None or not re.search(r"writ|prog", name) or re.search(r"read|_low$|_high$|_exp$", name):
+        return None
+    field = "slc" if "slc" in name else "nand" if re.search(r"nand|flash|tlc", name) else "data"
+    return f"{field}_units_written", scale
+
+
+def _of_ata(
+    attributes: Sequence[tuple[str, int, int]],
+    statistics: Mapping[str, int],
+    sector: int,
+    is_known: bool,
+    capacity: int,
+) -> HealthJson:
+    """What attributes and statistics tell, in NVMe's names; a statistic means the same everywhere, and goes first.
+
+    Args:
+        is_known: the drive is in smartctl's table; else the names of attributes are those that most drives have.
+        capacity: in bytes; 0 where it is not told.
+    """
+    raw_of = {name.lower(): raw for name, _, raw in reversed(attributes)}
+    log = _unknown(raw_of, is_known, capacity)
     for name, value, raw in attributes:
         low = name.lower()
         if USED.search(low) and raw <= 255:
             log.setdefault("percentage_used", raw)
         elif LEFT.search(low) and 0 < value <= 100:
             log.setdefault("percentage_used", 100 - value)
-        elif low in WRITTEN:
-            log.setdefault("data_units_written", round(raw * WRITTEN[low] / UNIT_BYTES))
+        elif (counted := _written(low)) and not (low == LBAS and "unknown_units" in log):
+            log.setdefault(counted[0], round(raw * counted[1] / UNIT_BYTES))
         elif low in ERRORS:
             log.setdefault("media_errors", raw)
     if (used := statistics.get("Percentage Used Endurance Indicator")) is not None:
         log["percentage_used"] = used
     if (written := statistics.get("Logical Sectors Written")) is not None:
         log["data_units_written"] = round(written * sector / UNIT_BYTES)
-    return log
+        log.pop("unknown_units", None)
+        log.pop("erased_bytes", None)
+    return log | _programmed(log, raw_of)
+
+
+def _unknown(raw_of: Mapping[str, int], is_known: bool, capacity: int) -> HealthJson:
+    """Count of writes in a unit that is not known, and bytes that the erased blocks hold; empty where the unit is
+    plausible. Raw values are by the names of attributes."""
+    count = raw_of.get(LBAS)
+    if count is None or (is_known and count * UNITS["512 B"] >= MIN_BYTES_PER_HOUR * raw_of.get(HOURS, 0)):
+        return {}
+    erases = max((raw for name, raw in raw_of.items() if ERASES.search(name)), default=0)
+    return {"unknown_units": count, "erased_bytes": erases * capacity}
+
+
+def _programmed(log: HealthJson, raw_of: Mapping[str, int]) -> HealthJson:
+    """Hours, and what was programmed by Micron's count of pages; raw values are by the names of attributes."""
+    more: HealthJson = {HOURS: raw_of[HOURS]} if HOURS in raw_of else {}
+    of_host, own = raw_of.get(PAGES[0]), next((raw_of[name] for name in PAGES[1] if name in raw_of), None)
+    if of_host and own is not None and "data_units_written" in log:
+        more["nand_units_written"] = round(log["data_units_written"] * (of_host + own) / of_host)
+    return more
 
 
 def _text(whole: str) -> tuple[HealthJson, str]:
@@ -186,6 +279,8 @@ def _text(whole: str) -> tuple[HealthJson, str]:
         for line in whole.splitlines()
         if (match := LINE.match(line)) and (name := " ".join(match["name"].split())) in OF_TEXT
     }
+    sensors = [int(celsius) for celsius in re.findall(r"^Temperature Sensor \d:\s+(\d+) C", whole, re.MULTILINE)]
+    of_nvme |= {"hottest_sensor": max(sensors)} if sensors else {}
     if "data_units_written" in of_nvme or "available_spare" in of_nvme:
         log: HealthJson = dict(of_nvme)
     else:
@@ -199,9 +294,15 @@ def _text_of_ata(whole: str) -> HealthJson:
     lines = whole.splitlines()
     sector = re.search(r"Sector Sizes?:\s+(\d+) bytes logical", whole)
     rows = [match for line in lines if (match := ATTRIBUTE.match(line))]
-    attributes = [(row["name"], int(row["value"].strip("-") or 0), int(row["raw"])) for row in rows]
+    attributes = [
+        _attribute(int(row["id"]), row["name"], int(row["value"].strip("-") or 0), int(row["raw"])) for row in rows
+    ]
     statistics = {row["name"]: int(row["value"]) for line in lines if (row := STATISTIC.match(line))}
-    return _of_ata(attributes, statistics, int(sector[1]) if sector else 512)
+    capacity = re.search(r"^User Capacity:\s+([\d.,' ]+) bytes", whole, re.MULTILINE)
+    return _of_ata(
+        attributes, statistics, int(sector[1]) if sector else 512, "Not in smartctl database" not in whole,
+        int(re.sub(r"\D", "", capacity[1])) if capacity else 0,
+    )  # fmt: skip
 
 
 def _text_of_scsi(whole: str) -> HealthJson:

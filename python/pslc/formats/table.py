@@ -1,6 +1,6 @@
 """Tables (CSV): a column of what was moved, or of time, and one of speed. Units are read from the names of the columns,
 `written_gb`, `Speed (MB/s)`, or given: `--x written=GB --y speed=MB/s`. A table with a row for each test is no curve,
-and is shown as a table."""
+and is shown as a table. One that is drawn with bars, as in Markdown, may stand among other text."""
 
 from __future__ import annotations
 
@@ -15,16 +15,15 @@ import numpy as np
 
 from pslc.analysis import Curve
 from pslc.analysis.series import Floats
-from pslc.base import gate, words
-from pslc.base.errors import RecordingError
-from pslc.formats import FILE, About, ImportedData, ImportOptions, Measured, cells, lines
-from pslc.formats._columns import (
+from pslc.base import gate, quantities, words
+from pslc.base.columns import (
     DEGREES,
     PERCENT,
     SIZES,
     SPEEDS,
     TIMES,
     Column,
+    cells,
     column,
     is_missing,
     is_number,
@@ -33,10 +32,14 @@ from pslc.formats._columns import (
     shown_unit,
     unit_of,
 )
+from pslc.base.errors import RecordingError
+from pslc.formats import FILE, About, FileContents, _drawn, lines
+from pslc.schema.imports import ImportOptions
+from pslc.schema.results import Measured, measured
 
 ABOUT: Final = About(
     program="any program",
-    what="table (CSV) with names of columns",
+    what="table (CSV, Markdown) with names of columns",
     content="speed over time or position, or bytes over time; a table with a row per test is shown as one",
     command="a spreadsheet: save as CSV",
     gives="curve",
@@ -54,6 +57,12 @@ FAR_STEPS: Final = 1.5
 """A first position, or a first time, of more than so many steps is not counted from 0."""
 MIN_ASCENDING_SHARE: Final = 0.98
 """Smallest share of rising steps in a column of times or positions; in a table of tests values go up and down."""
+MIN_FALLS_SHARE: Final = 0.25
+"""Smallest share of falls among the changes of a column of bytes at which each row has its own."""
+MIN_STILL_SHARE: Final = 0.01
+MAX_STILL_SHARE: Final = 0.1
+"""Share of the time in which nothing moved, above which it is noted, and above which no cause of a speed is sure."""
+PROCESSOR = re.compile(r"\b(?:cpu|processor)\b.*(?:%|percent)", re.IGNORECASE)
 PARAMETERS = re.compile(r"depth|(?<![a-z])(?:qd|bs|jobs?|numjobs|threads?|block|size|pattern|queue|iodepth|mix)")
 MEANS = re.compile(r"mean|avg|average|lat(?:ency)?$|latency|access")
 MODES: Final = {"randread": "read", "randwrite": "write", "read": "read", "write": "write", "seq-r": "read",
@@ -62,7 +71,9 @@ MODES: Final = {"randread": "read", "randwrite": "write", "read": "read", "write
 
 def matches(path: Path, head: str) -> bool:
     """Lines of two or more cells, separated by commas, semicolons or tabs; numbers below names, or with another ending
-    than a table's as many cells in each line."""
+    than a table's as many cells in each line; or a table drawn with bars."""
+    if path.suffix.lower() not in (".csv", ".tsv") and _drawn.tables(enumerate(head.splitlines(), 1)):
+        return True
     lines = [line for line in head.splitlines()[:-1] or head.splitlines() if _is_row(line)]
     if not lines:
         return False
@@ -89,6 +100,7 @@ class Grid:
         lines: number of each row in its file, from 1.
         rest: lines of the file behind these rows, each with its number.
         dates: places of a date and of the clock that was joined to it.
+        in_cells: places of columns whose cells tell their units.
     """
 
     path: Path
@@ -99,6 +111,7 @@ class Grid:
     bad: int = 0
     rest: Iterator[tuple[int, str]] = field(default_factory=lambda: iter(()))
     dates: tuple[int, int] | None = None
+    in_cells: tuple[int, ...] = ()
 
     def named(self, word: str) -> Column | None:
         """The column of a name, or of a number from 1."""
@@ -118,7 +131,7 @@ class Grid:
         return bool(some) and sum(map(test, some)) >= share * len(some)
 
 
-def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
+def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
     """The curve of one table, or its tests."""
     if len(paths) > 1:
         raise RecordingError(f"{len(paths)} tables at once", "give one; pslc compare sets several beside each other")
@@ -126,6 +139,8 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
     stream = enumerate(lines(path), 1)
     head = list(islice(stream, PART_LINES))
     _refuse_too_many(path, len(head))
+    if drawn := [] if path.suffix.lower() in (".csv", ".tsv") else _drawn.tables(head):
+        head, stream = list(_drawn.only(path, drawn)), enumerate(())
     table = grid(path, head)
     table.rest = stream
     return of_grid(table, hints)
@@ -150,7 +165,35 @@ def grid(path: Path, numbered: Sequence[tuple[int, str]]) -> Grid:
     of = [column(place, name) for place, name in enumerate(names)]
     table = Grid(path, separator, of, *_filled(body, at))
     _join_dates(table)
+    _take_units_of_cells(table)
     return table
+
+
+def _take_units_of_cells(table: Grid) -> None:
+    """Give the columns whose names tell no unit that of their cells: `500 MB/s`, `1.2 GB/s`."""
+    kinds = {col.place: kind for col in table.of_kind("number", "text") if (kind := _kind_of_cells(table, col))}
+    units = {"speed": "b/s", "size": "bytes", "time": "s"}
+    table.columns = [
+        replace(col, kind=kinds[col.place], unit=units[kinds[col.place]]) if col.place in kinds else col  # type: ignore[arg-type]
+        for col in table.columns
+    ]
+    table.in_cells = tuple(kinds)
+    _scale_cells(table)
+
+
+def _kind_of_cells(table: Grid, col: Column) -> str:
+    """Kind of the unit that all cells of a column have; empty: they have none, or several."""
+    cells = [row[col.place] for row in table.rows if col.place < len(row) and not is_missing(row[col.place])]
+    kinds = {quantities.kind(cell) for cell in cells[:PART_LINES]}
+    return kinds.pop() if len(kinds) == 1 else ""
+
+
+def _scale_cells(table: Grid) -> None:
+    """Bring the cells of columns that tell units into base units."""
+    for row in table.rows:
+        for place in table.in_cells:
+            if place < len(row) and (of := quantities.fields(row[place])):
+                row[place] = repr(of[0].value)
 
 
 def _filled(rows: Iterable[list[str]], numbers: Iterable[int]) -> tuple[list[list[str]], list[int]]:
@@ -181,7 +224,7 @@ def _append_clocks(table: Grid) -> None:
             row[day] += f" {row[clock]}"
 
 
-def of_grid(table: Grid, hints: ImportOptions) -> ImportedData:
+def of_grid(table: Grid, hints: ImportOptions) -> FileContents:
     """The curve of a table, or its tests.
 
     Raises:
@@ -192,7 +235,7 @@ def of_grid(table: Grid, hints: ImportOptions) -> ImportedData:
     speed = _speed(table, hints)
     along = _along(table, hints, speed)
     heat = _celsius(table, hints.celsius)
-    return _curve(table, hints, along, speed, heat)
+    return _curve(table, hints, along, speed or next(col for col in table.of_kind("size") if col is not along), heat)
 
 
 def _asked(table: Grid, wanted: str, units: dict[str, float], option: str) -> Column:
@@ -223,7 +266,7 @@ def _speed(table: Grid, hints: ImportOptions) -> Column | None:
         PslcError: there are several of them, or none, or its unit may be bits or bytes.
     """
     if hints.y is not None:
-        return _asked(table, hints.y, SPEEDS, "--y")
+        return _asked(table, hints.y, SPEEDS | SIZES, "--y")
     speeds = table.of_kind("speed")
     speeds = [col for col in speeds if table.holds(col, _numeric(table), 0.5)] or speeds
     for direction in ("write", "", "read"):
@@ -288,7 +331,7 @@ def _is_of_tests(table: Grid, hints: ImportOptions) -> bool:
     if hints.x is not None:
         return False
     axes = table.of_kind("size", "percent") + _times(table)
-    has_axis = any(_ascends(table, col) for col in axes)
+    has_axis = any(ascends(table, col) for col in axes)
     parameters = any(PARAMETERS.search(col.name.lower()) for col in table.columns)
     results = bool(table.of_kind("iops", "latency", "speed"))
     return not has_axis and results and (parameters or bool(axes))
@@ -301,7 +344,8 @@ def _holds_words(table: Grid, col: Column) -> bool:
     return table.holds(col, lambda cell: not is_number(cell, table.separator) and not _is_moment(cell), 0.5)
 
 
-def _ascends(table: Grid, col: Column) -> bool:
+def ascends(table: Grid, col: Column) -> bool:
+    """Whether the values of a column go on rising."""
     at = [_value(table, row, col) for row in table.rows]
     sortable = np.array([value for value in at if value is not None])
     if col.kind == "date":
@@ -311,6 +355,13 @@ def _ascends(table: Grid, col: Column) -> bool:
         and float((np.diff(sortable) >= 0).mean()) >= MIN_ASCENDING_SHARE
         and sortable[-1] > sortable[0]
     )
+
+
+def elapsed(table: Grid, col: Column) -> Floats:
+    """Seconds of each row of a column of time, from its first row; a clock runs over midnight, shape (rows,)."""
+    at = np.array([_value(table, row, col) for row in table.rows], dtype=float)
+    at = _unwrapped(at) if col.kind == "date" else at
+    return np.asarray(at - at[0] + _step(at))
 
 
 def _value(table: Grid, row: list[str], col: Column) -> float | None:
@@ -344,7 +395,7 @@ def _along(table: Grid, hints: ImportOptions, speed: Column | None) -> Column:
 
 def _positions(table: Grid, direction: str) -> list[Column]:
     """Columns of ascending positions; those of the other direction only if there are no others."""
-    places = [col for col in table.of_kind("size", "percent") if _ascends(table, col)]
+    places = [col for col in table.of_kind("size", "percent") if ascends(table, col)]
     return [col for col in places if not direction or col.direction in ("", direction)] or places
 
 
@@ -374,34 +425,68 @@ def _celsius(table: Grid, wanted: str | None) -> Column | None:
     return next((col for col in table.columns if unit_of(col.name, DEGREES)), None)
 
 
-def _curve(table: Grid, hints: ImportOptions, along: Column, speed: Column | None, heat: Column | None) -> ImportedData:
-    second = speed or next((col for col in table.of_kind("size") if col is not along), None)
-    assert second is not None
-    wanted = [along, second, *([heat] if heat else [])]
+def _curve(table: Grid, hints: ImportOptions, along: Column, second: Column, heat: Column | None) -> FileContents:
+    is_speed = second.kind == "speed"
+    beside = _beside(table, second) if is_speed else []
+    wanted = [along, second, *([heat] if heat else []), *beside]
     values, missing = _values(table, hints, wanted)
     if along.kind == "percent":
         values[0] *= _capacity_bytes(table, hints, along)
-    data = ImportedData(table.path.name, None, bad_lines=table.bad)
+    data = FileContents(table.path.name, None, bad_lines=table.bad)
     data.kind = "read" if second.direction == "read" else "write"
     if missing:
-        data.notes.append(
-            f"{missing} of {missing + values.shape[1]} rows have no value: each is counted to the row after it"
-        )
+        data.note(f"{missing} of {missing + values.shape[1]} rows have no value: each is counted to the row after it")
     at = _from_its_first(values[0], along, data)
     _refuse_unordered(table, along, at)
     by_size = along.kind in ("size", "percent")
-    if speed is None:
-        data.curve = _of_counts(at, values[1], second, data)
+    if is_speed:
+        values[1] = _upwards(table, second, values[1], data)
+        what = f"speed of {data.kind}s"
+        data.curve = _of_speeds(data, at, values[1], by_size=by_size)
     else:
-        data.curve = _of_speeds(at, values[1], by_size=by_size)
-    data.read_as = _read_as(table, along, second, is_speed=speed is not None, kind=data.kind)
+        what = f"bytes of {data.kind}s {_of_bytes(table, second, at, values[1], data)}"
+    data.read_as = _read_as(table, along, second, what)
     if data.curve is None:
         return data
-    data.curve = _limited(data.curve, data.notes)
-    if heat is not None and speed is not None:
-        moved = at if by_size else np.cumsum(values[1] * np.diff(at, prepend=0.0))
-        data.celsius = (np.maximum.accumulate(moved), values[2])
+    data.curve = _limited(data.curve, data)
+    data.idle_s = float(data.curve.silent_s.sum())
+    if is_speed:
+        moved = at if by_size else _written_at(data.curve, at)
+        data.celsius = (np.maximum.accumulate(moved), values[2]) if heat is not None else None
+        columns = zip(beside, values[len(wanted) - len(beside) :], strict=True)
+        data.busy = tuple((moved, _busy_share(col, column, values[1])) for col, column in columns)
     return data
+
+
+def _note_standstills(data: FileContents, total_s: float, moving_s: float) -> None:
+    """Tell of time between the first bytes and the last in which nothing moved."""
+    still_s = total_s - moving_s
+    text = f"nothing moved in {words.span(still_s)} of {words.span(total_s)}"
+    if still_s > MAX_STILL_SHARE * total_s:
+        data.warn(f"{text}: whether the drive stood still or nobody wrote is not known, so a cause may be wrong")
+    elif still_s > MIN_STILL_SHARE * total_s:
+        data.note(text)
+
+
+def _written_at(curve: Curve, at_s: Floats) -> Floats:
+    """Bytes written at some times since the start, silences included."""
+    times = np.concatenate([[0.0], np.cumsum(curve.seconds + curve.silent_s)])
+    return np.interp(at_s, times, curve.edges_bytes)
+
+
+def _beside(table: Grid, second: Column) -> list[Column]:
+    """Columns of what else went on: reads beside the writes, and the processor."""
+    reads = [col for col in table.of_kind("speed") if col.direction == "read" and second.direction == "write"]
+    processors = [col for col in table.of_kind("number") if PROCESSOR.search(col.name)]
+    return [col for col in [*reads[:1], *processors[:1]] if table.holds(col, _numeric(table), 1.0)]
+
+
+def _busy_share(col: Column, column: Floats, speed: Floats) -> Floats:
+    """How busy others were, from 0 to 1: their share of what was moved, or that of the processor."""
+    if col.kind == "number":
+        return column / 100.0
+    total = column + speed
+    return np.divide(column, total, out=np.zeros_like(total), where=total > 0)
 
 
 def _capacity_bytes(table: Grid, hints: ImportOptions, along: Column) -> float:
@@ -430,13 +515,38 @@ def _refuse_unordered(table: Grid, along: Column, at: Floats) -> None:
         )
 
 
-def _of_counts(at: Floats, counts: Floats, column: Column, data: ImportedData) -> Curve | None:
-    """The curve of a column that counts bytes; a note where it does not count from 0."""
+def _of_bytes(table: Grid, column: Column, at: Floats, amounts: Floats, data: FileContents) -> str:
+    """Take the curve of a column of bytes, and say which they are: `so far`, or `in each row`."""
+    if _goes_up_and_down(table, column, amounts):
+        data.curve = _of_rows(data, amounts, np.diff(at, prepend=0.0))
+        return "in each row"
+    data.curve = _of_counts(at, amounts, column, data)
+    return "so far"
+
+
+def _goes_up_and_down(table: Grid, column: Column, amounts: Floats) -> bool:
+    """Whether a column holds the bytes of each row, not those so far.
+
+    Raises:
+        PslcError: it counts up, and falls as well.
+    """
+    steps = np.diff(amounts)
+    falls, rises = int((steps < 0).sum()), int((steps > 0).sum())
+    if 0 < falls <= MIN_FALLS_SHARE * (falls + rises):
+        raise RecordingError(
+            f"{table.path}: {column.called} counts up, but falls in {falls} of {steps.size} rows",
+            "a counter began anew, or rows of several runs are mixed: give the rows of one run, in order",
+        )
+    return falls > 0
+
+
+def _of_counts(at: Floats, counts: Floats, column: Column, data: FileContents) -> Curve | None:
+    """The curve of a column that counts bytes so far; a note where it does not count from 0."""
     moved = counts - counts[0]
     if moved.size > 1 and 0 < counts[0] <= FAR_STEPS * _step(moved):
-        return _of_positions(np.concatenate([[0.0], at]), np.concatenate([[0.0], counts]))
-    data.notes.append(f"{column.called} counts from its first row on")
-    return _of_positions(at, moved)
+        return _of_rows(data, np.diff(counts, prepend=0.0), np.diff(at, prepend=0.0))
+    data.note(f"{column.called} counts from its first row on")
+    return _of_rows(data, np.diff(moved), np.diff(at))
 
 
 def _values(table: Grid, hints: ImportOptions, wanted: Sequence[Column]) -> tuple[Floats, int]:
@@ -476,8 +586,11 @@ def _parts(table: Grid) -> Iterator[Grid]:
         kept = [(place, line) for place, line in part if _is_row(line)]
         rows = cells(table.path, [line for _, line in kept], table.separator)
         filled, numbers = _filled(rows, (place for place, _ in kept))
-        further = Grid(table.path, table.separator, table.columns, filled, numbers, dates=table.dates)
+        further = Grid(
+            table.path, table.separator, table.columns, filled, numbers, dates=table.dates, in_cells=table.in_cells
+        )
         _append_clocks(further)
+        _scale_cells(further)
         yield further
 
 
@@ -502,7 +615,7 @@ def _values_of_part(table: Grid, hints: ImportOptions, wanted: Sequence[Column])
     return np.array(kept, dtype=float).reshape(-1, len(wanted)), missing
 
 
-def _from_its_first(at: Floats, along: Column, data: ImportedData) -> Floats:
+def _from_its_first(at: Floats, along: Column, data: FileContents) -> Floats:
     """Times or positions from where the first row begins: 0, unless the first is far from it."""
     if along.kind == "date":
         at = _unwrapped(at)
@@ -511,7 +624,7 @@ def _from_its_first(at: Floats, along: Column, data: ImportedData) -> Floats:
         return at
     if along.kind in ("size", "percent") or (along.kind == "time" and at[0] < MIN_EPOCH_S):
         first = words.span(float(at[0])) if along.kind == "time" else words.size(float(at[0]))
-        data.notes.append(f"{along.called} begins at {first}, which counts as the beginning")
+        data.note(f"{along.called} begins at {first}, which counts as the beginning")
     return np.asarray(at - (at[0] - step))
 
 
@@ -529,38 +642,57 @@ def _unwrapped(at: Floats) -> Floats:
     return np.asarray(at + DAY_S * np.cumsum(np.diff(at, prepend=at[0]) < -DAY_S / 2))
 
 
-def _of_speeds(at: Floats, speed: Floats, *, by_size: bool) -> Curve | None:
+def _upwards(table: Grid, column: Column, speeds: Floats, data: FileContents) -> Floats:
+    """Speeds without the sign of a column that is drawn below 0.
+
+    Raises:
+        PslcError: only some are below 0.
+    """
+    below = int((speeds < 0).sum())
+    if below and not (speeds <= 0).all():
+        hint = "no speed is: leave out rows that hold none"
+        raise RecordingError(f"{table.path}: {column.called} is below 0 in {below} of {speeds.size} rows", hint)
+    if below:
+        data.note(f"{column.called} is drawn below 0, as netdata does, and is read without its sign")
+    return abs(speeds)
+
+
+def _of_speeds(data: FileContents, at: Floats, speed: Floats, *, by_size: bool) -> Curve | None:
     """None where nothing was moved."""
     try:
-        return Curve.of_samples(at, speed, "bytes" if by_size else "time")
+        curve = Curve.of_samples(at, speed, "bytes" if by_size else "time")
     except ValueError:
         return None
+    if not by_size:
+        _note_standstills(data, curve.duration_s, float(np.diff(at, prepend=0.0)[speed > 0].sum()))
+    return curve
 
 
-def _of_positions(at: Floats, moved: Floats) -> Curve | None:
-    """Bytes over time; rows in which neither rises join the next."""
-    keep = [0]
-    for row in range(1, len(at)):
-        if at[row] > at[keep[-1]] and moved[row] > moved[keep[-1]]:
-            keep.append(row)
-    return Curve(moved[keep], np.diff(at[keep])) if len(keep) > 1 else None
+def _of_rows(data: FileContents, moved: Floats, seconds: Floats) -> Curve | None:
+    """Bytes and time of each row; None where nothing was moved."""
+    try:
+        curve = Curve.of_rows(moved, seconds)
+    except ValueError:
+        return None
+    _note_standstills(data, curve.duration_s, float(seconds[moved > 0].sum()))
+    return curve
 
 
-def _limited(curve: Curve, notes: list[str]) -> Curve:
+def _limited(curve: Curve, data: FileContents) -> Curve:
     """The same bytes in the same time, as at most `MAX_SAMPLES`; a note where samples are merged for that."""
     count = -(-len(curve.seconds) // MAX_SAMPLES)
     if count <= 1:
         return curve
-    notes.append(f"the table has {len(curve.seconds):,} samples: each {count} of them are read as one")
+    data.note(f"the table has {len(curve.seconds):,} samples: each {count} of them are read as one")
     firsts = np.arange(0, len(curve.seconds), count)
-    return Curve(np.append(curve.edges_bytes[firsts], curve.edges_bytes[-1]), np.add.reduceat(curve.seconds, firsts))
+    edges = np.append(curve.edges_bytes[firsts], curve.edges_bytes[-1])
+    return Curve(edges, np.add.reduceat(curve.seconds, firsts), np.add.reduceat(curve.silent_s, firsts))
 
 
-def _read_as(table: Grid, along: Column, second: Column, *, is_speed: bool, kind: str) -> str:
+def _read_as(table: Grid, along: Column, second: Column, what: str) -> str:
     """Which columns were taken, and as what."""
     axis = {"time": "time", "date": "time", "size": "bytes so far", "percent": "share of the drive"}[along.kind]
     unit = f" in {shown_unit(along.unit)}" if along.unit else ""
-    what = f"speed of {kind}s" if is_speed else f"bytes of {kind}s so far"
     assumed = "" if second.direction else " (that they are writes is assumed)"
     other_names = [col.called for col in table.columns if col.kind == "speed" and col.place != second.place]
     left = f"; {gate.listed(other_names)} left out" if other_names else ""
@@ -597,12 +729,19 @@ def _test_columns(table: Grid) -> _TestColumns:
     return _TestColumns(names, speeds, rates, means)
 
 
-def _tests(table: Grid) -> ImportedData:
+def _tests(table: Grid) -> FileContents:
     """A row each: the words and parameters of a row are its name."""
     columns = _test_columns(table)
-    data = ImportedData(table.path.name, None)
+    data = FileContents(table.path.name, None)
     for place, row in enumerate((row for part in _parts(table) for row in part.rows), 1):
         data.rows += _results_of_row(table, columns, row, place)
+    if not data.rows and {"end_ns", "write_bytes"} <= {column.name for column in table.columns}:
+        hint = "pslc report, analyze and compare take the folder of the run itself"
+        raise RecordingError(f"{table.path} is the series of a recording, as pslc export writes it", hint)
+    if not any(part.rows for part in _parts(table)):
+        raise RecordingError(
+            f"{table.path} has a line of names and no rows", "was the program that wrote it ended early?"
+        )
     if not data.rows:
         raise RecordingError(f"{table.path} holds a table of tests without speeds", f"the columns are {_listed(table)}")
     shown = [*columns.speeds, *columns.rates, *columns.means[:1]]
@@ -619,7 +758,7 @@ def _results_of_row(table: Grid, columns: _TestColumns, row: list[str], place: i
         rate = rates[0] if rates else None
         for speed in speeds or [None]:
             if speed or rate:
-                results.append(Measured(test, kind, speed or None, rate or None, latency))
+                results.append(measured(test, kind, speed or None, rate or None, latency))
     return results
 
 

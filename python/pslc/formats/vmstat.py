@@ -8,28 +8,24 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from pslc.formats import About, ImportedData, ImportOptions, Reader, only, text
-from pslc.formats._columns import moment
-from pslc.formats._loads import Reports, Source, amount
+from pslc.base.columns import moment
+from pslc.formats import About, FileContents, Reader, only, text
+from pslc.formats._loads import FIRST_ROW, Reports, Source, amount
+from pslc.schema.imports import ImportOptions
 
+HEADER = re.compile(r"^\s*r\s+b\s+swpd\s.*\bbi\s+bo\b", re.MULTILINE)
 ABOUT: Final = About(
     program="vmstat",
     what="text",
     content="load of all devices together, interval by interval",
     command="vmstat -t 1",
     gives="load",
+    mark=HEADER,
 )
-HEADER = re.compile(r"\s*r\s+b\s+swpd\s.*\bbi\s+bo\b")
 HINT: Final = "vmstat -t 1 prints them"
 
 
-def matches(path: Path, head: str) -> bool:
-    """The line of names."""
-    del path
-    return any(HEADER.match(line) for line in head.splitlines())
-
-
-def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
+def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
     """The load of all devices together."""
     path = only(paths)
     reader = Reader(path, hints, "a number for each column")
@@ -48,7 +44,6 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> ImportedData:
                 reports.add("all devices", at, None if at is None or before is None else at - before, columns)
             except (ValueError, IndexError):
                 reader.refuse(number, line)
-    first = reports.drop_first()
-    notes = ["the first row, of the time since the machine began, was left out"] if first else []
-    notes.append("vmstat counts all devices of the machine together")
+    reports.drop_first()
+    notes = [FIRST_ROW, "vmstat counts all devices of the machine together"]
     return reports.foreign(path, hints, Source("vmstat", HINT, notes, reader.bad))

@@ -1,6 +1,5 @@
-"""Files that the page may name, that may change while it is open, and that end with it."""
+"""Folders that end with the page, and files that it may name."""
 
-import re
 import tempfile
 import time
 from contextlib import suppress
@@ -9,13 +8,8 @@ from typing import Final
 
 from pslc.base import locks, writer
 
-DROPPED: Final = re.compile("[0-9a-f]{16}")
-"""The name of a folder of files that were dropped: the beginning of their SHA-256."""
-
 MIN_AGE_S: Final = 60.0
 """Seconds that a folder was left alone before it is taken for one that a killed process has left."""
-
-_drops: set[Path] = set()
 
 
 def new_folder(prefix: str) -> Path:
@@ -39,24 +33,3 @@ def _remove_if_left(folder: Path) -> None:
     lock = locks.lock_folder(folder)
     if lock is not None:
         writer.remove_locked(folder, lock)
-
-
-def stamp(path: Path) -> int:
-    """Time of a file's last change in ns since 1970; 0 if it does not exist."""
-    return path.stat().st_mtime_ns if path.is_file() else 0
-
-
-def admit(folder: Path) -> None:
-    """Let the page name what is dropped into a folder."""
-    _drops.add(folder)
-
-
-def is_dropped(path: Path) -> bool:
-    """Whether it is a file that was dropped."""
-    folder = path.parent
-    return path.name != ".." and folder.parent in _drops and DROPPED.fullmatch(folder.name) is not None
-
-
-def is_here(path: Path) -> bool:
-    """Whether it is a file of the folder that `pslc lab` was started in, by its name alone."""
-    return path.parent == Path() and path.name not in ("", "..")

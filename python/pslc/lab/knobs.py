@@ -4,7 +4,6 @@ the profile's own check."""
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -12,7 +11,6 @@ from typing import Final
 from pslc._native import profile_words
 from pslc.base import files
 from pslc.base.units import UNITS
-from pslc.device import hosts
 from pslc.device.profiles import without_effect
 from pslc.device.target import Target
 from pslc.schema.facts import Facts
@@ -93,8 +91,6 @@ class Knob:
         return (self.off[1],) if self.off and text == self.off[0] else ((self.key, text),)
 
 
-AS_THE_SUITE = "as the suite has it"
-
 KNOBS: Final[Mapping[str, Sequence[Knob]]] = {
     "Cache": (
         Knob("cache.mode", "Mode"),
@@ -124,8 +120,6 @@ KNOBS: Final[Mapping[str, Sequence[Knob]]] = {
              0.5, 1, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 10, 12, 15, 20, 30)))),
         Knob("heat.ambient", "Air", _series(*(f"{celsius}C" for celsius in range(0, 71, 5)))),
         Knob("controller.write_cache", "Write cache"),
-        Knob("host", "Processor", words={AS_THE_SUITE: (), "none": (("host", hosts.NONE),),
-             "desktop": tuple(hosts.DESKTOP)}),
     ),
 }  # fmt: skip
 """Knobs by group, in the order in which a target names them."""
@@ -135,63 +129,42 @@ EVERY: Final = {knob.key: knob for group in KNOBS.values() for knob in group}
 
 @dataclass(frozen=True)
 class Position:
-    """A knob as it stands on a drive.
+    """A knob as it stands on a drive as sold.
 
     Attributes:
         text: its value; empty where the profile has none.
-        base: the value without any turning.
-        stops: values of its slider, in order, `base` among them; words where it has no slider.
+        stops: values of its slider, in order, `text` among them; words where it has no slider.
         idle: why it changes nothing, if so.
     """
 
     knob: Knob
     text: str
-    base: str
     stops: tuple[str, ...]
     idle: str = ""
 
 
-def positions(base: Target, keys: Mapping[str, str], now: Target | None) -> dict[str, Position]:
-    """Positions of all knobs of a drive.
-
-    Args:
-        base: the drive as its profile says.
-        keys: what was turned.
-        now: the drive with these keys; None where it cannot be that.
-    """
-    before = dict(files.dotted(tomllib.loads(base.profile)))
-    after = before if now is None else dict(files.dotted(tomllib.loads(now.profile)))
+def positions(target: Target) -> dict[str, Position]:
+    """Positions of all knobs of a drive."""
+    values = files.keys(target.profile)
     places = {}
     for key, knob in EVERY.items():
-        was, text = _value(knob, before, {}), _value(knob, after, keys)
-        stops = tuple(knob.choices) if knob.stops is None else _stops(knob, base.facts, was, text)
-        if knob.stops is None and was not in stops:
-            stops = (*stops, was)
-        places[key] = Position(knob, text, was, stops, _idle(knob, base if now is None else now, after))
+        text = _value(knob, values)
+        stops = tuple(knob.choices) if knob.stops is None else _stops(knob, target.facts, text)
+        if knob.stops is None and text not in stops:
+            stops = (*stops, text)
+        places[key] = Position(knob, text, stops, _idle(knob, target, values))
     return places
 
 
-def _value(knob: Knob, values: Mapping[str, object], keys: Mapping[str, str]) -> str:
-    """As it was turned, or as the profile has it."""
-    for text in knob.choices if knob.stops is None else ():
-        pairs = knob.pairs(text)
-        if pairs and all(keys.get(key) == value for key, value in pairs):
-            return text
-    if knob.off is not None and keys.get(knob.off[1][0]) == knob.off[1][1]:
-        return knob.off[0]
-    if knob.key in keys:
-        return keys[knob.key]
-    if knob.words is not None and knob.key not in values:
-        return next(iter(knob.words))
+def _value(knob: Knob, values: Mapping[str, object]) -> str:
     if knob.off is not None and knob.key not in values:
         return knob.off[0]
     return str(values.get(knob.key, ""))
 
 
-def _stops(knob: Knob, facts: Facts, *more: str) -> tuple[str, ...]:
+def _stops(knob: Knob, facts: Facts, text: str) -> tuple[str, ...]:
     assert knob.stops is not None
-    texts = [*knob.stops(facts), *(text for text in more if text)]
-    by = {value: text for text in texts if (value := number(text)) is not None}
+    by = {value: each for each in (*knob.stops(facts), text) if (value := number(each)) is not None}
     off = [knob.off[0]] if knob.off else []
     return (*(by[value] for value in sorted(by)), *off)
 

@@ -14,10 +14,9 @@ from typing import Final
 
 from pslc.base import gate, writer
 from pslc.base.errors import RecordingError
-from pslc.base.output_dirs import new_folder, runs_folder
-from pslc.device.target import name_in
+from pslc.base.output_dirs import runs_folder
 from pslc.recording import comparison
-from pslc.recording.store import Recording
+from pslc.recording.model import Recording
 from pslc.report import page, recording_view
 from pslc.runner.load import opened, read_side
 
@@ -25,7 +24,6 @@ RUN_FILE: Final = gate.Expected("a recording is a folder with a run.json and a s
                                 gate.MAX_LOG_BYTES)  # fmt: skip
 FILES: Final = ("report.html", "series.parquet", "run.json.part", "run.json")
 """Files of a recording; the last of them makes a folder a recording."""
-COLUMNS: Final = ("began", "suite", "drive", "target", "cache", "mean")
 
 
 @dataclass(frozen=True)
@@ -47,22 +45,11 @@ class Entry:
     mean_bytes_per_s: float | None
 
 
-def entries(wanted: str = "", by: str = "began", falling: bool = True) -> tuple[list[Entry], list[str]]:
-    """Recordings that contain all of the words in `wanted`, sorted by a column of `COLUMNS`; those without a value come
-    last. The second list names folders whose recording cannot be read."""
+def entries() -> tuple[list[Entry], list[str]]:
+    """Recordings in `runs/`, the newest first, and the names of folders whose recording cannot be read."""
     looked = {_name(path): _entry(path, _changed_ns(path)) for path in _paths()}
-    readable = [entry for entry in looked.values() if entry is not None]
-    words = wanted.lower().split()
-    readable = [
-        entry_of_run
-        for entry_of_run in readable
-        if all(word in " ".join(map(str, vars(entry_of_run).values())).lower() for word in words)
-    ]
-    name = {"cache": "cache_bytes", "mean": "mean_bytes_per_s"}.get(by, by if by in COLUMNS else "began")
-    some = [entry_of_run for entry_of_run in readable if getattr(entry_of_run, name) not in (None, "")]
-    last = [entry_of_run for entry_of_run in readable if getattr(entry_of_run, name) in (None, "")]
-    ordered = sorted(some, key=lambda entry_of_run: getattr(entry_of_run, name), reverse=falling) + last
-    return ordered, sorted(name for name, entry in looked.items() if entry is None)
+    readable = sorted((entry for entry in looked.values() if entry is not None), key=lambda entry: entry.began)
+    return readable[::-1], sorted(name for name, entry in looked.items() if entry is None)
 
 
 def _paths() -> list[Path]:
@@ -81,15 +68,6 @@ def _changed_ns(path: Path) -> int:
     except OSError:
         return -1
     return status.st_mtime_ns if stat.S_ISREG(status.st_mode) else -1
-
-
-def changed_ns(name: str) -> int:
-    """Time of a recording's last change, in ns since 1970.
-
-    Raises:
-        RecordingError: there is no recording of that name.
-    """
-    return _changed_ns(folder(name) / "run.json")
 
 
 @lru_cache(maxsize=2000)
@@ -149,18 +127,6 @@ def delete(name: str) -> None:
         writer.remove(at / file)
     with suppress(OSError):
         writer.remove_empty(at)
-
-
-def save(recording: Recording) -> str:
-    """Put a recording where `pslc run` puts one; its name.
-
-    Raises:
-        OSError: it cannot be written.
-    """
-    folder = new_folder(f"{recording.suite}-{Path(name_in(recording.target)).stem}")
-    recording.save(folder)
-    page.write(recording_view.of_recording(recording), folder / "report.html")
-    return folder.name
 
 
 def report(name: str) -> str:

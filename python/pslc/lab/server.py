@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import errno
 import hmac
-import logging
+import json
 import os
 import secrets
 import signal
@@ -14,27 +14,29 @@ import sys
 import webbrowser
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
-from ipaddress import ip_address
 from pathlib import Path
-from threading import BoundedSemaphore, current_thread, main_thread
+from threading import current_thread, main_thread
 from typing import Any, Final
+from urllib.parse import parse_qs, unquote, urlsplit
 
-from werkzeug.serving import BaseWSGIServer, ThreadedWSGIServer, WSGIRequestHandler
-
-from pslc.base import gate, writer
-from pslc.base.ends import ENDS
+from pslc.base import failure, gate, http_server, writer
+from pslc.base.ends import hear
 from pslc.base.errors import PslcError
-from pslc.lab import app
-from pslc.lab.runs import Runs
+from pslc.lab.api import JSON, MAX_BODY_BYTES, Api, Reply
 
 LETTERS: Final = 22
 """Length of a token in characters; 128 bits."""
 TOKEN_FILE: Final = gate.Expected("pslc lab makes it", max_bytes=1000)
 MAX_CONNECTIONS: Final = 64
-"""Largest number of connections at once: a browser keeps six for all of its tabs, and each holds a thread."""
+"""Largest number of connections at once: a browser opens six for all of its tabs, and each holds a thread."""
 MAX_SILENCE_S: Final = 60.0
 """Seconds that a connection may say nothing, or take nothing, before it is closed."""
-BUSY: Final = b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+HEADERS: Final = {
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Cache-Control": "no-store",
+}
 
 
 def token() -> str:
@@ -52,14 +54,57 @@ def token() -> str:
     return created
 
 
-class _Handler(WSGIRequestHandler):
-    """Connections that stay, and no line for each request."""
+class _Handler(http_server.Handler):
+    """Answers whoever has the token; for everybody else there is nothing, whatever is asked for."""
 
-    protocol_version = "HTTP/1.1"
     timeout = MAX_SILENCE_S
+    server: _Server
 
-    def log_request(self, *_: object) -> None:
-        pass
+    def counts(self) -> bool:
+        """Whether the request has the token."""
+        given = urlsplit(self.path).path.split("/")[1:2]
+        return bool(given) and hmac.compare_digest(given[0].encode(errors="replace"), self.server.secret.encode())
+
+    def get(self) -> None:
+        """Answer a GET, or a HEAD."""
+        address = urlsplit(self.path)
+        self._answer(lambda path: self.server.api.get(path, parse_qs(address.query)))
+
+    def post(self) -> None:
+        """Answer a POST; one that is too large is refused unread."""
+        length = self.headers.get("Content-Length", "")
+        if not self.counts() or not length.isdecimal():
+            self._refuse(404 if not self.counts() else 411, "a request needs its length", "reload the page")
+        elif int(length[:20]) > MAX_BODY_BYTES:
+            limit = f"at most {MAX_BODY_BYTES / 1e6:.0f} MB are possible"
+            self._refuse(413, f"the request has {int(length[:20]) / 1e6:.0f} MB", limit)
+        else:
+            body = self.rfile.read(int(length))
+            if len(body) == int(length):
+                self._answer(lambda path: self.server.api.post(path, body))
+
+    def _answer(self, ask: Callable[[str], Reply | None]) -> None:
+        path = unquote(urlsplit(self.path).path).partition(f"/{self.server.secret}/")[2]
+        reply = None
+        try:
+            reply = ask(path) if self.counts() else None
+        except BaseException as error:  # A panic of the native part is no Exception.
+            what = failure.in_words(error)
+            self._refuse(400, what.message, what.hint)
+            return
+        if reply is None:
+            self._refuse(404, "there is nothing of that address", "pslc lab prints the address of the page")
+        else:
+            self.reply(200, reply.kind, reply.body, {**HEADERS, **reply.headers})
+
+    def _refuse(self, status: int, message: str, hint: str) -> None:
+        self.reply(status, JSON, json.dumps({"message": message, "hint": hint}).encode(), HEADERS)
+
+
+class _Server(http_server.Server):
+    def __init__(self, at: tuple[str, int], api: Api, secret: str) -> None:
+        self.api, self.secret = api, secret
+        super().__init__(at, _Handler, MAX_CONNECTIONS)
 
 
 def serve(host: str, port: int, tell: Callable[[str], None], show: bool) -> None:
@@ -73,17 +118,16 @@ def serve(host: str, port: int, tell: Callable[[str], None], show: bool) -> None
         PslcError: nothing can be served there.
     """
     secret = token()
-    logging.getLogger("werkzeug").setLevel(logging.ERROR)
     with ExitStack() as ends:
         ends.enter_context(suppress(KeyboardInterrupt))
         _hear(signal.default_int_handler)
         # What it put into files is removed, and no second signal comes between, until the process ends.
-        held = Runs()
-        ends.callback(held.close)
+        api = Api.new()
+        ends.callback(api.close)
         ends.callback(_hear, signal.SIG_IGN)
-        server = _bound(host, port, _guarded(app.make(held, f"/{secret}/").server, secret))
+        server = _bound(host, port, api, secret)
         ends.callback(server.server_close)
-        address = f"http://{_shown(host)}:{server.server_port}/{secret}/"
+        address = f"http://{_shown(host)}:{server.port}/{secret}/"
         tell(address)
         if show and _has_a_screen():
             webbrowser.open(address)
@@ -93,77 +137,17 @@ def serve(host: str, port: int, tell: Callable[[str], None], show: bool) -> None
 def _hear(what: Any) -> None:
     """What signals that end the page do from now on. Only the main thread hears them."""
     if current_thread() is main_thread():
-        for number in ENDS:
-            signal.signal(number, what)
+        hear(what)
 
 
-class _Server(ThreadedWSGIServer):
-    """A thread for each connection, up to `MAX_CONNECTIONS`; more are answered that it is busy."""
-
-    def __init__(self, *given: Any) -> None:
-        super().__init__(*given)
-        self._free = BoundedSemaphore(MAX_CONNECTIONS)
-
-    def process_request(self, request: Any, client_address: Any) -> None:
-        if self._free.acquire(blocking=False):
-            super().process_request(request, client_address)
-            return
-        with suppress(OSError):
-            request.sendall(BUSY)
-        self.shutdown_request(request)
-
-    def process_request_thread(self, request: Any, client_address: Any) -> None:
-        try:
-            super().process_request_thread(request, client_address)
-        finally:
-            self._free.release()
-
-
-def _bound(host: str, port: int, page: Any) -> BaseWSGIServer:
+def _bound(host: str, port: int, api: Api, secret: str) -> _Server:
     try:
-        # werkzeug would end the process where the port is taken.
-        with socket.create_server((host, port), family=_family(host)):
-            pass
-        return _Server(host, port, page, _Handler)
+        return _Server((host, port), api, secret)
     except (OSError, OverflowError, UnicodeError) as error:
         taken = isinstance(error, OSError) and error.errno == errno.EADDRINUSE
         hint = f"--port {port + 1}, or 0 for one that is free" if taken else "--host is an address of this machine"
         why = (error.strerror if isinstance(error, OSError) else None) or error
         raise PslcError(f"pslc lab cannot listen on {host}, port {port}: {why}", hint) from None
-
-
-def _family(host: str) -> socket.AddressFamily:
-    return socket.AF_INET6 if ":" in host else socket.AF_INET
-
-
-def _guarded(page: Any, secret: str) -> Any:
-    """Without the token there is nothing, whatever is asked for."""
-
-    def guard() -> Any:
-        from flask import abort, request
-
-        given = request.path.split("/")[1]
-        if not hmac.compare_digest(given.encode(), secret.encode()):
-            abort(404)
-
-    def headers(response: Any) -> Any:
-        response.headers["Referrer-Policy"] = "no-referrer"
-        response.headers["X-Content-Type-Options"] = "nosniff"
-        response.headers["X-Frame-Options"] = "DENY"
-        response.headers.setdefault("Content-Security-Policy", page.config["POLICY"])
-        return response
-
-    page.before_request(guard)
-    page.after_request(headers)
-    return page
-
-
-def is_local(host: str) -> bool:
-    """Whether only this machine can reach it."""
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def _shown(host: str) -> str:

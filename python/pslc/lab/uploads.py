@@ -1,40 +1,36 @@
-"""Uploads: logs, tables and results of other programs, traces, recordings, profiles, and drives in files."""
+"""Uploads: logs, tables and results of other programs, charts, traces, recordings, and drives in files."""
 
 from __future__ import annotations
 
 import base64
-import binascii
 import hashlib
 import io
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
 from pslc import formats, traces
-from pslc.analysis import Curve
 from pslc.base import gate, writer
 from pslc.base.errors import GuardError, PslcError, RecordingError
+from pslc.device.drive_files import open_kept
 from pslc.device.target import is_drive
-from pslc.figures.view import View
-from pslc.formats import FILE, ChartOptions, ImportedData, ImportOptions
-from pslc.lab import workspace
+from pslc.formats import FILE
 from pslc.lab.apart import Readers
-from pslc.lab.files import DROPPED, admit
-from pslc.recording import imported
-from pslc.recording.writes import write_curve
-from pslc.report import recording_view as view
-from pslc.runner.load import analysed, opened
+from pslc.lab.view_json import Kind, ViewJson, bare, of_view
+from pslc.recording.writes.curve import write_curve
+from pslc.report import recording_view
+from pslc.runner.load import opened, read_one
+from pslc.schema.imports import ChartOptions, ImportOptions
 from pslc.traces import Part
 from pslc.traces.survey_view import of_file
-from pslc.watch.recorded import of_foreign as of_a_drive_at_work
 
 MAX_BYTES: Final = 64_000_000
-"""Size limit of files that are uploaded together, in bytes. They arrive as text in JSON, which takes four times as much
-memory."""
-
-
+"""Size limit of files that are uploaded together, in bytes."""
+UPLOAD: Final = re.compile("[0-9a-f]{16}")
+"""Name of a folder of uploaded files: the beginning of their SHA-256."""
 CHART: Final = ".chart.json"
 """Beside a picture: the `ChartInputs` that it is read with."""
 
@@ -67,36 +63,7 @@ class ChartInputs:
 
 
 @dataclass(frozen=True)
-class Dropped:
-    """Files that belong together.
-
-    Attributes:
-        paths: of the files, or the folder of a recording.
-        view: what is said of them; None of a profile or a drive.
-        curve: time against bytes written; None where they do not tell.
-        source: of a profile or a drive, what a bench calls it.
-        is_trace: whether it can be replayed.
-        picture: of a chart, with what was read drawn over it, as a data address.
-        chart: what it was read with; None of a picture that was not read yet.
-    """
-
-    name: str
-    paths: tuple[Path, ...]
-    view: View | None = None
-    curve: Curve | None = None
-    source: str = ""
-    is_trace: bool = False
-    picture: str = ""
-    chart: ChartInputs | None = None
-
-    @property
-    def is_recording(self) -> bool:
-        """Whether it is one of pslc's."""
-        return self.paths[0].is_dir()
-
-
-@dataclass(frozen=True)
-class Drops:
+class Uploads:
     """Uploads to one page.
 
     Attributes:
@@ -107,80 +74,97 @@ class Drops:
     folder: Path
     readers: Readers
 
-    def keep(self, names: Sequence[str], contents: Sequence[str]) -> str:
-        """Put files, which came as data addresses, into a folder of their own; its name. The same files have the same.
+    def put(self, names: Sequence[str], contents: Sequence[bytes]) -> ViewJson:
+        """Keep files that belong together, and read them. They are removed if they cannot be read.
 
         Raises:
-            RecordingError: they cannot be read, or have more than `MAX_BYTES` together.
+            PslcError: they are too large, have bad names or an unknown format, or reading takes too much.
         """
-        return keep(self.folder, names, contents)
-
-    def read(self, name: str, tab: str = "") -> Dropped:
-        """Read the folder that `keep` made. It is removed if it cannot be read.
-
-        Args:
-            tab: of the browser; a reading that still runs for the same tab is ended.
-
-        Raises:
-            PslcError: the format is unknown, the folder is gone, or reading takes too long or too much memory.
-        """
-        folder = self._kept(name)
+        name = keep(self.folder, names, contents)
         try:
-            return self.readers.kept(folder.stat().st_mtime_ns, read, self.folder, name, tab=tab)
+            return self.readers.call(read, self.folder, name)
         except PslcError:
-            # A picture may be read with other ranges.
-            if not (folder / CHART).exists():
-                writer.remove_folder(folder)
+            writer.remove_folder(self.folder / name)
             raise
 
-    def read_chart(self, name: str, inputs: ChartInputs, tab: str = "") -> Dropped:
-        """The picture in a folder that `keep` made, read with what is said of it.
+    def put_chart(self, name: str, inputs: ChartInputs) -> ViewJson:
+        """Read the picture of a chart again, with facts about it. It is kept if it cannot be read so.
 
         Raises:
-            PslcError: it cannot be read so.
+            PslcError: it cannot be read so, or is gone.
         """
-        writer.write(self._kept(name) / CHART, json.dumps(asdict(inputs)), writer.Replace.ANY)
-        return self.read(name, tab)
+        writer.write(self.at(name) / CHART, json.dumps(asdict(inputs)), writer.Replace.ANY)
+        return self.readers.call(read, self.folder, name)
 
-    def _kept(self, name: str) -> Path:
+    def at(self, name: str) -> Path:
+        """Folder of the upload of this name.
+
+        Raises:
+            RecordingError: there is none.
+        """
         folder = self.folder / name
-        if DROPPED.fullmatch(name) is None or not folder.is_dir():
-            raise RecordingError("the dropped files are gone", "drop them again: they stay until pslc lab ends")
+        if UPLOAD.fullmatch(name) is None or not folder.is_dir():
+            raise RecordingError("the uploaded files are gone", "upload them again: they stay until pslc lab ends")
         return folder
 
+    def paths(self, name: str) -> list[Path]:
+        """Files of an upload, without what the page keeps beside them.
 
-def keep(folder: Path, names: Sequence[str], contents: Sequence[str]) -> str:
-    """Put files into a folder of their own below `folder`; see `Drops.keep`.
+        Raises:
+            RecordingError: there is none of this name.
+        """
+        return _files(self.at(name))
 
-    Raises:
-        PslcError: they cannot be read, are too large, or have names that no file can have.
+    def chart_arguments(self, name: str) -> list[str]:
+        """Options of `pslc fit` that read a chart as it was read here; none of anything else.
+
+        Raises:
+            RecordingError: there is no upload of this name.
+        """
+        inputs = self.at(name) / CHART
+        return ChartInputs(**json.loads(inputs.read_text())).arguments if inputs.exists() else []
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.iterdir() if path.name != CHART)
+
+
+def check_size(total_bytes: int) -> None:
     """
-    total = sum(3 * len(content) // 4 for content in contents)
-    if total > MAX_BYTES:
+    Raises:
+        RecordingError: files that are uploaded together have more than `MAX_BYTES`.
+    """
+    if total_bytes > MAX_BYTES:
         raise RecordingError(
-            f"the files have {total / 1e6:.0f} MB, but the page reads at most {MAX_BYTES / 1e6:g} MB",
+            f"the files have {total_bytes / 1e6:.0f} MB, but the page reads at most {MAX_BYTES / 1e6:g} MB",
             "pslc analyze, pslc trace show and pslc replay read larger files",
         )
-    try:
-        data = [base64.b64decode(content.partition(",")[2], validate=True) for content in contents]
-    except (binascii.Error, ValueError):
-        raise RecordingError("the drop could not be read", "drop files, not text") from None
+
+
+def keep(folder: Path, names: Sequence[str], contents: Sequence[bytes]) -> str:
+    """Put files into a folder of their own below `folder`; its name. The same files have the same.
+
+    Raises:
+        PslcError: they are too large, or have names that no file can have.
+    """
+    check_size(sum(map(len, contents)))
     # A path would lead out of the folder.
-    bare = [Path(name.replace("\\", "/")).name for name in names]
-    if not bare or len(set(bare)) < len(bare) or not all(bare) or CHART in bare:
-        raise RecordingError(f"{len(bare)} files share names", "drop the files of one run")
+    bare_names = [Path(name.replace("\\", "/")).name for name in names]
+    if not bare_names or len(set(bare_names)) < len(bare_names) or not all(bare_names) or CHART in bare_names:
+        raise RecordingError(f"{len(bare_names)} files share names", "upload the files of one run")
     digest = hashlib.sha256()
-    for name, content in zip(bare, data, strict=True):
-        digest.update(f"{name}\0{len(content)}\0".encode() + content)
+    for name, content in zip(bare_names, contents, strict=True):
+        digest.update(f"{name}\0{len(content)}\0".encode(errors="surrogatepass") + content)
     at = folder / digest.hexdigest()[:16]
     writer.folder(at)
-    for name, content in zip(bare, data, strict=True):
+    for name, content in zip(bare_names, contents, strict=True):
         try:
             writer.write(at / name, content, writer.Replace.ANY)
-        except OSError as error:
+        except (OSError, UnicodeError) as error:
             writer.remove_folder(at)
+            why = error.strerror if isinstance(error, OSError) else "its name is no text"
             raise RecordingError(
-                f"{name[:60]} cannot be kept: {error.strerror}", "give it a plain name, and drop it again"
+                f"{name[:60]!r} cannot be kept: {why}", "give it a plain name, and upload it again"
             ) from None
         except GuardError:
             writer.remove_folder(at)
@@ -188,39 +172,30 @@ def keep(folder: Path, names: Sequence[str], contents: Sequence[str]) -> str:
     return at.name
 
 
-def read(drops: Path, name: str) -> Dropped:
-    """Read the folder `name` of `drops` in this process.
+def read(uploads: Path, name: str) -> ViewJson:
+    """Read the folder `name` of `uploads` in this process.
 
     Raises:
         PslcError: the format is unknown.
     """
-    admit(drops)
-    folder = drops / name
-    paths = sorted(path for path in folder.iterdir() if path.name != CHART)
-    called = paths[0].name if len(paths) == 1 else f"{paths[0].name} and {len(paths) - 1} more"
+    folder = uploads / name
+    paths = _files(folder)
     if (folder / "run.json").exists():
         recording = opened(folder)
-        return Dropped(recording.drive, (folder,), view.of_recording(recording), write_curve(recording))
-    if len(paths) == 1 and (paths[0].suffix == ".toml" or is_drive(paths[0])):
-        source = f"sim:{paths[0]}" if paths[0].suffix == ".toml" else str(paths[0])
-        workspace.find(source)
-        return Dropped(called, tuple(paths), source=source)
+        return of_view(recording_view.of_recording(recording), name, Kind.RECORDING, write_curve(recording))
+    if len(paths) == 1 and is_drive(paths[0]):
+        open_kept(paths[0]).close()
+        return bare(name, Kind.DRIVE, paths[0].name)
     if len(paths) == 1 and traces.is_trace(paths[0], Part()):
-        survey = of_file(paths[0], traces.opened(paths[0], Part()).survey())
-        return Dropped(called, tuple(paths), survey, is_trace=True)
+        return of_view(of_file(paths[0], traces.opened(paths[0], Part()).survey()), name, Kind.TRACE, None)
     if len(paths) == 1 and formats.is_picture(paths[0]):
-        return _of_picture(paths[0])
-    foreign = formats.read(paths, ImportOptions())
-    if foreign.at_work:
-        return Dropped(called, tuple(paths), view.of_recording(analysed(of_a_drive_at_work(foreign, paths[0]))))
-    return Dropped(called, tuple(paths), _view(foreign), foreign.curve)
+        return _of_picture(paths[0], name)
+    recording = read_one(paths, ImportOptions())
+    curve = None if "watch" in recording.facts else write_curve(recording)
+    return of_view(recording_view.of_recording(recording), name, Kind.LOG, curve)
 
 
-def _view(foreign: ImportedData) -> View:
-    return view.of_foreign(foreign, imported.analyzed(foreign))
-
-
-def _of_picture(path: Path) -> Dropped:
+def _of_picture(path: Path, name: str) -> ViewJson:
     """A picture as it is, or with what was read of it once somebody has said what its axes span."""
     axes = path.parent / CHART
     if not axes.exists():
@@ -228,14 +203,12 @@ def _of_picture(path: Path) -> Dropped:
 
         out = io.BytesIO()
         Image.fromarray(gate.picture(path, FILE)).save(out, "PNG")
-        return Dropped(path.name, (path,), picture=_address(out.getvalue()))
-    from pslc.formats.chart import overlay
+        return bare(name, Kind.CHART, path.name, _address(out.getvalue()))
+    from pslc.chart import beside, overlay
 
-    inputs = ChartInputs(**json.loads(axes.read_text()))
-    foreign = formats.read([path], inputs.options)
-    assert foreign.chart is not None, "a picture is read as a chart"
-    shown = _address(overlay.draw(foreign.chart.picture))
-    return Dropped(path.name, (path,), _view(foreign), foreign.curve, picture=shown, chart=inputs)
+    recording = read_one([path], ChartInputs(**json.loads(axes.read_text())).options)
+    drawn = _address(overlay.draw(beside.pictures([recording])[0]))
+    return of_view(recording_view.of_recording(recording), name, Kind.CHART, write_curve(recording), drawn)
 
 
 def _address(png: bytes) -> str:

@@ -10,25 +10,79 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
+import numpy as np
+
 from pslc.base import words
-from pslc.recording.comparison import Compared, Side
+from pslc.recording import results
+from pslc.recording.comparison import Compared, Side, without_jobs
 from pslc.recording.metrics import Figure, Origin
+from pslc.recording.writes.curve import write_curve
 
 BY_CHANCE: Final = 0.02
 """Probability that two 90 % intervals of the same value, equally wide, do not overlap: |z| > 2 x 1.645 / sqrt(2)."""
+GAME_BYTES: Final = 100e9
+"""Size of a large game, which is copied at once."""
 MAX_NAMED: Final = 3
 """Figures that are named."""
-NEAR: Final = 2.0
-"""Ratio up to which it is said; of more both figures are."""
+NEAR: Final = 10.0
+"""Ratio up to which a change is told in percent; of more both figures are."""
 
 
 def verdicts(sides: Sequence[Side], rows: Sequence[Compared]) -> list[str]:
-    """A sentence or two for each side but the first: whether it differs from the first, in what and by how much."""
-    lines = [sentence for index in range(1, len(sides)) for sentence in _lines_of(sides, rows, index)]
-    of_results = all(side.foreign and side.foreign.rows for side in sides)
+    """Sentences for each side but the first: what a person would say, whether it differs from the first, in what and by
+    how much."""
+    lines = [plain for index in range(1, len(sides)) for plain in _plainly(sides, rows, index)]
+    lines += [sentence for index in range(1, len(sides)) for sentence in _lines_of(sides, rows, index)]
+    of_results = all(results.of_imported(side.recording) for side in sides)
     if any(len(side.repeats) == 1 for side in sides) and not of_results:
         lines.append("Single runs: their intervals are those of each curve, or 2 %. Repeats (--repeat 5) say more.")
     return lines
+
+
+def _plainly(sides: Sequence[Side], rows: Sequence[Compared], index: int) -> list[str]:
+    """Sentence on a side beside the first: its mean speed, its cache, and how long a game takes; none if neither
+    differs."""
+    by_name = {row.name: row for row in rows if not row.suite}
+    lines = [*_mean_change(sides, by_name.get("mean"), index), *_cache_change(sides, by_name.get("cache"), index)]
+    first_s, now_s = _game_s(sides[0]), _game_s(sides[index])
+    if lines and first_s is not None and now_s is not None:
+        before, now = words.span(first_s), words.span(now_s)
+        lines.append(f"The first 100 GB take {now}{' on both' if now == before else f' instead of {before}'}.")
+    return [" ".join(lines)] if lines else []
+
+
+def _mean_change(sides: Sequence[Side], mean: Compared | None, index: int) -> list[str]:
+    """Sentence on the mean speed; none if it is the same."""
+    if mean is None or not mean.figures[0] or not mean.figures[index] or not mean.differs[index]:
+        return []
+    old, new = (figure.value for figure in _pair(mean, index))
+    way = f"{100 * abs(new / old - 1):.0f} % {'faster' if new > old else 'slower'}"
+    speeds = f"{words.speed(new)} instead of {words.speed(old)}"
+    return [f"{sides[index].name} writes {way} than {sides[0].name} in the mean: {speeds}."]
+
+
+def _cache_change(sides: Sequence[Side], cache: Compared | None, index: int) -> list[str]:
+    """Sentence on the end of the cache; none if it is the same."""
+    if cache is None:
+        return []
+    name, first = sides[index].name, sides[0].name
+    if (cache.figures[0] is None) != (cache.figures[index] is None):
+        owner, none = (name, first) if cache.figures[index] else (first, name)
+        if any("cache_bytes" not in side.recording.findings for side in (sides[0], sides[index])):
+            return []  # another suite, which does not look for the end of a cache
+        return [f"The cache of {owner} ends within the run, that of {none} does not."]
+    if not cache.differs[index]:
+        return []
+    before, now = (words.size(figure.value) for figure in _pair(cache, index))
+    return [f"The cache of {name} ends after {now} instead of {before}."]
+
+
+def _game_s(side: Side) -> float | None:
+    """Seconds of the first bytes of a game; None of a shorter write."""
+    curve = write_curve(side.recording)
+    if curve is None or curve.edges_bytes[-1] < GAME_BYTES:
+        return None
+    return float(np.interp(GAME_BYTES, curve.edges_bytes, np.concatenate(([0.0], np.cumsum(curve.seconds)))))
 
 
 def headlines(rows: Sequence[Compared]) -> dict[str, Compared]:
@@ -50,8 +104,8 @@ def _rank(row: Compared) -> tuple[bool, bool, float]:
 
 
 def _headline(rows: Sequence[Compared]) -> list[Compared]:
-    """Of catalogues the findings alone: what single jobs did is told by their suites."""
-    return [row for row in rows if not (row.suite and row.origin is Origin.JOB)]
+    """The findings alone, where there are any: what single jobs did is told by them."""
+    return [row for row in without_jobs(rows) if not (row.suite and row.origin is Origin.JOB)]
 
 
 def _change_size(row: Compared) -> float:
@@ -70,7 +124,7 @@ def _largest(changed: Sequence[Compared], index: int) -> str:
 
 
 def _agreement(both: Sequence[Compared], index: int) -> str:
-    """That figures agree, and the change that would have been noticed."""
+    """Sentence that figures agree, with the change that would have been noticed."""
     finite = [row for row in both if math.isfinite(_relative_size(row, index))] or both
     widest, narrowest = (extreme(finite, key=lambda row: _relative_size(row, index)) for extreme in (max, min))
     agreement = f"all {len(both)} figures agree" if len(both) > 1 else "their only figure agrees"
@@ -126,7 +180,7 @@ def _pair(row: Compared, index: int) -> tuple[Figure, Figure]:
 
 
 def _ratio(row: Compared, index: int) -> tuple[float, float, float]:
-    """Of a figure to the first, with the ends that both intervals allow."""
+    """Ratio of a figure to the first, with the ends that both intervals allow."""
     first, other = _pair(row, index)
     if first.low <= 0 or other.value <= 0:
         return 0.0, math.inf, math.inf

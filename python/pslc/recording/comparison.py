@@ -12,14 +12,13 @@ from typing import Final
 
 import numpy as np
 
-from pslc import formats
 from pslc.analysis import Curve
 from pslc.base import files, gate
 from pslc.base.errors import RecordingError
 from pslc.recording import metrics, results
 from pslc.recording.metrics import Figure, Figures, Name, Origin, rate
-from pslc.recording.store import Recording
-from pslc.recording.writes import write_curve
+from pslc.recording.model import Recording
+from pslc.recording.writes.curve import write_curve
 
 FILE: Final = gate.Expected('a TOML file with lines such as mean = "5%"')
 
@@ -100,13 +99,11 @@ class Side:
         name: name of the side; see `named`.
         repeats: the recordings; the first is shown.
         path: of the folder, or the file.
-        foreign: data of another program's file, or of a picture; None for pslc's own recordings.
     """
 
     name: str
     repeats: tuple[Recording, ...]
     path: Path = Path()
-    foreign: formats.ImportedData | None = None
 
     @property
     def recording(self) -> Recording:
@@ -168,7 +165,7 @@ def keys(recording: Recording) -> list[str]:
 
 
 def _own_keys(recordings: Sequence[Recording]) -> list[str]:
-    """Of each, the keys that not all recordings of the same drive have."""
+    """Keys of each recording that not all recordings of the same drive have."""
     drives = [recording.target.partition(",")[0] for recording in recordings]
     stated = [keys(recording) for recording in recordings]
     shared = {drive: set.intersection(*(set(own) for own, of in zip(stated, drives, strict=True) if of == drive))
@@ -228,8 +225,7 @@ def compare_suites(catalogues: Mapping[str, Sequence[Side]], limits: dict[str, f
 
 def _figures_by_side(sides: Sequence[Side], align: str | None) -> list[Figures]:
     by_side = [
-        _pooled([metrics.of_recording(recording) for recording in side.repeats])
-        | (results.of_foreign(side.foreign) if side.foreign else {})
+        _pooled([metrics.of_recording(recording) | results.of_imported(recording) for recording in side.repeats])
         for side in sides
     ]
     if align is not None:
@@ -254,10 +250,17 @@ def _rows(figures_by_side: Sequence[Figures], limits: dict[str, float]) -> list[
     return rows
 
 
+def without_jobs(rows: Sequence[Compared]) -> list[Compared]:
+    """Rows of findings, without those of single jobs unless they are out of tolerance; all, where there are no
+    others."""
+    kept = [row for row in rows if row.origin is not Origin.JOB or row.out_of_tolerance]
+    return kept if any(row.origin is not Origin.JOB for row in kept) else list(rows)
+
+
 def apart(before: Figure | None, after: Figure | None) -> bool:
-    """Whether two figures differ by more than the noise."""
+    """Whether two figures differ by more than the noise; one that was not measured differs from none."""
     if before is None or after is None:
-        return before is not after
+        return False
     return before.high < after.low or after.high < before.low
 
 

@@ -8,6 +8,7 @@ from datetime import datetime
 from pathlib import Path
 
 from pslc.base import gate
+from pslc.base.console import short
 from pslc.base.errors import PslcError
 from pslc.recording.store import FILE
 
@@ -59,7 +60,7 @@ def _entry(path: Path) -> Entry:
         document = gate.document(gate.text(path, FILE), str(path), FILE)
         if not isinstance(document, dict):
             raise FILE.refused(f"{path} holds no object")
-        texts = [str(document.get(name, "")) for name in ("suite", "drive", "target")]
+        texts = [short(str(document.get(name, ""))) for name in ("suite", "drive", "target")]
         began = document.get("began_unix_ns", 0)
         began = began if isinstance(began, int) and 0 <= began < 1 << 63 else 0
         note = "interrupted" if document.get("interrupted") else "failed" if document.get("error") else ""

@@ -11,8 +11,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
+import numpy as np
+
+from pslc.analysis import Curve
 from pslc.base import words
-from pslc.recording.store import Recording
+from pslc.recording.model import Recording
+from pslc.recording.writes.curve import write_curve
 from pslc.schema.jobs import Done
 
 UNITS: Final = (
@@ -99,6 +103,10 @@ UNTOLD: Final = ("verdict", "cause", "because")
 """Words of rows that are answers."""
 NOISE: Final = 0.02
 """Relative difference below which two rates without an interval are the same."""
+PARTS: Final = 16
+"""Parts of a phase whose means tell how well that of the phase is known, whatever lasts for several bins."""
+STUDENT: Final = 1.76
+"""Student's t of a 90 % interval, for as many parts about a line."""
 
 
 @dataclass(frozen=True)
@@ -144,12 +152,12 @@ def of_recording(recording: Recording) -> Figures:
 def _all_of_recording(recording: Recording) -> Figures:
     findings = recording.findings
     figures_by_name = {Name(OWN_NAMES.get(key, key), label(key)): figure for key, figure in _with_units(findings)}
+    curve = write_curve(recording) if findings.get("phases") else None
     for number, phase in enumerate(findings.get("phases", []), 1):
-        figures_by_name[Name(f"phase {number}", f"speed of phase {number}")] = (
-            "B/s", _phase_speed(phase)
-        )  # fmt: skip
+        called = Name(f"phase {number}", f"speed of phase {number}")
+        figures_by_name[called] = ("B/s", _phase_speed(phase, curve))
     for key, rows in findings.items():
-        if key not in ("phases", "doubts") and isinstance(rows, list) and rows and isinstance(rows[0], dict):
+        if key not in ("phases", "warnings") and isinstance(rows, list) and rows and isinstance(rows[0], dict):
             figures_by_name |= _of_rows(key, rows)
     # Somebody's own work is judged by its slowest requests.
     shares = ("99", "99.9") if "trace" in recording.facts else ("99",)
@@ -193,11 +201,24 @@ def rate(value: float, spread: float = 0.0) -> Figure:
     return Figure(value, value - half, value + half)
 
 
-def _phase_speed(phase: Mapping[str, Any]) -> Figure:
-    """Speed of a phase, in the wider of the intervals of its spread and of the reading of a picture."""
-    figure = rate(phase["bytes_per_s"], phase["spread"])
+def _phase_speed(phase: Mapping[str, Any], curve: Curve | None) -> Figure:
+    """Speed of a phase, in the wider of the intervals of its scatter and of the reading of a picture."""
+    figure = rate(phase["bytes_per_s"], _scatter(phase, curve))
     low, high = (phase.get(f"bytes_per_s_{end}", figure.value) for end in ("low", "high"))
     return Figure(figure.value, min(low, figure.low), max(high, figure.high))
+
+
+def _scatter(phase: Mapping[str, Any], curve: Curve | None) -> float:
+    """Width of the 90 % interval of a phase's mean, relative: from the means of its parts, about their drift. Of a
+    phase of few bins the spread of its bins."""
+    low, high = phase["from_bytes"], phase["to_bytes"]
+    inside = 0 if curve is None else np.count_nonzero((curve.edges_bytes >= low) & (curve.edges_bytes <= high))
+    if curve is None or inside < PARTS:
+        return float(phase["spread"])
+    level = -np.log(np.diff(curve.seconds_at(np.linspace(low, high, PARTS + 1))))
+    at = np.arange(PARTS)
+    left = level - np.polyval(np.polyfit(at, level, 1), at)
+    return 2 * STUDENT * float(np.sqrt(left @ left / (PARTS - 2) / PARTS))
 
 
 def label(key: str) -> str:
@@ -218,7 +239,7 @@ def label(key: str) -> str:
 
 
 def _ending(key: str) -> tuple[str, str | None]:
-    """How a key ends with its unit, and the unit; None: it has none."""
+    """Ending of a key with its unit, and the unit; None: it has none."""
     for end, unit in UNITS:
         if f"_{key}".endswith(end):
             return end, unit
@@ -228,7 +249,9 @@ def _ending(key: str) -> tuple[str, str | None]:
 def _with_units(findings: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, Figure]]]:
     for key, value in findings.items():
         unit = _ending(key)[1]
-        if unit is not None and isinstance(value, int | float) and not isinstance(value, bool):
+        # A speed of nothing is of a test that did not run.
+        did_run = value or unit not in ("B/s", "/s")
+        if unit is not None and isinstance(value, int | float) and not isinstance(value, bool) and did_run:
             low, high = findings.get(f"{key}_low"), findings.get(f"{key}_high")
             yield key, (unit, rate(value) if low is None or high is None else Figure(value, low, high))
 
@@ -244,7 +267,7 @@ def _of_rows(list_name: str, rows: Sequence[Mapping[str, Any]]) -> Figures:
 
 
 def _told_apart(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """What each row of a list is called: its words, and as many of its first numbers as tell it from all others."""
+    """Name of each row of a list: its words, and as many of its first numbers as tell it from all others."""
     keys = [key for key, value in rows[0].items() if isinstance(value, str) and key not in UNTOLD]
     numbers = iter(key for key, value in rows[0].items() if key not in keys and isinstance(value, int | float))
     while True:

@@ -7,7 +7,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from pslc.recording.store import Columns, Recording
+from pslc.recording import stalls
+from pslc.recording.model import Columns, Recording
 
 Floats = NDArray[np.float64]
 
@@ -17,13 +18,25 @@ silences."""
 
 
 def speed_by_time(recording: Recording, kind: str) -> tuple[Floats, Floats]:
-    """Minutes since the start at the end of each bin, and MB/s within it; not a number where nothing was asked of the
-    drive for `MIN_SILENCE_S`, neither reads nor writes nor trims."""
+    """Seconds since the start at the end of each bin, and bytes/s within it; not a number where nothing was asked of
+    the drive for `MIN_SILENCE_S`, neither reads nor writes nor trims."""
     series = recording.time
     ends = np.concatenate([[recording.start_ns], series["end_ns"]]).astype(np.float64)
     seconds = np.maximum(np.diff(ends), 1.0) / 1e9
-    speed = series[f"{kind}_bytes"] / seconds / 1e6
-    return (ends[1:] - recording.start_ns) / 60e9, np.where(is_silent(series, seconds), np.nan, speed)
+    speed = series[f"{kind}_bytes"] / seconds
+    return (ends[1:] - recording.start_ns) / 1e9, np.where(is_silent(series, seconds), np.nan, speed)
+
+
+def silence_s(recording: Recording) -> float:
+    """Seconds of silence between the first and the last write, but for stalls of the drive; 0 without writes."""
+    series = recording.time
+    seconds = np.diff(series["end_ns"].astype(np.float64), prepend=float(recording.start_ns)) / 1e9
+    wrote = np.flatnonzero(series["write_bytes"])
+    if not wrote.size:
+        return 0.0
+    within = slice(wrote[0], wrote[-1] + 1)
+    silent = float(seconds[within][is_silent(series, seconds)[within]].sum())
+    return max(silent - sum(stall["duration_s"] for stall in stalls.of_recording(recording)), 0.0)
 
 
 def is_silent(series: Columns, seconds: Floats) -> NDArray[np.bool_]:

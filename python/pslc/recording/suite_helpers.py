@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pslc.analysis import Curve, cache_end, find_phases
-from pslc.recording.context import began
-from pslc.recording.store import Recording
-from pslc.recording.writes import write_curve
+from pslc.analysis import Curve, Phase, cache_end, find_phases
+from pslc.recording.model import Recording
+from pslc.recording.writes.curve import WriteTrack, began, write_curve
+from pslc.recording.writes.evidence import MIN_CACHED_SHARE, counted_causes
 from pslc.schema.jobs import KINDS, MOVED, Job, Kind
+from pslc.schema.warnings import MeasurementWarning
 
 BUFFER = 64 << 20
 """Bytes: a write buffer takes less beyond what cells take meanwhile, a cache of cells more."""
@@ -32,6 +34,26 @@ def jobs(recording: Recording) -> Iterator[tuple[str, Job]]:
     for job in recording.jobs:
         if any(job[kind]["total_ios"] for kind in KINDS):
             yield job["name"], job
+
+
+def finished(recording: Recording, name: str) -> Recording | None:
+    """The step whose first job has this name, if it was run to its end: what a cut one lacks shows nothing."""
+    steps = (part for part in recording.parts if part.jobs and part.jobs[0]["name"] == name)
+    return next((part for part in steps if part.cut_off is None), None)
+
+
+NOT_TRIED: Final = "not-tried"
+"""Code of the warning of a run that ended before what its suite asks was tried."""
+
+
+def not_tried(what: str) -> MeasurementWarning:
+    """The warning of a run that ended before `what`: its findings say nothing of that."""
+    return MeasurementWarning(NOT_TRIED, f"the run ended before {what}, so nothing is known of that: run it to its end")
+
+
+def was_tried(findings: Mapping[str, Any]) -> bool:
+    """Whether all that a suite asks was tried, by the warnings among its findings."""
+    return all(warning.code != NOT_TRIED for warning in findings.get("warnings", ()))
 
 
 def seconds(job: Job) -> float:
@@ -86,7 +108,7 @@ class Cache:
 
     Attributes:
         bytes, low, high: how much went in, and the 90 % interval.
-        fast, slow: bytes a second before and after its end.
+        fast, slow: bytes a second before and after its end; of several tiers the last.
         past: most bytes a second past its end, where that is not the cache again.
     """
 
@@ -118,38 +140,66 @@ def _coarse(writes: Curve) -> Curve:
     return Curve(edges[indices], np.add.reduceat(writes.seconds, indices[:-1]))
 
 
-def cache(writes: Curve | None, seed: int = 0) -> Cache | None:
+def cache(part: Recording | None, seed: int = 0) -> Cache | None:
     """The cache that a write came to the end of; None when there was no such end. The write buffer is none."""
-    if writes is None:
-        return None
-    return _cache(writes, seed) or (_cache(_coarse(writes), seed) if len(writes.seconds) > BINS else None)
+    writes = curve(part) if part else None
+    return _of_curve(WriteTrack.of(part), writes, seed) if part and writes else None
 
 
-def _cache(writes: Curve, seed: int) -> Cache | None:
+def _of_curve(track: WriteTrack, writes: Curve, seed: int) -> Cache | None:
+    fine = _cache(track, writes, seed)
+    return fine or (_cache(track, _coarse(writes), seed) if len(writes.seconds) > BINS else None)
+
+
+def _levels(track: WriteTrack, writes: Curve) -> list[Phase]:
+    """Phases of a write. A simulated drive tells its tiers: of several that follow each other the last is left, as the
+    cache ends with it."""
     phases = find_phases(writes)
+    if not track.recording.is_simulated:
+        return phases
+    tiers = [cause.nand_state == "pslc" for cause in counted_causes(track, writes, phases)]
+    return [phase for phase, *both in zip(phases, tiers, [*tiers[1:], False], strict=True) if not all(both)]
+
+
+def _cache(track: WriteTrack, writes: Curve, seed: int) -> Cache | None:
+    phases = _levels(track, writes)
     end = cache_end(writes, phases, seed=seed)
     if end is None or not end.seen_end:
         return None
     after = next(phase for phase in phases if phase.from_bytes >= writes.edges_bytes[0] + end.bytes * 0.999)
-    fast = end.bytes / float(writes.seconds_at(np.array([writes.edges_bytes[0] + end.bytes]))[0])
+    tier = np.array([phases[0].from_bytes, writes.edges_bytes[0] + end.bytes])
+    fast = float(np.diff(tier)[0] / np.diff(writes.seconds_at(tier))[0])
     begun = _begun(writes, end.bytes, after.bytes_per_s)
     if begun:
         keep = int(np.searchsorted(writes.edges_bytes, writes.edges_bytes[0] + begun))
-        return _cache(Curve(writes.edges_bytes[keep:], writes.seconds[keep:]), seed)
-    if end.bytes * (1 - after.bytes_per_s / fast) < BUFFER:
-        keep = int(np.searchsorted(writes.edges_bytes, writes.edges_bytes[0] + end.bytes))
-        rest = Curve(writes.edges_bytes[keep:], writes.seconds[keep:]) if keep < len(writes.seconds) else None
-        later = cache(rest, seed)
-        if later is None:
-            return None
-        before = float(writes.edges_bytes[keep] - writes.edges_bytes[0])
-        return replace(later, bytes=later.bytes + before, low=later.low + before, high=later.high + before)
+        return _cache(track, Curve(writes.edges_bytes[keep:], writes.seconds[keep:]), seed)
+    if end.bytes * (1 - after.bytes_per_s / fast) < BUFFER or not _is_cached(track, tier):
+        return _behind(track, writes, end.bytes, seed)
     if fast <= CLIFF * after.bytes_per_s:
         return None
     # Some drives are slowest right after the cache, while they fold it, and then as fast as their cells.
     speeds = (phase.bytes_per_s for phase in phases if phase.from_bytes >= after.from_bytes)
     past = max(speed for speed in speeds if fast > CLIFF * speed)
     return Cache(end.bytes, end.low, end.high, fast, after.bytes_per_s, past)
+
+
+def _behind(track: WriteTrack, writes: Curve, buffer_bytes: float, seed: int) -> Cache | None:
+    """The cache behind what a write buffer took in; None where there is none."""
+    keep = int(np.searchsorted(writes.edges_bytes, writes.edges_bytes[0] + buffer_bytes))
+    if keep >= len(writes.seconds):
+        return None
+    later = _of_curve(track, Curve(writes.edges_bytes[keep:], writes.seconds[keep:]), seed)
+    if later is None:
+        return None
+    before = float(writes.edges_bytes[keep] - writes.edges_bytes[0])
+    return replace(later, bytes=later.bytes + before, low=later.low + before, high=later.high + before)
+
+
+def _is_cached(track: WriteTrack, between: NDArray[np.float64]) -> bool:
+    """Whether a simulated drive wrote into its cache between two points in bytes written; True of a real one."""
+    if not track.recording.is_simulated:
+        return True
+    return track.recording.rise("host_to_slc_bytes_total", *between) > MIN_CACHED_SHARE * float(np.diff(between)[0])
 
 
 def _begun(writes: Curve, end: float, past: float) -> float:

@@ -7,30 +7,52 @@ from typing import Final
 import numpy as np
 
 from pslc.base import words
-from pslc.formats import ImportedData
-from pslc.formats.nvme_smart_log import health
-from pslc.recording.store import Recording
+from pslc.recording import stalls
+from pslc.recording.model import HostTable, Recording
 from pslc.recording.wear import spent
-from pslc.schema.facts import Device, Facts, FileSystem, Moment
+from pslc.recording.writes.reported_end import DELAY_NS, MIN_FREE_TENTHS, reported_end, reported_rest
+from pslc.schema.facts import CACHE_FREE_TENTHS, Device, Facts, FileSystem, HealthJson, Moment
+from pslc.schema.health import health, troubles
 from pslc.schema.job_options import traits
 from pslc.schema.jobs import Job
-from pslc.schema.warnings import MeasurementWarning, WarningCode
+from pslc.schema.warnings import NOTE, Extent, Level, MeasurementWarning, WarningCode
 
 
 class RecordingWarning(WarningCode):
-    """Every doubt there is; the braces hold what was seen."""
+    """Every warning there is; the braces hold what was seen."""
 
     INCOMPLETE = "this recording is partial, the run ended early ({why}): run it to its end"
-    LATE = "the host was too slow for the drive, {how}: serve it with --speed 0.1, or from a faster host"
-    DIED = (
-        "the server died {times}, a loss of power to the drive; what was not flushed is lost, and up to 5 s of this "
-        "recording: leave it alive"
+    STALLED = (
+        "the drive did not answer {times}{span}, {at} into the run ({under_way}): look at its SMART log (pslc probe) "
+        "and at the kernel's (dmesg)"
     )
+    KERNEL = "the kernel reported trouble with the drive ({count} lines, the first: {text}): see dmesg"
+    LATE = "the host was too slow for the drive, {how}: serve it with --speed 0.1, or from a faster host"
+    CONTRADICTION = "pslc contradicts itself, {finding} is {value}, but {truth}: report this, it is an error of pslc"
     SCALED = "the drive is scaled to {scale}, but {why}: leave scale out, or take a larger one"
     WORN_OUT = (
         "the cells' cycles were spent after {written} ({span}), {times:.1f} times over in all: a real drive fails or "
         "turns read-only there, so write less, or ignore what follows"
     )
+    CACHE_FREE = (
+        "the speed fell after {end}, but the drive reports {free} of 10 of its buffer free then: that was not its end, "
+        "or the report is wrong"
+    )
+    CACHE_UNSEEN = (
+        "the drive reports its buffer used up after {low} to {high}, and its speed shows no end of it: the link or "
+        "the host was slower than its cells, or the report is wrong"
+    )
+    CACHE_ELSEWHERE = (
+        "the drive reports its buffer used up after {low} to {high}, but its speed fell after {end}: the report or the "
+        "finding is wrong"
+    )
+    CACHE_RECOVERS = (
+        "the drive reports more of its buffer free from {span} of idle time on ({before} of 10, then {after}), but its "
+        "speed does not show it: the report or the finding is wrong"
+    )
+    CACHE_LEFT = "a run that still goes on, or was killed, has switched the drive's SLC buffer: pslc undo {run}"
+    PROCESSOR = "the computer was the limit of {jobs}, its {cores} had no time left: --computer none leaves it out"
+    SLOT = "the computer's slot ({link}) was the limit of {jobs}: --computer none leaves it out"
     PAGE_CACHE = "job {job} went through the page cache: give direct=1 to measure the drive"
     COMPRESSIBLE = "job {job} wrote data that compress ({option}): leave that out, controllers may compress"
     VIRTUAL = "the machine is virtual, so the drive may be shared, cached or emulated: measure on the machine itself"
@@ -40,6 +62,7 @@ class RecordingWarning(WarningCode):
     PARTITION = "the partition begins at {start} bytes, which is not a multiple of 1 MiB: create it again, aligned"
     FULL = "the file system is {share:.0f} % full, so a dynamic cache may be small: free space before you measure"
     IMPOSSIBLE = "{speed} is more than the link carries ({most}): data came from a cache"
+    REFUTED_LINK = "{speed} is more than the link of {most} that the system reports: do not judge by that figure"
     NO_LINK = (
         "{what} at {speed} is more than PCIe 5.0 x4 carries, so the data came from memory: measure with direct I/O"
     )
@@ -51,8 +74,9 @@ class RecordingWarning(WarningCode):
     CLOCK = "the clock went back by {span} in {file}: leave the system's time alone while measuring, and repeat"
     ZEROES = "the data were zeroes, which a drive may compress or not store: write random data"
     LINK = "the link runs at {now} but can {most}: put the drive into another slot"
+    HEALTH = "the drive reports that {what}: copy its data, and judge no speed by it"
     GOVERNOR = "the CPU's governor is {governor}: set it to performance"
-    POWER_STATES = "NVMe power states of up to {us} us may slow single requests: nvme_core.default_ps_max_latency_us=0"
+    POWER_STATES = "NVMe power states of up to {us} µs may slow single requests: nvme_core.default_ps_max_latency_us=0"
     WRITE_CACHE = "the drive's write cache is off ({what}): switch it on unless that is the question"
     FLUSHES = (
         "the system keeps flushes from the drive: synced writes look faster than they are, so clear 'turn off Windows "
@@ -67,14 +91,17 @@ class RecordingWarning(WarningCode):
     UNKNOWN_DRIVE = "the drive behind {path} is unknown, and so are its link, temperature and cache"
 
 
+PROCESSOR_NS = "host_cpu_busy_ns_total"
+LIMITED_SHARE = 0.95
+"""Share of its cores' time, or of what its slot carries, from which a computer is the limit of a job."""
+KERNEL_WARNING: Final = 4
+"""Level of a line of the kernel's log that warns; errors have lower ones."""
 COW = ("btrfs", "zfs", "bcachefs", "overlay", "aufs", "ecryptfs", "fuse")
 NETWORK = ("nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "virtiofs", "ceph", "afs", "lustre", "gfs2", "ocfs2", "vboxsf")
 MEMORY = ("tmpfs", "ramfs")
 HOT = 70.0
 MAX_OTHER_TRAFFIC_RATIO = 0.1
 """Share of what a drive moved from which others matter; a file system's own records are less."""
-NO_LINK_BYTES_PER_S = 15.76e9
-"""PCIe 5.0 x4, its line code taken off."""
 COMPRESSIBLE = ("zero_buffers", "buffer_compress_percentage")
 NO_FLASH_S = 12e-6
 """A read of one-bit cells takes 20 us and more, and the way there some more."""
@@ -83,8 +110,13 @@ THERMAL: Final = ("warning_temp_time", "critical_comp_time", "thm_temp1_trans_co
 TIMES: Final = ("thm_temp1_total_time", "thm_temp2_total_time")
 
 
+def longer(recording: Recording, otherwise: str) -> str:
+    """Advice for a suite that was too short: leave out `--quick` if it was given, else `otherwise`."""
+    return "leave out --quick" if recording.scope.get("quick") else otherwise
+
+
 def of_run(recording: Recording) -> list[MeasurementWarning]:
-    """The doubts about a recording of a real drive, the gravest first."""
+    """The warnings about a recording of a real drive, the gravest first."""
     return [*_of_the_run(recording), *of_the_machine(recording.facts)]
 
 
@@ -93,14 +125,25 @@ def of_its_end(recording: Recording) -> list[MeasurementWarning]:
     return [RecordingWarning.INCOMPLETE.of(why=recording.cut_off)] if recording.cut_off else []
 
 
+def of_its_answers(recording: Recording) -> Iterator[MeasurementWarning]:
+    """Whether a real drive stopped answering, or the kernel reported trouble with it."""
+    if all_stalls := stalls.of_recording(recording):
+        longest = max(all_stalls, key=lambda stall: stall["duration_s"])
+        yield RecordingWarning.STALLED.of(
+            times=f"{len(all_stalls)} times, at most for " if len(all_stalls) > 1 else "for ",
+            span=stalls.whole_s(longest["duration_s"]),
+            at=words.span(max(longest["at_s"], 0.0)),
+            under_way=stalls.under_way(longest),
+        )
+    troubles = [line for line in recording.facts.get("kernel") or [] if line["level"] <= KERNEL_WARNING]
+    if troubles:
+        yield RecordingWarning.KERNEL.of(count=len(troubles), text=troubles[0]["text"])
+
+
 def of_its_host(recording: Recording) -> list[MeasurementWarning]:
-    """Whether the host that served the drive kept up with it, and its server lived."""
-    served = recording.facts.get("served")
-    if served is None:
-        return []
-    how, deaths = served.get("too_slow"), served.get("deaths", 0)
-    late = [RecordingWarning.LATE.of(how=how)] if how else []
-    return [*late, RecordingWarning.DIED.of(times="once" if deaths == 1 else f"{deaths} times")] if deaths else late
+    """Whether the host that served the drive kept up with it."""
+    how = recording.facts.get("served", {}).get("too_slow")
+    return [RecordingWarning.LATE.of(how=how)] if how else []
 
 
 def of_its_scale(recording: Recording, why: str | None) -> list[MeasurementWarning]:
@@ -117,8 +160,36 @@ def of_its_wear(recording: Recording) -> list[MeasurementWarning]:
     worn = spent(recording)
     if worn is None:
         return []
-    span, written = words.span(worn.after_s), words.size(worn.written_bytes)
+    span, written = Extent(worn.after_s, "s"), Extent(worn.written_bytes)
     return [RecordingWarning.WORN_OUT.of(written=written, span=span, times=worn.lives)]
+
+
+def of_its_computer(recording: Recording) -> Iterator[MeasurementWarning]:
+    """Jobs that the computer around a simulated drive limited: those that kept its cores busy, or filled its slot."""
+    host, slot = recording.profile_keys.get("host", HostTable()), recording.facts.get("slot")
+    if not recording.is_simulated or ("cores" not in host and slot is None):
+        return
+    cores, busy, full = host.get("cores", 1), list[str](), list[str]()
+    carried = [recording.facts[key] for key in ("link_read_bytes_per_s", "link_bytes_per_s")] if slot else []
+    for part in recording.parts:
+        ends = np.r_[part.start_ns, part.time["end_ns"].astype(np.float64)]
+        spent = np.r_[part.before.get(PROCESSOR_NS, 0), part.time[PROCESSOR_NS].astype(np.float64)]
+        for job in part.jobs:
+            edges = [job["start_ns"], job["start_ns"] + max(job["elapsed_ns"], 1)]
+            took = float(np.diff(np.interp(edges, ends, spent))[0]) / (edges[1] - edges[0]) / cores
+            busy += [job["name"]] if took >= LIMITED_SHARE else []
+            speeds = [job[kind]["io_bytes"] / (edges[1] - edges[0]) * 1e9 for kind in ("read", "write")]
+            full += [job["name"]] if any(s >= LIMITED_SHARE * c for s, c in zip(speeds, carried, strict=False)) else []
+    if busy:
+        yield RecordingWarning.PROCESSOR.of(jobs=_few(busy), cores=f"{cores} core{'s' * (cores > 1)}")
+    if full:
+        yield RecordingWarning.SLOT.of(jobs=_few(full), link=slot)
+
+
+def _few(names: Sequence[str]) -> str:
+    """Names of jobs without the number of their run, the first three of many."""
+    listed = list(dict.fromkeys(name.partition(" run ")[0] for name in names))
+    return ", ".join(listed[:3]) + (f" and {len(listed) - 3} more" if len(listed) > 3 else "")
 
 
 def _of_the_run(recording: Recording) -> Iterator[MeasurementWarning]:
@@ -134,22 +205,71 @@ def _of_the_run(recording: Recording) -> Iterator[MeasurementWarning]:
     block = device.get("physical_block_bytes")
     if block and smallest and smallest < block:
         yield RecordingWarning.ALIGNMENT.of(bs=round(smallest), block=block)
-    ceiling = link_bytes_per_s(device)
-    fastest = max([phase["bytes_per_s"] for phase in recording.findings.get("phases", [])] + _speeds(recording.jobs))
-    if ceiling is not None and fastest > ceiling:
-        yield RecordingWarning.IMPOSSIBLE.of(speed=words.speed(fastest), most=words.speed(ceiling))
+    yield from _of_its_link(recording, device)
     other_bytes = _other_bytes(recording)
     if other_bytes >= MAX_OTHER_TRAFFIC_RATIO:
         yield RecordingWarning.OTHER_TRAFFIC.of(share=100 * other_bytes)
+    yield from _of_its_report(recording)
+    yield from _of_its_rest(recording)
     if recording.drive_time_s > 0.5:
         yield from _of_the_cpu(recording)
     yield from _of_heat(recording.facts.get("before", Moment()), recording.facts.get("after", Moment()))
 
 
+def _of_its_link(recording: Recording, device: Device) -> Iterator[MeasurementWarning]:
+    """Whether more was moved than the link carries: past the page cache that refutes the figure of the link."""
+    ceiling = link_bytes_per_s(device)
+    fastest = max([phase["bytes_per_s"] for phase in recording.findings.get("phases", [])] + speeds(recording.jobs))
+    if ceiling is not None and fastest > ceiling:
+        is_direct = all(traits(job)["direct"] for job in recording.jobs)
+        doubt = RecordingWarning.REFUTED_LINK if is_direct else RecordingWarning.IMPOSSIBLE
+        yield doubt.of(speed=words.speed(fastest), most=words.speed(ceiling))
+
+
+def _of_its_report(recording: Recording) -> Iterator[MeasurementWarning]:
+    """Whether the drive's own report of its buffer bears out the end of the cache that was found."""
+    end, tenths = recording.findings.get("cache_bytes"), recording.bytes.get(CACHE_FREE_TENTHS)
+    if tenths is None or "cache_bytes" not in recording.findings:
+        return
+    if end is not None:
+        ends_ns, written = recording.bytes["end_ns"], np.cumsum(recording.bytes["write_bytes"], dtype=np.float64)
+        first = int(np.searchsorted(written, end))
+        # It is asked once a second: the next answer may be as much later.
+        last = int(np.searchsorted(ends_ns, int(ends_ns[min(first, len(ends_ns) - 1)]) + DELAY_NS))
+        if last < len(ends_ns) and (free := int(tenths[first : last + 1].min())) >= MIN_FREE_TENTHS:
+            yield RecordingWarning.CACHE_FREE.of(end=words.size(end), free=free)
+            return
+    if (used_up := reported_end(recording)) is None:
+        return
+    low, high = map(words.size, used_up)
+    if end is None:
+        yield RecordingWarning.CACHE_UNSEEN.of(low=low, high=high)
+    elif recording.findings["cache_bytes_low"] > used_up[1] or recording.findings["cache_bytes_high"] < used_up[0]:
+        yield RecordingWarning.CACHE_ELSEWHERE.of(low=low, high=high, end=words.size(end))
+    else:
+        text = f"the drive reports its buffer used up after {low} to {high}, as the end of the cache that was found"
+        yield MeasurementWarning(NOTE, text, Level.NOTE)
+
+
+def _of_its_rest(recording: Recording) -> Iterator[MeasurementWarning]:
+    """Whether the drive's own report of its buffer while idle bears out the recovery that was found."""
+    if (rest := reported_rest(recording)) is None:
+        return
+    rose_s, before, after = rest
+    threshold_s = recording.findings.get("idle_threshold_s_low")
+    if threshold_s is not None and threshold_s > rose_s:
+        yield RecordingWarning.CACHE_RECOVERS.of(span=words.span(rose_s), before=before, after=after)
+    else:
+        text = f"the drive reports more of its buffer free from {words.span(rose_s)} of idle time on"
+        yield MeasurementWarning(NOTE, f"{text} ({before} of 10, then {after})", Level.NOTE)
+
+
 def _other_bytes(recording: Recording) -> float:
-    """Share of what the drive moved that was for others; 0 where it does not count, or a page cache took part."""
+    """Share of what the drive moved that was for others; 0 where it does not count, a page cache took part, or the run
+    ended in an error: the drive counts the requests that were under way then."""
     names = ("device_read_bytes_total", "device_write_bytes_total")
-    if not all(name in recording.totals for name in names) or not all(traits(job)["direct"] for job in recording.jobs):
+    is_counted = recording.error is None and all(name in recording.totals for name in names)
+    if not is_counted or not all(traits(job)["direct"] for job in recording.jobs):
         return 0.0
     moved = sum(recording.totals[name] - recording.before[name] for name in names)
     ours = recording.read_bytes + recording.written_bytes
@@ -157,10 +277,11 @@ def _other_bytes(recording: Recording) -> float:
 
 
 def of_jobs(jobs: Sequence[Job]) -> Iterator[MeasurementWarning]:
-    """The doubts that options and figures of jobs raise, as in `Recording.jobs`."""
+    """The warnings that options and figures of jobs raise, as in `Recording.jobs`."""
     for job in jobs:
         options = traits(job)
-        if not options["direct"]:
+        # Where each write is flushed, the page cache keeps nothing from the drive.
+        if not options["direct"] and not options["synced"]:
             yield RecordingWarning.PAGE_CACHE.of(job=job["name"])
         if options["compressible"]:
             named = [option for option in COMPRESSIBLE if option in job["options"]]
@@ -170,26 +291,7 @@ def of_jobs(jobs: Sequence[Job]) -> Iterator[MeasurementWarning]:
             yield RecordingWarning.UNWRITTEN.of(job=job["name"], span=words.span(mean))
 
 
-def of_foreign(foreign: ImportedData) -> list[MeasurementWarning]:
-    """The doubts about another program's data."""
-    warnings = [RecordingWarning.READING.of(caution=caution) for caution in foreign.cautions]
-    page_cache = RecordingWarning.PAGE_CACHE.code
-    warnings += [each for each in of_jobs(foreign.jobs) if foreign.tells_options or each.code != page_cache]
-    if foreign.zeroes:
-        warnings.append(RecordingWarning.ZEROES.of())
-    if foreign.clock_back_s:
-        warnings.append(RecordingWarning.CLOCK.of(span=words.span(foreign.clock_back_s), file=foreign.name))
-    speeds = {"a job": max(_speeds(foreign.jobs))}
-    speeds |= {f"{row.test} {row.kind}": row.bytes_per_s or 0.0 for row in foreign.rows}
-    if foreign.curve is not None:
-        speeds["most of the curve"] = float(np.median(foreign.curve.bytes_per_s))
-    what = max(speeds, key=lambda name: speeds[name])
-    if speeds[what] > NO_LINK_BYTES_PER_S:
-        warnings.append(RecordingWarning.NO_LINK.of(what=what, speed=words.speed(speeds[what])))
-    return warnings
-
-
-def _speeds(jobs: Sequence[Job]) -> list[float]:
+def speeds(jobs: Sequence[Job]) -> list[float]:
     """Mean speeds of the jobs; 0 stands for none."""
     kinds = [job[kind] for job in jobs for kind in ("read", "write") if job[kind]["total_ios"]]
     return [0.0, *(done["io_bytes"] / max(done["runtime_ns"], 1) * 1e9 for done in kinds)]
@@ -243,29 +345,52 @@ def _of_the_cpu(recording: Recording) -> Iterator[MeasurementWarning]:
 
 
 def of_the_machine(facts: Facts) -> Iterator[MeasurementWarning]:
-    """The doubts that facts alone raise (`pslc.device.probe.facts`)."""
-    device, system = facts["device"], facts["file_system"]
+    """The warnings that facts alone raise (`pslc.device.probe.facts`)."""
+    device = facts["device"]
     if device is None:
         yield RecordingWarning.UNKNOWN_DRIVE.of(path=facts["path"])
     if facts["host"]["virtual"]:
         yield RecordingWarning.VIRTUAL.of()
-    start = facts["partition_start_bytes"]
+    yield from _of_the_place(facts)
+    if device is not None:
+        yield from _of_the_device(device)
+    latest = facts.get("now") or facts.get("after") or facts.get("before") or Moment()
+    for log in (latest.get("smart"), *latest.get("members", {}).values()):
+        yield from of_health(log)
+    if run := latest.get("cache", {}).get("left_by"):
+        yield RecordingWarning.CACHE_LEFT.of(run=run)
+    yield from _of_its_power(facts)
+
+
+def _of_the_place(facts: Facts) -> Iterator[MeasurementWarning]:
+    """The warnings that the partition, the file system and the devices below it raise."""
+    start, system = facts["partition_start_bytes"], facts["file_system"]
     if start is not None and start % (1 << 20):
         yield RecordingWarning.PARTITION.of(start=start)
+    if system is None:
+        return
     yield from of_the_file_system(system)
-    if system is not None and (share := _used_percent(system)) > 50:
+    if (share := _used_percent(system)) > 50:
         yield RecordingWarning.FULL.of(share=share)
     below = [name for name in facts["stack"][:-1] if name.startswith(("dm-", "md", "loop", "bcache"))]
     if below:
         yield RecordingWarning.STACK.of(stack=", ".join(below))
-    if device is not None:
-        yield from _of_the_device(device)
+
+
+def _of_its_power(facts: Facts) -> Iterator[MeasurementWarning]:
     governor = facts["host"]["governor"]
     if governor not in (None, "performance"):
         yield RecordingWarning.GOVERNOR.of(governor=governor)
-    latency = facts["power"]["nvme_ps_max_latency_us"]
-    if latency and device is not None and device["name"].startswith("nvme"):
+    # A drive behind a network has no PCIe link, and its host puts it into no power state.
+    device, latency = facts["device"], facts["power"]["nvme_ps_max_latency_us"]
+    if latency and device is not None and device["name"].startswith("nvme") and device["link_speed"] is not None:
         yield RecordingWarning.POWER_STATES.of(us=latency)
+
+
+def of_health(log: HealthJson | None) -> Iterator[MeasurementWarning]:
+    """Faults that a drive reports of itself in its health log."""
+    for clause in troubles(log):
+        yield RecordingWarning.HEALTH.of(what=clause)
 
 
 def _used_percent(system: FileSystem) -> float:
@@ -291,7 +416,7 @@ def of_the_file_system(system: FileSystem | None) -> Iterator[MeasurementWarning
 def _of_the_device(device: Device) -> Iterator[MeasurementWarning]:
     now = (device["link_speed"], device["link_width"])
     fastest_link = (device["link_speed_max"], device["link_width_max"])
-    if None not in (*now, *fastest_link) and now != fastest_link and "unknown" not in str(fastest_link[0]):
+    if None not in (*now, *fastest_link) and now != fastest_link and "unknown" not in str(fastest_link[0]).lower():
         yield RecordingWarning.LINK.of(now=f"{now[0]} x{now[1]}", most=f"{fastest_link[0]} x{fastest_link[1]}")
     if device["write_cache"] == "write through" and device["name"].startswith(("sd", "nvme", "PhysicalDrive")):
         yield RecordingWarning.WRITE_CACHE.of(what=device["write_cache"])

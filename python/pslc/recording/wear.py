@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from typing_extensions import TypedDict
 
-from pslc.recording.store import Recording
+from pslc.recording.model import Recording
 
 YEAR_S = 365.25 * 86400
 WRITTEN = "host_write_bytes_total"

@@ -1,19 +1,16 @@
 """A simulated drive on a terminal: its geometry drawn, and what follows from it."""
 
 import textwrap
-import tomllib
 
 from pslc.base import files, words
-from pslc.device import parts
+from pslc.device.parts import forecast
+from pslc.device.parts.forecast import Forecast, Interval
 from pslc.device.parts.schema import above
 from pslc.device.target import Target
 from pslc.schema.facts import Facts
 
 LIMITS = {"data-path": "the controller's data path carries", "buffer": "the write buffer has programs under way"}
 """Limits on writes into cells besides the dies and the channels, in words."""
-POOR_PERCENT = 45
-"""Error that nine of ten speeds of a controller stay within, from which on its family is called poor: what drives of
-parts are to keep (CONTRIBUTING.md)."""
 WIDTH = 98
 MOST_CHANNELS = 8
 MOST_DIES = 4
@@ -24,7 +21,9 @@ def text(target: Target) -> str:
     title = f"{target.name}, {words.size(target.capacity_bytes)}"
     notes = [f"note: {note}" for note in target.facts["notes"]]
     limits = _limits(target.facts, target.capacity_bytes)
-    rest = [*_spread(target), *_defaults(target), *notes]
+    of_drive = forecast.of_target(target.profile, dict(target.provenance))
+    of_parts = forecast_lines(of_drive) if of_drive else []
+    rest = [*of_parts, *_defaults(target), *notes]
     return "\n".join([title, "", *_drawing(target.facts), "", *limits, *rest])
 
 
@@ -32,35 +31,35 @@ def _row(name: str, value: str) -> list[str]:
     return textwrap.wrap(value, WIDTH, initial_indent=f"{name:<17} ", subsequent_indent=" " * 18)
 
 
-def _spread(target: Target) -> list[str]:
-    """How far predictions from parts are from reviews, where the drive is made of parts."""
-    name = dict(target.provenance).get("nand.channels", "").partition(":")[0]
-    if name not in parts.controllers():
-        return []
-    within = ", ".join(
-        f"{spread.what} {spread.median_percent} % ({spread.ninety_percent} %)" for spread in parts.spreads()
+def forecast_lines(drive: Forecast) -> list[str]:
+    """The phases of a drive of parts with their intervals, its cache as kinds, and what is known of the parts."""
+    phases = (("first phase", drive.first), ("past the cache", drive.past), ("mean of a fill", drive.mean))
+    rows = [(name, _range(interval, 1e6, "MB/s", drive.is_known)) for name, interval in phases if interval]
+    rows += [("flush", _range(drive.flush, 1e-3, "ms", drive.is_known))] if drive.flush else []
+    kinds = "; ".join(
+        f"{kind.probability:.0%}: {kind.name}, {low} to {high} GB"
+        for kind in drive.caches
+        for low, high in [(_two_digits(kind.size.low, 1e9), _two_digits(kind.size.high, 1e9))]
     )
-    lines = _row("from parts", f"half (nine of ten) of what reviews measured is within: {within}")
-    mine = parts.spreads(name)
-    if not mine:
-        return [*lines, *_row("", f"no drive with {name} was reviewed: its own spread is not known")]
-    spread = mine[0]
-    poor = (
-        ": a poor family, fit it to a review with pslc fit --published" if spread.ninety_percent > POOR_PERCENT else ""
-    )
-    count = f"{spread.drives} drive" + "s" * (spread.drives > 1)
-    sentence = (
-        f"{count} with {name}: {spread.median_percent} % ({spread.ninety_percent} %) of {spread.figures} speeds{poor}"
-    )
-    return [*lines, *_row("", sentence)]
+    rows += [("cache, by others", kinds)] if kinds else []
+    share = "80 % of such drives lie within" if drive.is_known else "no percentage: a stand-in may be wrong by more"
+    return [line for row in [*rows, ("nearest", f"{drive.nearest}; {share}")] for line in _row(*row)]
+
+
+def _range(interval: Interval, scale: float, unit: str, is_known: bool) -> str:
+    """`1500 MB/s (80 %: 740 to 3200)`, without the percentage where a class stands in for a part."""
+    low, high = _two_digits(interval.low, scale), _two_digits(interval.high, scale)
+    return f"{_two_digits(interval.median, scale)} {unit} ({'80 %: ' if is_known else 'perhaps '}{low} to {high})"
+
+
+def _two_digits(value: float, scale: float) -> str:
+    return f"{float(f'{value / scale:.2g}'):g}"
 
 
 def _defaults(target: Target) -> list[str]:
     """Each key that neither the profile nor its provenance names, with the value that holds."""
     named = dict(target.provenance)
-    values = {
-        key: value for key, value in files.dotted(tomllib.loads(target.profile)) if not key.startswith("provenance.")
-    }
+    values = {key: value for key, value in files.keys(target.profile).items() if not key.startswith("provenance.")}
     # Neither half of a pair stands alone at the end of a line.
     silent = [
         f"{key}\u00a0=\u00a0{value}" for key, value in values.items() if not any(name in named for name in above(key))

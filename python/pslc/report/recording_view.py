@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from pslc import suites
 from pslc._native import version
-from pslc.analysis import Curve, Writes, sentences
+from pslc.analysis import Writes, sentences
 from pslc.base import words
-from pslc.figures import curves, tables, tails
-from pslc.figures.picture import Line, Picture
+from pslc.figures import curves, reduce, tables, tails
+from pslc.figures.picture import Axis, Line, Panel, Picture, Table
 from pslc.figures.view import View
-from pslc.formats import ImportedData
-from pslc.recording import imported
-from pslc.recording.store import Recording
+from pslc.recording import flushes
+from pslc.recording.model import Recording
+from pslc.schema.facts import Imported
+from pslc.schema.warnings import notes
 
 
 def of_recording(recording: Recording, label: str = "") -> View:
     """A recording as its suite shows it; that of a job file by its writes. `label` is what to call the drive."""
+    if (imported := recording.facts.get("imported")) is not None:
+        return _of_imported(recording, imported, label)
     drive = label or recording.drive
     took = f"{_moved(recording)} in {words.span(recording.drive_time_s)}" if recording.drive_time_s else "no series"
     if recording.is_simulated:
@@ -32,14 +37,14 @@ def of_recording(recording: Recording, label: str = "") -> View:
             pictures.sort(key=lambda picture: picture.name == "speed-bytes")
         if len(recording.jobs) > 1 or not writes["phases"]:
             shown.append(tables.of_jobs(recording.jobs))
-        lines += sentences.verified(recording.jobs)
+        lines += [*flushes.of_jobs(recording.jobs), *sentences.verified(recording.jobs)]
+    shown += _of_the_drive_s_silences(recording)
     if "repeats" in findings:
-        shown.insert(0, tables.of_repeats(findings["repeats"]))
+        shown.append(tables.of_repeats(findings["repeats"]))
     if recording.is_twin:
         shown, pictures = tails.tables_without_tails(shown), tails.pictures_without_tails(pictures)
-    notes = recording.notes
-    if recording.scope.get("quick"):
-        notes = [f"--quick: {suites.load(recording.suite).QUICK}", *notes]
+    is_quick = recording.scope.get("quick") and recording.suite in suites.names()
+    quick = [f"--quick: {suites.load(recording.suite).QUICK}"] if is_quick else []
     return View(
         title=f"{recording.facts.get('trace', {}).get('file', recording.suite)} on {drive}",
         drive=drive,
@@ -48,16 +53,21 @@ def of_recording(recording: Recording, label: str = "") -> View:
         sentences=lines,
         tables=shown,
         pictures=pictures,
-        doubts=findings["doubts"],
-        notes=notes,
+        warnings=[*notes(quick), *recording.warnings],
         recording=recording,
         question=suites.question(recording.suite) if recording.suite in (*suites.names(), *suites.OF_FILES) else "",
         measured=_measured(recording),
     )
 
 
+def _of_the_drive_s_silences(recording: Recording) -> list[Table]:
+    """Tables of when a real drive did not answer, and of what the kernel said of it."""
+    stalls, lines = recording.findings.get("stalls"), recording.facts.get("kernel")
+    return [*([tables.of_stalls(stalls)] if stalls else []), *([tables.of_kernel(lines)] if lines else [])]
+
+
 def _measured(recording: Recording) -> str:
-    """Who measured, in a sentence."""
+    """Sentence on who measured."""
     own = f"pslc {recording.version}"
     if recording.is_simulated:
         return (
@@ -71,24 +81,28 @@ def _measured(recording: Recording) -> str:
     return f"Measured on a real drive by {own} with seed {recording.seed}, through {recording.facts.get('engine')}."
 
 
-def of_foreign(foreign: ImportedData, findings: Writes) -> View:
+def _of_imported(recording: Recording, about: Imported, label: str) -> View:
     """View of another program's data."""
-    curve = foreign.curve
+    findings = recording.findings.typed(Writes)
+    program, moved = recording.facts["measured_by"], int(recording.bytes[f"{about['kind']}_bytes"].sum())
     return View(
-        title=foreign.name,
-        drive=foreign.name,
-        conditions=f"measured by {foreign.measured_by}",
-        took=f"{words.size(curve.total_bytes)} in {words.span(float(curve.seconds.sum()))}" if curve else "no series",
-        sentences=[*([f"Read as: {foreign.read_as}."] if foreign.read_as else []), *sentences.describe(findings)],
+        title=label or about["name"],
+        drive=label or about["name"],
+        conditions=f"measured by {program}",
+        took=f"{words.size(moved)} in {words.span(recording.drive_time_s + about['idle_s'])}" if moved else "no series",
+        sentences=[
+            *([f"Read as: {about['read_as']}."] if about["read_as"] else []),
+            *flushes.of_jobs(recording.jobs),
+            *sentences.describe(findings),
+        ],
         tables=[
             *tables.of_writes(findings),
-            *([tables.of_jobs(foreign.jobs)] if foreign.jobs else []),
-            *([tables.of_results(foreign.rows)] if foreign.rows else []),
+            *([tables.of_jobs(recording.jobs)] if recording.jobs else []),
+            *([tables.of_results(about["rows"])] if about["rows"] else []),
         ],
-        pictures=[_speed(curve, foreign.kind)] if curve and findings["phases"] else [],
-        doubts=findings["doubts"],
-        notes=[*foreign.notes, *imported.bad_lines_note(foreign)],
-        measured=f"Measured by {foreign.measured_by}, and read by pslc {version()}.",
+        pictures=[_speed(recording, about["kind"])] if moved and findings["phases"] else [],
+        warnings=recording.warnings,
+        measured=f"Measured by {program}, and read by pslc {version()}.",
     )
 
 
@@ -101,7 +115,9 @@ def _moved(recording: Recording) -> str:
     return " and ".join(moved) or "nothing moved"
 
 
-def _speed(curve: Curve, kind: str) -> Picture:
-    done = "written" if kind == "write" else "read"
-    line = Line(kind, curve.edges_bytes[1:] / 1e9, curve.bytes_per_s / 1e6)
-    return Picture("speed-bytes", f"Speed against GB {done}", f"GB {done}", "MB/s", [line])
+def _speed(recording: Recording, kind: str) -> Picture:
+    done = ("written", "Write speed by data written") if kind == "write" else ("read", "Read speed by data read")
+    moved, ends_ns = recording.bytes[f"{kind}_bytes"].astype(np.float64), recording.bytes["end_ns"].astype(np.float64)
+    seconds = np.maximum(np.diff(ends_ns, prepend=0.0) / 1e9, 1e-9)
+    line = reduce.smoothed(Line(kind, np.cumsum(moved), moved / seconds), moved)
+    return Picture("speed-bytes", done[1], Axis(done[0], "B"), (Panel(curves.SPEED, [line]),))

@@ -1,14 +1,9 @@
 """A recording on a terminal: plot, tables, findings, in at most 40 lines of 100 columns."""
 
-import math
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-import plotext
-from numpy.typing import NDArray
 from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table as Grid
@@ -17,25 +12,20 @@ from rich.text import Text as Drawn
 from pslc.base import console as consoles
 from pslc.base import words
 from pslc.base.rich_console import Console, Text
-from pslc.figures import curves
-from pslc.figures.picture import Line, Picture, Table
+from pslc.figures import text
+from pslc.figures.picture import Picture, Table
 from pslc.figures.view import View
 from pslc.recording.change_summary import headlines, verdicts
-from pslc.recording.comparison import Compared, Side
+from pslc.recording.comparison import Compared, Side, without_jobs
 
 if TYPE_CHECKING:
     from pslc.twin.fit_report import FitReport
 
-Floats = NDArray[np.float64]
-
 WIDEST = 100
-PLOT_LINES = 16
 MOST_LINES = 40
-MAX_POINTS = 200
-"""Points of a plot: a few for each column."""
-MARKERS = ("braille", "+", "x", "o")
 COLOURS = {
-    "pslc": "green", "direct": "yellow", "fold": "red", "native": "cyan", "gc": "red", "map": "magenta", "link": "blue",
+    "pslc": "green", "direct": "yellow", "fold": "red", "native": "cyan", "gc": "red", "erase": "red",
+    "read": "magenta", "map": "magenta", "link": "blue", "controller": "blue",
     "host": "blue", "cpu": "blue", "page-cache": "blue", "dram": "blue", "thermal": "magenta", "power": "magenta",
     "other": "magenta", "unknown": "white",
 }  # fmt: skip
@@ -59,28 +49,31 @@ def show_fit(report: "FitReport") -> None:
             report.sentences,
             report.tables,
             report.pictures,
-            [],
-            report.notes,
-        )
+            report.warnings,
+        ),
+        has_report=True,
     )
 
 
-def show(view: View) -> None:
-    """Print it: the first picture, the tables as far as there is room, and all that is said."""
+def show(view: View, *, has_report: bool = False) -> None:
+    """Print it: the first picture, the tables as far as there is room, and all that is said.
+
+    Args:
+        has_report: a report was written, which has the rows that do not fit; without one `--json` has them.
+    """
     out = console()
     head: list[RenderableType] = [Text(view.title, style="bold"), Text(view.took, style="dim")]
-    # What has names in the place of numbers is in the table as well.
-    if view.pictures and not view.pictures[0].rows:
+    if view.pictures:
         head += _plot(view.pictures[0], out.width)
     parts: list[RenderableType] = [Text(sentence) for sentence in view.sentences]
-    parts += [Text(f"warning: {doubt}", style="yellow") for doubt in view.doubts]
-    parts += [Text(f"note: {note}", style="dim") for note in view.notes]
+    parts += [Text(f"warning: {warning}", style="yellow") for warning in view.of_level("warning")]
+    parts += [Text(f"note: {note}", style="dim") for note in view.of_level("note")]
     room = MOST_LINES - len(out.render_lines(Group(*head))) - len(out.render_lines(Group(*parts)))
     shown: list[RenderableType] = []
     for table in view.tables:
-        if room < 3:
+        if room < 1:
             break
-        shown.append(_fitting(out, table, room))
+        shown.append(_fitting(out, table, room, "in the report" if has_report else "with --json"))
         room -= len(out.render_lines(shown[-1]))
     out.print(Group(*head, *shown, *parts))
 
@@ -91,19 +84,19 @@ def show_all(views: list[View]) -> None:
     for view in views:
         out.print(Text(view.title, style="bold"), Text(f"({view.took})", style="dim"))
         parts = [Text(sentence) for sentence in view.sentences]
-        parts += [Text(f"warning: {doubt}", style="yellow") for doubt in view.doubts]
+        parts += [Text(f"warning: {warning}", style="yellow") for warning in view.of_level("warning")]
         out.print(Padding(Group(*parts), (0, 0, 0, 2)))
 
 
-def _fitting(out: Console, table: Table, room: int) -> RenderableType:
-    """As many rows as there is room for, and how many were left out."""
-    for count in range(min(len(table.rows), room), -1, -1):
+def _fitting(out: Console, table: Table, room: int, rest: str) -> RenderableType:
+    """Rows that there is room for, and where those are that were left out; without any, no head either."""
+    for count in range(min(len(table.rows), room), 0, -1):
         left = len(table.rows) - count
-        more = [Text(f"({left} more {'row' if left == 1 else 'rows'} in the report)", style="dim")] if left else []
+        more = [Text(f"({left} more {'row' if left == 1 else 'rows'} {rest})", style="dim")] if left else []
         group = Group(grid(table, count), *more)
-        if len(out.render_lines(group)) <= room or count == 0:
+        if len(out.render_lines(group)) <= room:
             return group
-    raise AssertionError("no row fits")
+    return Text(f"({table.title}: {len(table.rows)} rows {rest})", style="dim")
 
 
 def grid(table: Table, count: int | None = None) -> Grid:
@@ -134,29 +127,33 @@ def show_table(rows: Sequence[Sequence[str]], columns: Sequence[str]) -> None:
 
 
 def show_comparison(
-    sides: list[Side], rows: list[Compared], suites: Mapping[str, Sequence[Side]] | None = None
+    sides: list[Side],
+    every: list[Compared],
+    pictures: Sequence[Picture] = (),
+    suites: Sequence[str] = (),
+    *,
+    jobs: bool = False,
 ) -> None:
-    """Print curves and figures beside each other. Those that differ from the first by more than the noise stand out,
-    and are shown first where there is no room for all.
+    """Print the first picture, and figures beside each other. Those that differ from the first by more than the noise
+    stand out, and are shown first where there is no room for all.
 
     Args:
-        suites: the sides of each suite, where catalogues are compared: of each the figure that differs most is shown.
+        suites: names, where catalogues are compared: of each the figure that differs most is shown.
+        jobs: show those of single jobs too.
     """
-    suites = suites or {}
+    rows = every if jobs else without_jobs(every)
     out = console()
-    head: list[RenderableType] = [
-        Text.assemble((side.name, "bold"), f": {side.subject(list(suites))}") for side in sides
-    ]
-    drawn = [replace(recording, name=side.name) for recording, side in zip(suites.get("fill", ()), sides, strict=False)]
-    picture = next((picture for picture in curves.of_sides(drawn if suites else sides) if picture.lines), None)
-    if picture is not None:
+    head: list[RenderableType] = [Text.assemble((side.name, "bold"), f": {side.subject(suites)}") for side in sides]
+    for picture in pictures[:1]:
         head += _plot(picture, out.width)
     lines = [Text(sentence) for sentence in verdicts(sides, rows)]
-    room = MOST_LINES - len(out.render_lines(Group(*head, *lines))) - 2
+    room = MOST_LINES - len(out.render_lines(Group(*head, *lines))) - 3
     shown = _shown(rows, room, bool(suites))
     parts: list[RenderableType] = []
-    if suites or len(shown) < len(rows):
+    if len(shown) < len(rows):
         parts.append(Text(f"({len(rows) - len(shown)} more figures with --json or -o PAGE.html)", style="dim"))
+    if not suites and len(rows) < len(every):
+        parts.append(Text(f"({len(every) - len(rows)} figures of single jobs with --all)", style="dim"))
     if any(any(row.differs) for row in shown):
         parts.append(Text("* differs from the first by more than the noise", style="dim"))
     out.print(Group(*head, _comparison_table(sides, shown), *parts, *lines))
@@ -190,61 +187,17 @@ def _comparison_table(sides: Sequence[Side], rows: Sequence[Compared]) -> Grid:
 def _cell(row: Compared, index: int) -> Text:
     figure, ratio, differs = row.figures[index], row.ratios[index], row.differs[index]
     if figure is None:
-        return Text("none", style="yellow")
-    text = words.quantity(figure.value, row.unit)
+        return Text("-", style="dim")
+    shown = words.quantity(figure.value, row.unit)
     if figure.samples:
-        text += f" +- {words.quantity((figure.high - figure.low) / 2, row.unit)}"
+        shown += f" +- {words.quantity((figure.high - figure.low) / 2, row.unit)}"
     if ratio is not None and index:
-        text += f"  {words.times(ratio)}"
-    return Text(f"{text} *" if differs else text, style="bold yellow" if differs else "")
+        shown += f"  {words.change(ratio)}"
+    return Text(f"{shown} *" if differs else shown, style="bold yellow" if differs else "")
 
 
 def _plot(picture: Picture, width: int) -> list[Drawn]:
-    """The picture; nothing where it has no points."""
-    picture = picture.in_fitting_units()
-    drawn = [(line.name, *_thinned(line, picture)) for line in picture.lines]
-    drawn = [(name, x, y) for name, x, y in drawn if len(x)]
-    if not drawn:
-        return []
-    plotext.clear_figure()
-    plotext.limit_size(False, False)
-    plotext.plotsize(width, PLOT_LINES)
-    plotext.theme("clear")
-    drawn = drawn[: len(MARKERS)]
-    for (name, x, y), marker in zip(drawn, MARKERS, strict=False):
-        label = consoles.line(name) if len(picture.lines) > 1 else None
-        plotext.plot(x.tolist(), y.tolist(), marker=marker, label=label)
-    x, y = (np.concatenate([points[axis] for points in drawn]) for axis in (1, 2))
-    low, high, ticks = _axis(x, picture.log_x)
-    plotext.xlim(low, high)
-    plotext.xticks(list(ticks), list(ticks.values()))
-    low, high, ticks = _axis(y, picture.log_y)
-    plotext.ylim(low, high + 0.05 * (high - low))
-    plotext.yticks(list(ticks), list(ticks.values()))
-    plotext.title(consoles.line(f"{picture.y} against {picture.x}"))
-    return [Drawn.from_ansi(plotext.uncolorize(plotext.build()), no_wrap=True)]
-
-
-def _axis(values: Floats, log: bool) -> tuple[float, float, dict[float, str]]:
-    """Ends of an axis and its ticks: round numbers from 0, or whole decades where the values are logarithms."""
-    if not log:
-        top = max(float(values.max()), 1e-9)
-        return min(float(values.min()), 0.0), top, {tick: f"{tick:g}" for tick in _ticks(1.05 * top)}
-    low, high = math.floor(float(values.min()) + 0.02), math.ceil(float(values.max()) - 0.02)
-    high = max(high, low + 1)
-    return low, high, {float(n): f"{10.0**n:.15g}" for n in range(low, high + 1)}
-
-
-def _thinned(line: Line, picture: Picture) -> tuple[Floats, Floats]:
-    """Few points; on a logarithmic axis the logarithms of those above 0."""
-    x, y = line.thinned(MAX_POINTS)
-    some = ((x > 0) | (not picture.log_x)) & ((y > 0) | (not picture.log_y))
-    x, y = x[some], y[some]
-    return (np.log10(x) if picture.log_x else x), (np.log10(y) if picture.log_y else y)
-
-
-def _ticks(top: float) -> list[float]:
-    """Round numbers from 0 to `top`, about five."""
-    scale = 10.0 ** math.floor(math.log10(top))
-    step = next(step * scale for step in (0.1, 0.2, 0.5, 1.0, 2.0) if top / (step * scale) <= 6)
-    return [step * i for i in range(int(top / step) + 1)]
+    """The picture; nothing where it has no lines."""
+    is_ascii = not text.can_show(sys.stdout.encoding)
+    lines = [consoles.line(line) for line in text.drawn(picture, width, ascii_only=is_ascii)]
+    return [Drawn("\n".join(lines), no_wrap=True)] if lines else []

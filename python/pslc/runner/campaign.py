@@ -7,10 +7,14 @@ all                each suite in a folder of its name, and one report.html above
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import count as count_from
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,15 +24,20 @@ from pslc.device.names import is_device
 from pslc.device.region import Scope, find_region
 from pslc.device.sensors import Meter
 from pslc.device.target import RealOptions, find_target
-from pslc.recording.store import Recording
+from pslc.recording import store
+from pslc.recording.model import Recording
 from pslc.runner.callbacks import Confirm, DeclinedError
 from pslc.runner.job_logs import JobLogs
 from pslc.runner.load import analysed
 from pslc.runner.options import RunOptions
 from pslc.runner.plan import expected, plan
-from pslc.runner.run import run_with
+from pslc.runner.run import planned_run, run_with
+from pslc.runner.subject import Trace, resolve
 from pslc.schema.results import Repeats
 from pslc.schema.warnings import MeasurementWarning
+
+if TYPE_CHECKING:
+    from pslc.runner import parallel
 
 ALL = "all"
 """Subject that stands for the whole catalogue of suites."""
@@ -108,12 +117,10 @@ def run(
     """
     if spec.is_catalogue and spec.options.confirm is not None:
         spec = replace(spec, options=replace(spec.options, confirm=_confirm_all(spec, spec.options.confirm)))
-    if spec.is_catalogue and spec.on.startswith("sim:") and not spec.options.is_governed:
-        recordings = _run_in_parallel(spec, on_checkpoint, on_failure)
-        if recordings is not None:
-            return recordings
-    recordings = _run_in_turn(spec, on_checkpoint, on_failure)
-    if spec.repeat > 1:
+    recordings = _run_in_workers(spec, on_checkpoint, on_failure)
+    if recordings is None:
+        recordings = _run_in_turn(spec, on_checkpoint, on_failure)
+    if spec.repeat > 1 and recordings:
         recordings[0].findings["repeats"] = spread(recordings)
     return recordings
 
@@ -163,46 +170,105 @@ def _is_partial(recording: Recording) -> bool:
     return recording.interrupted or bool(recording.error)
 
 
-def _run_in_parallel(
+def _run_in_workers(
     spec: CampaignSpec, on_checkpoint: OnCheckpoint | None, on_failure: OnFailure | None
 ) -> list[Recording] | None:
-    """Run the suites of a simulated drive on several cores; None if they have to run one after the other."""
+    """Run in processes of their own: the suites of a simulated drive on several cores, and all that a policy from a
+    file governs, which may do anything to its process. None: run them in this one, in turn."""
+    is_governed = spec.options.is_governed_by_file
+    is_parallel = spec.is_catalogue and not spec.options.is_governed
+    if not spec.on.startswith("sim:") or not (is_governed or is_parallel):
+        return None
     # A run of one suite need not wait for it to be imported.
     from pslc.runner import parallel
 
     logs = spec.options.logs or JobLogs()
-    scope = spec.options.scope or Scope()
-    missing = [
-        parallel.Task(name, spec.on, seed, spec.options.options, scope, interrupted, logs.beside())
-        for name, seed, interrupted in spec.missing_runs
-    ]
-    tasks, count = parallel.workers(missing)
-    if count == 1:
+    missing = [_task(spec, logs, *run) for run in spec.missing_runs]
+    tasks, count = parallel.workers(missing) if spec.is_catalogue else (missing, 1)
+    if count == 1 and not is_governed:
         return None
-    recordings = [recording for recording in spec.interrupted if not _is_partial(recording)]
-    started = len(recordings)
-
-    def on_start(suite: str) -> None:
-        nonlocal started
-        started += 1
-        spec.announce(started, suite)
-
-    for task, result in parallel.results(tasks, count, spec.options.progress, on_start):
-        if isinstance(result, Exception):
-            if on_failure is None:
-                raise result
-            on_failure(task.suite, result)
-            continue
-        recordings.append(result)
-        if on_checkpoint is not None:
-            on_checkpoint(recordings)
+    _confirm_days(tasks, spec.options.confirm if is_governed else None)
+    recordings = _collect(spec, tasks, count, on_checkpoint, on_failure)
     # Of logs of one name the last counts, as if the suites had run one after the other.
     for task in missing:
         logs.take(task.logs)
     if spec.options.logs is None:
         logs.write_or_warn()
-    names = [name for name, _ in spec.runs]
+    return _in_order(recordings) if spec.is_catalogue else recordings
+
+
+def _in_order(recordings: list[Recording]) -> list[Recording]:
+    """Recordings of suites in the order of the catalogue, those that were interrupted last."""
+    names = list(suites.catalogue())
     return sorted(recordings, key=lambda recording: (recording.interrupted, names.index(recording.suite)))
+
+
+def _collect(
+    spec: CampaignSpec,
+    tasks: Sequence[parallel.Task],
+    count: int,
+    on_checkpoint: OnCheckpoint | None,
+    on_failure: OnFailure | None,
+) -> list[Recording]:
+    """Run tasks in `count` workers; their recordings, and those that were there before, as they came.
+
+    Raises:
+        KeyboardInterrupt: it was interrupted before there was one.
+    """
+    from pslc.runner import parallel
+
+    recordings = [recording for recording in spec.interrupted if not _is_partial(recording)]
+    numbers, has_failed = count_from(len(recordings) + 1), False
+    save = on_checkpoint or (lambda _: None)
+    options = replace(spec.options, on_checkpoint=(lambda so_far: save([*recordings, so_far])) if count == 1 else None)
+    started = partial(_announce_next, spec, numbers)
+    with closing(parallel.results(tasks, count, options, started)) as results:
+        for task, result in results:
+            if isinstance(result, Exception):
+                if on_failure is None or not spec.is_catalogue:
+                    raise result
+                on_failure(task.name, result)
+                has_failed = True
+                continue
+            recordings.append(result)
+            save(recordings)
+            if result.error and not spec.is_catalogue:
+                break
+    if not recordings and not has_failed:
+        raise KeyboardInterrupt
+    return recordings
+
+
+def _announce_next(spec: CampaignSpec, numbers: Iterator[int], subject: str) -> None:
+    """Log that the next run begins."""
+    spec.announce(next(numbers), subject)
+
+
+def _task(spec: CampaignSpec, logs: JobLogs, subject: str, seed: int, interrupted: Recording | None) -> parallel.Task:
+    """A run of a campaign without its callbacks, for a process of its own."""
+    from pslc.runner import parallel
+
+    options = replace(
+        spec.options, seed=seed, interrupted=interrupted, logs=logs.beside(), progress=None, confirm=None, log=None,
+        on_checkpoint=None,
+    )  # fmt: skip
+    # What is read is read here: a worker has no stdin.
+    return parallel.Task(subject if spec.is_catalogue else resolve(subject, spec.on, options), spec.on, options)
+
+
+def _confirm_days(tasks: Sequence[parallel.Task], confirm: Confirm | None) -> None:
+    """Ask about runs that take days, before they begin where nobody could ask.
+
+    Raises:
+        DeclinedError: there was no consent.
+    """
+    for task in tasks if confirm is not None else ():
+        subject = resolve(task.subject, task.on, task.options) if isinstance(task.subject, str) else task.subject
+        if isinstance(subject, Trace):
+            continue
+        *_, planned = planned_run(find_target(task.on, None, subject.computer), subject, task.options.scope or Scope())
+        if planned.takes_days and confirm is not None and not confirm(planned):
+            raise DeclinedError
 
 
 def metered(recording: Recording, log: Path) -> Recording:
@@ -224,7 +290,7 @@ def _metered_if_possible(recording: Recording, log: Path) -> Recording:
         warning = MeasurementWarning(
             "meter", f"{error.message}: correct the log, then pslc analyze RUN --meter LOG.csv"
         )
-        recording.findings.doubts = (*recording.findings.doubts, warning)
+        recording.findings.warnings = (*recording.findings.warnings, warning)
         return recording
 
 
@@ -289,12 +355,12 @@ def _saved(folder: Path) -> tuple[str, list[Recording]]:
         PslcError: there is none, or it cannot be read.
     """
     if (folder / "run.json").exists():
-        recording = Recording.load(folder)
+        recording = store.load(folder)
         return recording.suite, [recording]
     names = [name for name in suites.catalogue() if (folder / name / "run.json").exists()]
     if not names:
         raise RecordingError(f"{folder} holds no run", "give the folder that the interrupted run named")
-    return ALL, [Recording.load(folder / name) for name in names]
+    return ALL, [store.load(folder / name) for name in names]
 
 
 def _refuse_unresumable(recording: Recording, folder: Path) -> None:

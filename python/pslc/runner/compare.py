@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pslc import formats
 from pslc.base import tabular
 from pslc.base.errors import RecordingError
-from pslc.charts.drawing import Drawing
-from pslc.charts.style import Axis, Style
 from pslc.figures import table_text
+from pslc.figures.drawing import Drawing
 from pslc.figures.picture import Table
+from pslc.figures.style import Style
 from pslc.figures.tables import of_comparison
-from pslc.recording import charting, comparison
+from pslc.recording import comparison
 from pslc.recording.change_summary import verdicts
 from pslc.recording.comparison import Compared, Side
-from pslc.recording.store import Recording
+from pslc.recording.model import Recording
+from pslc.runner import pictures
 from pslc.runner.load import read_sides
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def compare(*recordings: Recording | str | Path, labels: Sequence[str] = (), poo
         if isinstance(recording, Recording):
             sides.append(Side(recording.drive, (recording,)))
         else:
-            sides += read_sides(Path(recording), formats.ImportOptions())
+            sides += read_sides(Path(recording))
     if len(sides) < 2:
         raise RecordingError("a comparison needs two recordings or more", "pslc.compare(first, second)")
     sides = comparison.named(comparison.pooled(sides) if pool else sides, labels)
@@ -105,15 +105,13 @@ class Comparison:
         """`table` as `markdown`, `bbcode`, `csv` or `html`."""
         return table_text.render(self.table, kind)
 
-    def plot(self, axis: str = "bytes", *, style: Style | None = None) -> Drawing:
-        """The write curves of all, at most 12: by `bytes`, `percent` of the drive or `time`.
+    def plot(self, across: str | None = None, *, style: Style | None = None) -> Drawing:
+        """The chart of the suite with all recordings, at most 12; or write curves by `bytes`, `percent` or `time`.
 
         Raises:
             PslcError: one of them wrote nothing, or there are too many.
         """
-        if axis not in list(Axis):
-            raise RecordingError(f'"{axis}" is no axis of a chart', f"one of {', '.join(Axis)}")
-        return Drawing(charting.of_sides(self.sides, Axis(axis)), style)
+        return Drawing(pictures.of_sides(self.sides, pictures.across_of(across)), pictures.about(self.sides), style)
 
     def bars(self, figure: str = "mean", *, style: Style | None = None) -> Drawing:
         """One figure of all sides as bars, the best first: `mean`, `cache`, or a name of `rows`.
@@ -121,7 +119,7 @@ class Comparison:
         Raises:
             PslcError: no recording has it.
         """
-        return Drawing(charting.bars_of_sides(self.sides, figure), style)
+        return Drawing(pictures.bars_of_sides(self.sides, figure), pictures.about(self.sides), style)
 
     def _repr_html_(self) -> str:
         """The table, for notebooks."""

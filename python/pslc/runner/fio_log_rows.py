@@ -8,6 +8,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from pslc.base import units
+
 Integers = NDArray[np.int64]
 
 READ, WRITE, TRIM, FLUSH = range(4)
@@ -79,7 +81,7 @@ def _number(options: Mapping[str, str], name: str, default: int = 0) -> int:
     """A number that the parser of job files has let through: with a suffix of 1024, perhaps."""
     text = options.get(name, "").strip().lower()
     digits = text.rstrip("kmgib")
-    return int(digits) << {"k": 10, "m": 20, "g": 30}.get(text[len(digits) :][:1], 0) if digits else default
+    return int(digits) * units.POWERS_OF_1024.get(text[len(digits) :][:1], 1) if digits else default
 
 
 def is_on(options: Mapping[str, str], name: str) -> bool:
@@ -126,7 +128,7 @@ def _window_value(options: Mapping[str, str]) -> str:
 
 
 def _priority(options: Mapping[str, str]) -> str:
-    """As fio prints that of a request without one: pslc gives none."""
+    """Priority as fio prints that of a request without one: pslc gives none."""
     return "0x0000" if is_on(options, "log_prio") else "0"
 
 

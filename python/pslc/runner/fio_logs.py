@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from pslc.base import writer
-from pslc.recording.store import Recording
+from pslc.recording.model import Recording
 from pslc.runner.fio_log_rows import (
     COLUMNS,
     FLUSH,

@@ -11,13 +11,13 @@ from pathlib import Path
 
 from pslc import suites
 from pslc._native import plan_jobs
-from pslc.base import gate
+from pslc.base import gate, units
 from pslc.base.errors import JobError, closest_match
 from pslc.schema.job_options import of_options
 from pslc.traces import Part, Replay
 
 STDIN = "-"
-FILE = gate.Expected("give the path of an fio job file, or a suite: pslc suites")
+FILE = gate.Expected("give the path of an fio job file, or a suite: pslc run --list")
 COMMAND_LINE = "--name"
 """Subject that stands for jobs given by options alone, in place of a job file (`text_of`)."""
 SOURCES = {STDIN: "stdin", COMMAND_LINE: "the command line"}
@@ -152,7 +152,7 @@ SKIPS = {"read": "read", "write": "write", "trim": "trim", "sync": "flush"}
 
 
 def _changed(part: Part, job: dict[str, str]) -> Part:
-    """The same with what becomes of the requests of a trace."""
+    """Job with what becomes of the requests of a trace."""
     align = _count(job, "replay_align", 1, "a power of 2 in bytes: 4k")
     if align & (align - 1):
         raise JobError(f"replay_align={align} is not a power of 2", "for example replay_align=4k")
@@ -170,7 +170,7 @@ def _count(job: dict[str, str], name: str, usual: int, hint: str) -> int:
     match = re.fullmatch(r"(\d{1,9})([kmg]?)i?b?", text)
     if match is None:
         raise JobError(f"{name}={text} is not a count", hint)
-    return int(match[1]) << {"": 0, "k": 10, "m": 20, "g": 30}[match[2]] or usual
+    return int(match[1]) * units.POWERS_OF_1024[match[2]] or usual
 
 
 def jobs_in(text: str) -> list[tuple[str, list[tuple[str, str]]]]:
@@ -204,7 +204,7 @@ def path_of(name: str) -> Path:
     # `Path.exists` raises an error for a name that is too long.
     if not path.suffix and not os.path.exists(path):
         meant = closest_match(name, suites.names())
-        hint = f"did you mean {meant}? pslc suites lists all" if meant else "pslc suites lists all"
+        hint = f"did you mean {meant}? pslc run --list lists all" if meant else "pslc run --list lists all"
         hint += "; a job file needs its extension, such as my.fio"
         raise JobError(f"unknown suite {name}", hint)
     return path
@@ -224,7 +224,7 @@ def _included(name: str, including: str, depth: int) -> str:
     for number, line in enumerate(text.splitlines(), 1):
         words = line.strip().split(maxsplit=1)
         if including and line.lstrip().startswith("["):
-            what = f"{source}:{number}: {line.strip()} begins a section in a file that {including} includes"
+            what = f"{source}:{number}: a section begins in a file that {including} includes"
             raise JobError(what, "remove it: an included file holds options of the section before, as in fio")
         if len(words) != 2 or words[0] != "include":
             option, equals, value = line.partition("=")

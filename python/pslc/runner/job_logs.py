@@ -137,7 +137,7 @@ class JobLogs:
         return Replace.ANY if option in self.named and self._to is None else Replace.OURS
 
     def _place(self, option: str, name: str) -> Path:
-        """Where a log of that name lies.
+        """Path of a log of that name.
 
         Raises:
             JobError: a job file names a place outside the current folder.

@@ -2,38 +2,54 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import TYPE_CHECKING, Any, Final, get_type_hints
 
-from pslc import formats, suites
+from pslc import extras, suites
 from pslc._native import version
 from pslc.analysis import Writes
 from pslc.base import gate
+from pslc.base.console import short
 from pslc.base.errors import RecordingError
-from pslc.recording import imported, warnings
+from pslc.device import scaling
+from pslc.extras import Service
+from pslc.recording import stalls, store
+from pslc.recording import warnings as checks
 from pslc.recording.comparison import Side
-from pslc.recording.store import CHANGED, Findings, Recording
+from pslc.recording.contradictions import contradictions
+from pslc.recording.model import Findings, Recording
+from pslc.recording.store import CHANGED
 from pslc.recording.wear import of_load
-from pslc.recording.writes import of_writes
+from pslc.recording.writes.findings import of_writes
+from pslc.schema.imports import ImportOptions
+from pslc.schema.jobs import Job
 from pslc.schema.warnings import documented
-from pslc.watch.recorded import of_foreign
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
 
+NOTHING_STATED: Final = ImportOptions()
+REPEAT: Final = re.compile(r"repeat-([0-9]{1,9})")
+"""Name of the folder of a further run of `pslc run --repeat`; other folders in a recording are not its own."""
+
+
 def opened(folder: Path) -> Recording:
     """The recording in a folder. One that was cut off has no findings yet, and another version of pslc may have found
-    other things: these are analysed now, from what was recorded.
+    other things: these are analysed now, from what was recorded. So is one of a real drive: it may not be repeated, and
+    what an older build said of it may be more than is known.
 
     Raises:
         PslcError: there is no recording in `folder`, or it is damaged.
     """
-    recording = Recording.load(folder)
-    if recording.findings and recording.version == version():
+    recording = _with_short_names(store.load(folder))
+    # What was multiplied back is not analysed again: it has the write buffer of a smaller drive.
+    is_current = recording.version == version() or ("scale" in recording.facts and _is_scalable(recording))
+    if recording.findings and is_current and recording.is_simulated:
         own = {name: finding for name, finding in recording.findings.items() if name != "repeats"}
         gate.fits(documented(own), f"{folder / 'run.json'}: findings", CHANGED, _schema(suites.of(recording)))
         return recording
@@ -41,6 +57,12 @@ def opened(folder: Path) -> Recording:
     finding = analysed(recording)
     finding.findings |= repeats
     return finding
+
+
+def _with_short_names(recording: Recording) -> Recording:
+    """A recording whose names end where they are shown to end."""
+    jobs: list[Job] = [{**job, "name": short(job["name"])} for job in recording.jobs]
+    return replace(recording, drive=short(recording.drive), suite=short(recording.suite), jobs=jobs)
 
 
 def load(folder: str | Path) -> Recording:
@@ -53,7 +75,7 @@ def load(folder: str | Path) -> Recording:
 
 
 def _schema(suite: suites.Suite | None) -> TypeAdapter[Any]:
-    """What the findings of a suite are; of a job file: those of its writes."""
+    """Schema of a suite's findings; of a job file: those of its writes."""
     return _adapter(get_type_hints(suite.findings)["return"] if suite else Writes)
 
 
@@ -64,36 +86,54 @@ def _adapter(kind: Any) -> TypeAdapter[Any]:
     return TypeAdapter(kind)
 
 
-def read_sides(path: Path, hints: formats.ImportOptions) -> list[Side]:
-    """A run folder, a file of another program's, or each curve of a picture.
+def read_files(paths: Sequence[Path], options: ImportOptions) -> list[Recording]:
+    """Recordings of another program's files of one run; of a picture one for each curve.
+
+    Raises:
+        PslcError: there is no recording in them, or nothing that reads them.
+    """
+    recordings = [_with_short_names(recording) for recording in extras.service(Service.FILES).read(paths, options)]
+    return [analysed(recording) if "watch" in recording.facts else recording for recording in recordings]
+
+
+def read_one(paths: Sequence[Path], options: ImportOptions) -> Recording:
+    """The one recording of another program's files.
+
+    Raises:
+        PslcError: a picture shows several; or as `read_files`.
+    """
+    recordings = read_files(paths, options)
+    if len(recordings) > 1:
+        names = [recording.drive.removeprefix(f"{paths[0].name}, ") for recording in recordings]
+        hint = f"name one, for example --series {names[0]}"
+        raise RecordingError(f"{paths[0]} shows {len(names)} curves: {gate.listed(names)}", hint)
+    return recordings[0]
+
+
+def read_sides(path: Path, options: ImportOptions = NOTHING_STATED) -> list[Side]:
+    """A run folder with its repeats (`pslc run --repeat`), a file of another program's, or each curve of a picture.
 
     Raises:
         PslcError: there is no recording in it.
     """
     if not path.is_file():
         return [read_side(path)]
-    return [_foreign_side(path, data) for data in formats.read_each([path], hints)]
-
-
-def _foreign_side(path: Path, data: formats.ImportedData) -> Side:
-    if data.at_work:
-        return Side(path.name, (analysed(of_foreign(data, path)),), path=path)
-    recording = imported.as_recording(data, imported.analyzed(data), path)
-    return Side(data.name if data.chart else path.name, (recording,), path, data)
+    recordings = read_files([path], options)
+    names = [recording.drive for recording in recordings] if len(recordings) > 1 else [path.name]
+    return [Side(name, (recording,), path) for name, recording in zip(names, recordings, strict=True)]
 
 
 def read_side(folder: Path) -> Side:
-    """A run folder, with the repeats within it (`pslc run --repeat`); or a file of another program's.
+    """A run folder, with the repeats within it (`pslc run --repeat`).
 
     Raises:
         PslcError: there is no recording in it.
     """
-    if folder.is_file():
-        return _foreign_side(folder, formats.read([folder], formats.ImportOptions()))
-    inside = sorted(folder.glob("repeat-*/run.json"), key=lambda path: int(path.parent.name.rpartition("-")[2]))
-    return Side(
-        folder.name, tuple(opened(at) for at in (folder, *(path.parent for path in inside))), path=folder.resolve()
-    )
+    numbered = {
+        int(name[1]): at.parent for at in folder.glob("*/run.json") if (name := REPEAT.fullmatch(at.parent.name))
+    }
+    folders = [folder, *(numbered[number] for number in sorted(numbered))]
+    return Side(folder.name, tuple(map(opened, folders)), path=folder.resolve())
 
 
 def catalogue(folder: Path) -> list[Path]:
@@ -111,7 +151,7 @@ def read_suites(folders: Sequence[Path]) -> dict[str, list[Side]]:
     """
     catalogues = []
     for folder in folders:
-        sides = [read_side(run) for run in catalogue(folder) or [folder]]
+        sides = [side for run in catalogue(folder) or [folder] for side in read_sides(run)]
         catalogues.append({side.recording.suite: replace(side, path=folder.resolve()) for side in sides})
     shared = [suite for suite in catalogues[0] if all(suite in other for other in catalogues)]
     if not shared:
@@ -121,7 +161,7 @@ def read_suites(folders: Sequence[Path]) -> dict[str, list[Side]]:
 
 
 def _of_job_file(recording: Recording) -> Writes:
-    """Its writes, and on a simulated drive how long that lasts at this load."""
+    """Findings of a job file: its writes, and on a simulated drive how long that lasts at this load."""
     writes = of_writes(recording)
     return {**writes, **of_load(recording)} if recording.is_simulated else writes
 
@@ -130,15 +170,26 @@ def analysed(recording: Recording) -> Recording:
     """The recording with its findings, as its suite or job file has them."""
     suite = suites.of(recording)
     recording.findings = Findings(suites.findings_of(suite, recording) if suite else _of_job_file(recording))
-    recording.findings.doubts = (
-        *warnings.of_its_end(recording),
-        *warnings.of_its_host(recording),
-        *warnings.of_its_wear(recording),
-        *warnings.of_its_scale(
+    if "stalls" in recording.facts:
+        recording.findings["stalls"] = stalls.of_recording(recording)
+    recording.findings.warnings = (
+        *contradictions(recording),
+        *checks.of_its_end(recording),
+        *checks.of_its_answers(recording),
+        *checks.of_its_host(recording),
+        *checks.of_its_computer(recording),
+        *checks.of_its_wear(recording),
+        *checks.of_its_scale(
             recording, suites.unlike_scaled(recording.suite) if recording.suite in suites.names() else None
         ),
-        # A drive that is watched does its own work: there is no measurement to doubt.
-        *([] if recording.is_simulated or "watch" in recording.facts else warnings.of_run(recording)),
-        *recording.findings.doubts,
+        # A drive that is watched does its own work: there is no measurement to warning.
+        *([] if recording.is_simulated or "watch" in recording.facts else checks.of_run(recording)),
+        *recording.findings.warnings,
     )
-    return recording
+    return scaling.whole(recording) if "scale" in recording.facts and _is_scalable(recording) else recording
+
+
+def _is_scalable(recording: Recording) -> bool:
+    """Whether what was done is as much smaller as a scaled drive: by suites, unless they say otherwise."""
+    is_suite = recording.suite in suites.names() and "trace" not in recording.facts
+    return is_suite and suites.unlike_scaled(recording.suite) is None

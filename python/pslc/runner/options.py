@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict
 
-from pslc.device.policy import Policy, VictimRule
+from pslc import extras
 from pslc.device.region import Scope
-from pslc.device.target import RealOptions
-from pslc.recording.store import Recording
+from pslc.device.target import RealOptions, Target
+from pslc.extras import Service
+from pslc.recording.model import Recording
 from pslc.runner.callbacks import Confirm, Log, OnCheckpoint, Progress
 from pslc.runner.job_logs import JobLogs
 from pslc.runner.precondition_cache import PreconditionedDrives
@@ -36,8 +37,8 @@ class RunKeywords(TypedDict, total=False):
     on_checkpoint: OnCheckpoint | None
     log: Log | None
     preconditioned: PreconditionedDrives | None
-    policy: Policy | None
-    victim_rule: VictimRule | None
+    policy: object
+    victim_rule: object
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,8 +61,9 @@ class RunOptions:
         interrupted: an interrupted recording of the same run. Its finished steps are not repeated if their data are
             still there: a simulated drive and a new scratch file have to be written again.
         preconditioned: drives of earlier runs, to fork from if this run begins as they did.
-        policy: decides in place of the profile's `cache.when_full`; on a fresh simulated drive only.
-        victim_rule: decides in place of the profile's `ftl.gc`, likewise.
+        policy: a `pslc.Policy` in place of the profile's `cache.when_full`; on a fresh simulated drive only. A text
+            names a class in a file, `mine.py:Mine`; `pslc.runner.campaign` runs that in a process of its own.
+        victim_rule: a `pslc.VictimRule` in place of the profile's `ftl.gc`, likewise.
         logs: takes the logs that jobs write; the caller writes them. Without it the run writes them at its end and
             warns about each that it cannot write.
     """
@@ -80,11 +82,27 @@ class RunOptions:
     log: Log | None = None
     interrupted: Recording | None = None
     preconditioned: PreconditionedDrives | None = None
-    policy: Policy | None = None
-    victim_rule: VictimRule | None = None
+    policy: object = None
+    victim_rule: object = None
     logs: JobLogs | None = None
 
     @property
     def is_governed(self) -> bool:
         """Whether something in Python decides in place of the profile."""
         return self.policy is not None or self.victim_rule is not None
+
+    @property
+    def is_governed_by_file(self) -> bool:
+        """Whether all that decides is named by a text."""
+        return self.is_governed and all(of is None or isinstance(of, str) for of in (self.policy, self.victim_rule))
+
+    def governed(self, target: Target) -> Target:
+        """The target, which asks what decides in Python in place of its profile.
+
+        Raises:
+            PslcError: it cannot, or there is nothing that lets it.
+        """
+        if not self.is_governed:
+            return target
+        governed: Target = extras.service(Service.POLICIES).governed(target, self.policy, self.victim_rule)
+        return governed

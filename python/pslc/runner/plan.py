@@ -1,23 +1,22 @@
 """The plan of a run on a real drive, shown before anything is written."""
 
 import shlex
-import subprocess
 import time
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
 from pslc import suites
-from pslc.base import memory, words
+from pslc.base import children, memory, words
 from pslc.base.errors import JobError
 from pslc.device import probe
-from pslc.device.cost import FAST, SLOW, Cost, cost
+from pslc.device.cost import SLOW, Cost, best_bytes_per_s, cost
 from pslc.device.region import Region, Scope, preparation
 from pslc.device.target import Target
-from pslc.formats.nvme_smart_log import health
 from pslc.recording import warnings
 from pslc.runner.job_file import jobs_in
 from pslc.schema.facts import Device, FileSystem, InspectedFile
+from pslc.schema.health import health
 
 DAY = 86_400.0
 CENTURY = 100 * 365 * DAY
@@ -89,8 +88,11 @@ def plan(target: Target, steps: list[str], source: str, options: list[tuple[str,
     about = "about " if len(steps) > 1 else ""
     if written:
         share = _share_of_drive(target, written)
-        sentences.append(f"writes {about}{words.size(written)}{share}; {of_its_life(target, written)}")
-        sentences.append(f"takes {words.span(written / FAST)} to {words.span(written / SLOW)} for the writes")
+        life, problems = of_its_life(target, written)
+        sentences += [f"writes {about}{words.size(written)}{share}; {life}", *problems]
+        fast = best_bytes_per_s(target.facts)
+        times = [words.span(written / speed) for speed in (fast, min(SLOW, fast))]
+        sentences.append(f"takes {' to '.join(times)} for the writes")
     if costs.read_bytes:
         sentences.append(f"reads {about}{words.size(costs.read_bytes)}")
     if costs.timed_s:
@@ -113,11 +115,30 @@ def _share_of_drive(target: Target, written: int) -> str:
 def places(target: Target) -> list[str]:
     """Destination of the writes, and the data that will be lost, a sentence each."""
     sentences = [_where(target)]
+    if target.kind == "device":
+        sentences.append("keeps its first and last 16 MiB with the recording: pslc undo RUN puts them back")
+        sentences += _used_beside(target)
     if target.foreign is not None:
         sentences.append(f"OVERWRITES {_lost(target.foreign)}, which pslc did not create")
     if target.kind == "file":
         sentences += [f"warning: {warning}" for warning in warnings.of_the_file_system(target.facts["file_system"])]
     return sentences
+
+
+def _used_beside(target: Target) -> list[str]:
+    """Warnings of other namespaces of an NVMe drive that are in use: they share its cells, and the counters of the
+    target do not show them."""
+    beside = [
+        (disk.name, inspected["users"])
+        for name in probe.drives(target.facts)
+        for disk in sorted((probe.SYS / "block" / name / "device").glob("nvme*n*"))
+        if disk.name != name and (inspected := probe.users_and_signatures(Path("/dev", disk.name)))
+    ]
+    return [
+        f"warning: {name}, another namespace of the drive, is in use ({users[0]}): stop that while you measure"
+        for name, users in beside
+        if users
+    ]
 
 
 def _lost(file: InspectedFile) -> str:
@@ -128,28 +149,33 @@ def _lost(file: InspectedFile) -> str:
 
 
 def _type(path: Path) -> str | None:
-    """What libmagic calls a file; None where its program is not installed."""
+    """Type that libmagic tells of a file; None where its program is not installed."""
     try:
-        done = subprocess.run(["file", "-b", "--", path], capture_output=True, text=True, timeout=10, check=False)
-    except (OSError, subprocess.TimeoutExpired):
+        done = children.run(["file", "-b", "--", str(path)], timeout_s=10)
+    except OSError:
         return None
-    text = "".join(letter for letter in done.stdout if letter.isprintable()).strip()
-    return text[:120] if done.returncode == 0 and text else None
+    text = "".join(letter for letter in done.text if letter.isprintable()).strip()
+    return text[:120] if done.code == 0 and text else None
 
 
-def of_its_life(target: Target, written: int) -> str:
-    """Say which share of the endurance of a device `written` bytes are, by its own wear counter."""
-    device = target.facts["device"]
-    life = probe.endurance_bytes(health(probe.smart(device["name"]))) if device else None
+def of_its_life(target: Target, written: int) -> tuple[str, list[str]]:
+    """Say which share of the endurance of a device `written` bytes are, by its own wear counter, and what the drive
+    reports to be wrong with itself."""
+    logs = [probe.smart(name) for name in probe.drives(target.facts)]
+    problems = [f"warning: {warning}" for log in logs for warning in warnings.of_health(log)]
+    # How an array shares writes between its drives is not known.
+    life = probe.endurance_bytes(health(logs[0])) if len(logs) == 1 else None
     if life is None:
-        return "the endurance of the drive is unknown"
-    return f"{words.share(written / life)} of the {words.size(life)} it endures by its own wear counter"
+        return "the endurance of the drive is unknown", problems
+    return f"{words.share(written / life)} of the {words.size(life)} it endures by its own wear counter", problems
 
 
 def _where(target: Target) -> str:
     if target.kind == "device":
         serial = (target.facts["device"] or Device()).get("serial")
         name = f"{target.name}, serial number {serial}" if serial else target.name
+        if target.facts.get("members"):
+            name += f", on {' and '.join(probe.drives(target.facts))}"
         return f"ERASES {target.spec}, {name}, {words.size(target.capacity_bytes)}: everything on it is lost"
     system = target.facts["file_system"] or FileSystem()
     what = f"{system.get('type', 'an unknown file system')} on {target.name}"

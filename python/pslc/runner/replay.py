@@ -15,14 +15,14 @@ from pslc import traces
 from pslc._native import RealDrive, SimDrive, TraceFile, engine_ceiling
 from pslc.base import units, words
 from pslc.base.errors import JobError, PslcError
-from pslc.device import probe
-from pslc.device.policy import governed
+from pslc.device import ends, probe
+from pslc.device.kernel_log import KernelLog
 from pslc.device.target import Target, find_target
-from pslc.recording.store import Common, Recording
+from pslc.recording.model import Common, Recording
 from pslc.runner.callbacks import DeclinedError
 from pslc.runner.options import RunOptions
 from pslc.runner.plan import Plan, of_its_life, places
-from pslc.runner.step_runner import of_result
+from pslc.runner.step_runner import of_result, raise_if_policy_failed
 from pslc.runner.subject import Trace
 from pslc.schema.facts import Facts, Traced
 from pslc.schema.jobs import KINDS
@@ -68,11 +68,14 @@ class _Replayer:
         }
         if what_if is not None:
             facts["what_if"] = what_if
-        return of_result({**self.common, "facts": target.facts | Facts(trace=facts)}, result)
+        added = Facts(trace=facts, stalls=result.get("stalls", [])) if target.is_real else Facts(trace=facts)
+        return of_result({**self.common, "facts": target.facts | added}, result)
 
     def finished(self, result: ReplayResult, what_if: list[WhatIf] | None = None) -> Recording:
         """The recording of a replay on the drive itself."""
-        return self.recording(result, self.target, result["replay"], what_if)
+        recording = self.recording(result, self.target, result["replay"], what_if)
+        raise_if_policy_failed(result, [recording])
+        return recording
 
     def on_drive(self, drive: RealDrive | SimDrive) -> Recording:
         """Replay on an open drive."""
@@ -96,8 +99,11 @@ class _Replayer:
     ) -> Recording:
         facts = self.target.facts
         facts["before"], facts["engine_ceiling_iops"] = probe.moment(facts), engine_ceiling()
+        log = KernelLog(facts)
         result = drive.replay(self.file, request, 0, self._progress, checkpoint)
-        facts["after"] = probe.moment(facts)
+        facts["kernel"], facts["after"] = log.close(), probe.moment(facts)
+        if (real := self.options.real) is not None and real.ends is not None:
+            ends.note_after(drive, real.ends)
         if drive.engine is not None:
             facts["engine"] = drive.engine
         return self.finished(result)
@@ -138,7 +144,7 @@ def replay(trace: Trace, on: str, options: RunOptions) -> Recording:
         DeclinedError: `options.confirm` returned False.
     """
     how = trace.replay
-    target = governed(find_target(on, options.real), options.policy, options.victim_rule)
+    target = options.governed(find_target(on, options.real))
     if target.stays:
         raise JobError(f"{on} is a drive file, and traces are not replayed on those", "--on sim:NAME")
     if target.is_real and how.what_if:
@@ -155,7 +161,7 @@ def replay(trace: Trace, on: str, options: RunOptions) -> Recording:
 
 
 def _survey(file: TraceFile, trace: Trace, target: Target) -> Survey:
-    """What is in a trace, where that has to be known before it is replayed.
+    """Survey of a trace, where that has to be known before it is replayed.
 
     Raises:
         PslcError: it is of several devices, or does not fit on a real drive.
@@ -199,7 +205,8 @@ def plan_of_replay(target: Target, trace: Trace, survey: Survey) -> Plan:
     moved = {kind: sum(device["bytes"][kind] for device in survey["devices"]) for kind in KINDS}
     sentences = places(target)
     if moved["write"]:
-        sentences.append(f"writes {words.size(moved['write'])} of the trace; {of_its_life(target, moved['write'])}")
+        life, problems = of_its_life(target, moved["write"])
+        sentences += [f"writes {words.size(moved['write'])} of the trace; {life}", *problems]
     sentences += [f"reads {words.size(moved['read'])}"] if moved["read"] else []
     sentences += [f"discards {words.size(moved['trim'])}"] if moved["trim"] else []
     if how.prefill:

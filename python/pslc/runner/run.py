@@ -3,63 +3,92 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from threading import Thread
 from typing import Unpack
 
 from pslc._native import RealDrive, SimDrive, engine_ceiling
 from pslc.base import words
-from pslc.base.errors import PslcError
-from pslc.device import probe
-from pslc.device.policy import governed
-from pslc.device.region import Scope, preparation
-from pslc.device.sensors import Thermometer
+from pslc.base.errors import JobError, PslcError
+from pslc.device import cache_switch, condition, ends, probe
+from pslc.device.cache_report import free_tenths
+from pslc.device.computers import with_computer
+from pslc.device.kernel_log import KernelLog
+from pslc.device.region import Region, Scope, preparation
+from pslc.device.sensors import TEMPERATURE, Sensor
 from pslc.device.target import Target, find_target
-from pslc.recording.store import Recording, join
-from pslc.runner.callbacks import DeclinedError
+from pslc.recording.model import Recording, join
+from pslc.runner.callbacks import DeclinedError, SilenceNotice
 from pslc.runner.job_logs import JobLogs
 from pslc.runner.options import RunKeywords, RunOptions
 from pslc.runner.plan import Plan, plan
 from pslc.runner.step_runner import StepRunner
 from pslc.runner.subject import JobFile, Suite, Trace, resolve
+from pslc.schema.facts import CACHE_FREE_TENTHS
+from pslc.schema.results import StepProgress
 from pslc.schema.warnings import MeasurementWarning
 
 
-def run(subject: str | Path, *, on: str, **options: Unpack[RunKeywords]) -> Recording:
+class RunInterrupted(KeyboardInterrupt):
+    """Ctrl-C during `run`, after the recording was kept: a loop over drives ends too.
+
+    Attributes:
+        recording: what was measured until then, with its findings.
+    """
+
+    def __init__(self, recording: Recording) -> None:
+        super().__init__(f"the run on {recording.drive} was interrupted")
+        self.recording = recording
+
+
+def run(subject: str | Path, *, on: str, computer: str | None = None, **options: Unpack[RunKeywords]) -> Recording:
     """Run a suite, fio job files or a trace on a drive, and analyze the recording.
 
     Args:
         subject: a suite (`"fill"`), an fio job file (`"my.fio"`) or a trace (`"work.trace"`).
         on: the drive: `sim:NAME[,key=value...]`, a file, a block device.
+        computer: around a simulated drive: `i5-8400`, `none` (default: as the target says, else as the suite assumes).
         **options: fields of `pslc.runner.options.RunOptions`, each optional: `seed`, `options` (fio options),
             `scope` (`pslc.Scope`), `real` (consent to write to a real drive), `replay` (how a trace is replayed),
             `progress` (called ten times a second), `policy` (`pslc.Policy`) and so on.
 
     Returns:
-        The recording with its findings. A run that was interrupted or that failed halfway has `interrupted` or `error`.
+        The recording with its findings. One that `progress` ended by returning False has `interrupted`, one that failed
+        halfway has `error`.
 
     Raises:
+        RunInterrupted: Ctrl-C; it has the recording.
         PslcError: the drive, the suite, the job file or the trace cannot be used.
         DeclinedError: `confirm` returned False.
         TypeError: an option has another name.
     """
-    return run_with(subject, on, RunOptions(**options))
+    asked = options.get("progress") or SilenceNotice()
+    answers = [True]
+
+    def progress(state: StepProgress) -> bool:
+        answers[0] = asked(state)
+        return answers[0]
+
+    options["progress"] = progress
+    recording = run_with(subject, with_computer(on, computer), RunOptions(**options))
+    if recording.interrupted and answers[0]:
+        raise RunInterrupted(recording)
+    return recording
 
 
-def run_with(subject: str | Path, on: str, options: RunOptions) -> Recording:
+def run_with(subject: str | Path | Suite | JobFile | Trace, on: str, options: RunOptions) -> Recording:
     """Run `subject` on the drive `on`, see `run`."""
     job_logs = options.logs or JobLogs()
     job_logs.named |= {name for name, _ in options.options}
-    resolved = resolve(subject, on, options)
+    resolved = resolve(subject, on, options) if isinstance(subject, str | Path) else subject
     if isinstance(resolved, Trace):
         from pslc.runner.replay import replay
 
         return _analyze(replay(resolved, on, options))
-    target = governed(find_target(on, options.real, resolved.host), options.policy, options.victim_rule)
+    target = options.governed(find_target(on, options.real, resolved.computer))
     with _released(target):
         recording = _run_jobs(target, resolved, options, job_logs)
     if options.logs is None:
@@ -76,14 +105,10 @@ def _analyze(recording: Recording) -> Recording:
 
 def _run_jobs(target: Target, subject: Suite | JobFile, options: RunOptions, job_logs: JobLogs) -> Recording:
     """Plan, ask, then run the steps. Nothing is written before consent."""
-    scope = options.scope or Scope()
-    region = subject.region(target, scope)
-    prepares = preparation(region, scope) if region else ""
-    steps = subject.expected_steps(region)
+    region, prepares, steps, planned = planned_run(target, subject, options.scope or Scope())
     files = [text for text in (prepares, *steps) if text]
-    planned = plan(target, files, subject.source, list(subject.overrides), subject.lays_out)
     outputs = job_logs.begin(files, subject.overrides, target.spec)
-    planned = replace(planned, sentences=[*planned.sentences, *outputs])
+    planned = replace(planned, sentences=[*planned.sentences, *_switch(target, subject, options), *outputs])
     target = _agreed(target, planned, outputs, options)
     # These take longer to import than most drives to fill, and the simulation leaves the interpreter alone.
     imports = Thread(target=_import_ahead, daemon=True)
@@ -91,12 +116,16 @@ def _run_jobs(target: Target, subject: Suite | JobFile, options: RunOptions, job
     runner = StepRunner(target, target.open(), subject, options, job_logs)
     finished = _finished_steps(target, options)
     unwritten_bytes = 0
-    with _surroundings(runner):
+    with _switched(runner), _surroundings(runner):
         if prepares and not finished and not runner.prepare(prepares):
             raise KeyboardInterrupt
         if isinstance(subject, JobFile):
             unwritten_bytes = runner.lay_out(subject.text)
         recording = join(list(runner.walk(subject.steps(region), finished, log=len(steps) > 1)))
+        if target.is_real:
+            recording.facts["stalls"] = [*recording.facts.get("stalls", []), *runner.stalls]
+    if target.is_real and recording.error:
+        recording = _with_fault(recording)
     if isinstance(runner.drive, SimDrive) and target.stays:
         recording = _saved(runner.drive, recording)
     imports.join()
@@ -104,8 +133,23 @@ def _run_jobs(target: Target, subject: Suite | JobFile, options: RunOptions, job
     if unwritten_bytes:
         text = f"{words.size(unwritten_bytes)} of what was read had never been written, and took no flash"
         warning = MeasurementWarning("not-laid-out", f"{text}: leave --no-layout out")
-        recording.findings.doubts = (warning, *recording.findings.doubts)
+        recording.findings.warnings = (warning, *recording.findings.warnings)
     return recording
+
+
+def planned_run(target: Target, subject: Suite | JobFile, scope: Scope) -> tuple[Region | None, str, list[str], Plan]:
+    """The region of a run, its preparation, the job files that are expected, and the plan of them all.
+
+    Raises:
+        PslcError: the drive cannot be used so, or has no SLC buffer that could be switched for the subject.
+    """
+    if subject.switches and target.is_real:
+        cache_switch.check(probe.reporting(target.facts))
+    region = subject.region(target, scope)
+    prepares = preparation(region, scope) if region else ""
+    steps = subject.expected_steps(region)
+    files = [text for text in (prepares, *steps) if text]
+    return region, prepares, steps, plan(target, files, subject.source, list(subject.overrides), subject.lays_out)
 
 
 def _agreed(target: Target, planned: Plan, outputs: list[str], options: RunOptions) -> Target:
@@ -134,6 +178,13 @@ def _finished_steps(target: Target, options: RunOptions) -> list[Recording]:
     return [part for part in options.interrupted.parts if not part.interrupted and not part.error]
 
 
+def _with_fault(recording: Recording) -> Recording:
+    """A recording that ended early, with the fault of its drive if that shows one: requests fail in many ways then."""
+    if fault := condition.fault(recording.facts):
+        return replace(recording, error=f"{fault.sentence}; {recording.error}", error_code=fault.code)
+    return recording
+
+
 def _saved(drive: SimDrive, recording: Recording) -> Recording:
     """Save the drive to its file as the run left it. If that fails, the recording has the error."""
     try:
@@ -141,6 +192,26 @@ def _saved(drive: SimDrive, recording: Recording) -> Recording:
     except PslcError as error:
         return recording if recording.error else replace(recording, error=error.message, error_code=error.code)
     return recording
+
+
+def _switch(target: Target, subject: Suite | JobFile, options: RunOptions) -> list[str]:
+    """Sentence of the plan on the switch of the SLC buffer.
+
+    Raises:
+        JobError: the subject switches it, and so does an option.
+    """
+    setting = options.real.cache if options.real is not None else None
+    if subject.switches and setting is not None:
+        raise JobError(f"{subject.source} switches the SLC buffer itself", "leave --buffer out")
+    if subject.switches and target.is_real:
+        return ["switches the SLC buffer of the drive, and back at the end"]
+    return [f"sets the SLC buffer of the drive to {setting}, and back at the end"] if setting is not None else []
+
+
+def _switched(runner: StepRunner) -> AbstractContextManager[None]:
+    """Switch the SLC buffer of a real drive, where that is asked for, as long as it runs."""
+    real = runner.options.real
+    return nullcontext() if real is None or real.cache is None else runner.switched(real.cache)
 
 
 @contextmanager
@@ -151,12 +222,18 @@ def _surroundings(runner: StepRunner) -> Iterator[None]:
         yield
         return
     facts["before"], facts["engine_ceiling_iops"] = probe.moment(facts), engine_ceiling()
-    counters = probe.Counters(facts)
-    if runner.subject.asks_temperature and facts["device"]:
-        runner.thermometer = Thermometer.of(partial(probe.temperature, facts["device"]["name"]))
+    counters, log = probe.Counters(facts), KernelLog(facts)
+    names = probe.drives(facts)
+    if runner.subject.asks_temperature:
+        runner.sensors += Sensor.of(TEMPERATURE, partial(probe.hottest_millicelsius, names))
+    if (disk := probe.reporting(facts)) is not None:
+        runner.sensors += Sensor.of(CACHE_FREE_TENTHS, partial(free_tenths, disk), held=True)
     yield
     if counts := counters.so_far():
         facts["disk_counts"] = counts
+    facts["kernel"] = log.close()
+    if (real := runner.options.real) is not None and real.ends is not None and runner.target.kind == "device":
+        ends.note_after(drive, real.ends)
     facts["after"], facts["engine"] = probe.moment(facts), drive.engine
 
 
@@ -172,5 +249,5 @@ def _released(target: Target) -> Iterator[None]:
 
 
 def _import_ahead() -> None:
-    for module in ("arro3.io", "pslc.runner.load"):
-        import_module(module)
+
+    from pslc.runner import load  # noqa: F401

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import monotonic, time_ns
 from typing import Final
@@ -13,17 +14,20 @@ import numpy as np
 from pslc import suites
 from pslc._native import RealDrive, SimDrive
 from pslc.base import words
+from pslc.device import cache_switch, probe
 from pslc.device.region import Scope
-from pslc.device.sensors import Thermometer
+from pslc.device.sensors import Sensor
 from pslc.device.target import Target
-from pslc.recording.store import Columns, Common, Recording, join
+from pslc.recording.model import Columns, Common, Recording, join
 from pslc.runner.job_logs import JobLogs
 from pslc.runner.options import Overrides, RunOptions
 from pslc.runner.precondition_cache import Result as StepResult
 from pslc.runner.precondition_cache import leaves_nothing_to_chance
 from pslc.runner.subject import JobFile, Suite
+from pslc.schema.cache_setting import CacheSetting
+from pslc.schema.facts import Facts
 from pslc.schema.results import Progress as DriveProgress
-from pslc.schema.results import Result
+from pslc.schema.results import Result, Stall
 
 CHECKPOINT_INTERVAL_S: Final = 5.0
 """Between two checkpoints at the end of steps; within a step the native part keeps its own time."""
@@ -38,15 +42,17 @@ class StepRunner:
     subject: Suite | JobFile
     options: RunOptions
     logs: JobLogs
-    thermometer: Thermometer | None = None
+    sensors: list[Sensor] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._overrides = list(self.subject.overrides)
         self._history = None
         drives = None if self.options.is_governed else self.options.preconditioned
-        if drives and isinstance(self.drive, SimDrive) and not self.target.stays and not self._overrides:
+        stays = self.target.stays or self.subject.switches
+        if drives and isinstance(self.drive, SimDrive) and not stays and not self._overrides:
             self._history = drives.follow(self.drive)
         self._finished: list[Recording] = []
+        self.stalls: list[Stall] = []
         self._notes: list[str] = []
         self._checkpoint_at = monotonic()
         self.common: Common = {
@@ -63,11 +69,22 @@ class StepRunner:
 
         Returns:
             Bytes that the jobs will read unwritten from a simulated drive. Reading those of a real file is an error.
+
+        Raises:
+            KeyboardInterrupt: the progress callback returned False.
         """
         drive, source, overrides = self.drive, self.subject.source, self._overrides
         if not self.subject.lays_out:
             return drive.unwritten_bytes(text, source, overrides) if isinstance(drive, SimDrive) else 0
-        laid_out = self._step(f"layout of\n{text}", True, lambda: drive.lay_out(text, source, overrides))
+
+        def lay_out() -> int | None:
+            if isinstance(drive, SimDrive):
+                return drive.lay_out(text, source, overrides)
+            return drive.lay_out(text, source, overrides, self._progress("layout"))
+
+        laid_out = self._step(f"layout of\n{text}", True, lay_out)
+        if laid_out is None:
+            raise KeyboardInterrupt
         if laid_out:
             size = words.size(laid_out)
             self._notes = [f"{size} were written first: what is read has to be there, and fio lays it out, too"]
@@ -75,7 +92,10 @@ class StepRunner:
 
     def prepare(self, text: str) -> bool:
         """Bring the drive into the state to begin with, without the overrides; returns whether that was finished."""
-        return not self._run(text, "preparation", ()).interrupted
+        recording = self._run(text, "preparation", ())
+        # The run begins where the preparation ends.
+        self.stalls = [{**stall, "at_s": stall["at_s"] - recording.drive_time_s} for stall in self.stalls]
+        return not recording.interrupted
 
     def walk(self, steps: suites.Steps, finished: list[Recording], log: bool) -> Generator[Recording, None, None]:
         """Run the steps and give the recording of each, until one is interrupted or fails.
@@ -85,18 +105,37 @@ class StepRunner:
             finished: recordings of the first steps, which are not run again.
             log: report each step.
         """
-        recording = None
+        with ExitStack() as buffer:
+            yield from self._walk(steps, finished, log, buffer)
+
+    def _walk(
+        self, steps: suites.Steps, finished: list[Recording], log: bool, buffer: ExitStack
+    ) -> Generator[Recording, None, None]:
+        recording, setting = None, None
         while recording is None or not (recording.interrupted or recording.error):
             try:
                 text = next(steps) if recording is None else steps.send(recording)
             except StopIteration:
                 return
+            if (asked := self.subject.setting(_title(text))) != setting and not finished:
+                buffer.close()
+                setting = asked
+                if setting is not None:
+                    buffer.enter_context(self.switched(setting))
             name = f"step {len(self._finished) + 1}: {_title(text)}"
             if log and self.options.log is not None:
                 self.options.log(f"{name}, done before" if finished else name)
             recording = finished.pop(0) if finished else self._run(text, name, self._overrides)
             self._finished.append(recording)
             yield recording
+
+    def switched(self, setting: CacheSetting) -> AbstractContextManager[None]:
+        """Switch the drive's SLC buffer for as long as a `with` lasts."""
+        if isinstance(self.drive, SimDrive):
+            return cache_switch.simulated(self.drive, setting)
+        disk, real = probe.reporting(self.target.facts), self.options.real
+        assert disk is not None, "planned_run checks it"
+        return cache_switch.switched(disk, setting, real.ends if real else None)
 
     def _step(self, name: str, deterministic: bool, make: Callable[[], StepResult]) -> StepResult:
         """The result of `make`, or of the same step of a run that began as this one did."""
@@ -110,22 +149,19 @@ class StepRunner:
         common: Common = {**self.common, "job_file": text, "began_unix_ns": time_ns()}
         # Each step has requests of its own.
         seed = (self.options.seed + len(self._finished)) % 2**64
-        thermometer, on_progress, on_checkpoint = self.thermometer, self.options.progress, self.options.on_checkpoint
-        if thermometer is not None:
-            thermometer.begin()
-
-        def progress(state: DriveProgress) -> bool:
-            if thermometer is not None:
-                thermometer.look(state["drive_time_ns"])
-            return on_progress is None or on_progress({**state, "step": name})
+        sensors, on_checkpoint = self.sensors, self.options.on_checkpoint
+        for sensor in sensors:
+            sensor.begin()
+        progress = self._progress(name)
 
         def checkpoint(so_far: Result) -> None:
-            assert on_checkpoint is not None
-            on_checkpoint(join([*self._finished, recorded(so_far)]))
+            self._checkpoint(recorded(so_far), so_far.get("stalls", []))
 
         def recorded(result: Result) -> Recording:
             recording = of_result(common, result)
-            return recording if thermometer is None else thermometer.on(recording)
+            for sensor in sensors:
+                recording = sensor.on(recording)
+            return recording
 
         drive, source = self.drive, self.subject.source
         keep = checkpoint if on_checkpoint else None
@@ -138,14 +174,40 @@ class StepRunner:
         notes = self._notes + _layout_notes(drive)
         for job in recording.jobs:
             job["notes"] = notes + job["notes"]
-        if on_checkpoint is not None and monotonic() > self._checkpoint_at + CHECKPOINT_INTERVAL_S:
+        raise_if_policy_failed(result, [*self._finished, recording])
+        is_due = self.target.is_real or monotonic() > self._checkpoint_at + CHECKPOINT_INTERVAL_S
+        if on_checkpoint is not None and is_due:
             self._checkpoint_at = monotonic()
-            on_checkpoint(join([*self._finished, recording]))
+            self._checkpoint(recording, result.get("stalls", []))
+        self.stalls += self._in_this_step(result.get("stalls", []))
         return recording
+
+    def _progress(self, name: str) -> Callable[[DriveProgress], bool]:
+        """The progress callback of a step."""
+        on_progress, sensors = self.options.progress, self.sensors
+
+        def progress(state: DriveProgress) -> bool:
+            for sensor in sensors if "silence" not in state else []:
+                sensor.look(state["drive_time_ns"], state["done_bytes"])
+            return on_progress is None or on_progress({**state, "step": name})
+
+        return progress
+
+    def _checkpoint(self, last: Recording, stalls: list[Stall]) -> None:
+        """Hand over the steps so far; what is still added to the facts is not added to those."""
+        assert self.options.on_checkpoint is not None
+        so_far = join([*self._finished, last])
+        facts: Facts = {**so_far.facts}
+        if self.target.is_real:
+            facts["stalls"] = [*self.stalls, *self._in_this_step(stalls)]
+        self.options.on_checkpoint(replace(so_far, facts=facts))
+
+    def _in_this_step(self, stalls: list[Stall]) -> list[Stall]:
+        return [{**stall, "step": len(self._finished)} for stall in stalls]
 
 
 def _layout_notes(drive: SimDrive | RealDrive) -> list[str]:
-    """What was written to a new file by no job, and what that does to the drive."""
+    """Notes on what was written to a new file by no job, and what that does to the drive."""
     if isinstance(drive, SimDrive) or not drive.laid_out_bytes:
         return []
     size = words.size(drive.laid_out_bytes)
@@ -160,15 +222,29 @@ def _title(text: str) -> str:
     return text.partition("[")[2].partition("]")[0]
 
 
+def raise_if_policy_failed(result: Result, recordings: list[Recording]) -> None:
+    """Raise the error of a policy that ended a step, with the recordings of the steps so far.
+
+    Raises:
+        PolicyError: it failed.
+    """
+    if "raised" in result:
+        result["raised"].recording = join(recordings)
+        raise result["raised"]
+
+
 def of_result(common: Common, result: Result) -> Recording:
     """A recording of a result of the native part, and of what all recordings of its run share."""
+    raised = result.get("raised")
+    if raised is not None:
+        common = {**common, "facts": {**common["facts"], "policy_error": raised.hint}}
     return Recording(
         **common,
         wall_s=result["wall_s"],
         drive_time_s=result["drive_time_ns"] / 1e9,
         interrupted=result["interrupted"],
-        error=result["error"],
-        error_code=result.get("error_code"),
+        error=raised.message if raised else result["error"],
+        error_code=raised.code if raised else result.get("error_code"),
         start_ns=result["start_ns"],
         jobs=result["jobs"],
         unbegun=result["unbegun"],

@@ -9,12 +9,12 @@ from typing import Final
 
 from pslc import suites
 from pslc.base.errors import JobError
-from pslc.device import hosts
-from pslc.device.region import Region, Scope, find_region
+from pslc.device.region import FULL, Region, Scope, find_region
 from pslc.device.target import Target
-from pslc.recording.store import ScopeDocument
+from pslc.recording.model import ScopeDocument
 from pslc.runner import job_file
 from pslc.runner.options import Overrides, RunOptions
+from pslc.schema.cache_setting import CacheSetting
 from pslc.traces import Replay, is_trace
 
 ONLY_JOB_FILES: Final = "several files and --section are for job files"
@@ -44,22 +44,35 @@ class Suite:
         return f"{self.name}.fio"
 
     @property
-    def host(self) -> Sequence[tuple[str, str]]:
-        """Keys of the computer around a simulated drive."""
-        return hosts.DESKTOP if suites.on_a_desktop(self.name) else ()
+    def computer(self) -> str:
+        """Computer that a simulated drive without one is put into."""
+        return suites.load(self.name).COMPUTER
 
     @property
     def asks_temperature(self) -> bool:
         """Whether a real drive is asked for its temperature during the run."""
         return suites.asks_temperature(self.name)
 
+    @property
+    def switches(self) -> bool:
+        """Whether its steps switch the drive's SLC buffer."""
+        return suites.switches(self.name)
+
+    def setting(self, step: str) -> CacheSetting | None:
+        """Setting of the buffer in a step, by the name of its first job; None: as it is."""
+        return suites.setting(self.name, step)
+
     def region(self, target: Target, scope: Scope) -> Region:
         """The part of the drive that the scope leaves.
 
         Raises:
-            PslcError: it is too small, or not on the drive.
+            PslcError: it is too small, or not on the drive, or the suite would trim the drive that was filled for it.
         """
-        return find_region(target, scope)
+        region = find_region(target, scope)
+        if scope.fill_first == FULL and any("rw=trim" in text for text in suites.expected(self.name, region)):
+            raise JobError(f"{self.name} trims what it works on, so the drive would not stay full",
+                           "--fill-first 95% leaves it room")  # fmt: skip
+        return region
 
     def expected_steps(self, region: Region | None) -> list[str]:
         """Job files of the suite, if each measurement comes out as expected."""
@@ -91,13 +104,17 @@ class JobFile:
     overrides: Overrides = ()
     lays_out: bool = True
 
-    host = ()
+    computer = None
     asks_temperature = False
+    switches = False
 
     @property
     def source(self) -> str:
         """Name of the jobs in messages."""
         return job_file.SOURCES.get(self.name, self.name)
+
+    def setting(self, step: str) -> None:
+        """Setting of the drive's SLC buffer: as it is."""
 
     def region(self, target: Target, scope: Scope) -> Region | None:
         """The whole drive if it is prepared first, else None: jobs state themselves where they work.
@@ -182,21 +199,24 @@ def _jobs(files: Sequence[str | Path], options: RunOptions) -> JobFile | Trace:
     if replayed is not None:
         _refuse_preparation(name, options.scope or Scope())
         _refuse_pace(name, options.replay or Replay())
-        return Trace(*replayed)
+        trace, replay = replayed
+        if trace.is_file() and not is_trace(trace, replay.part):
+            # Whoever reads the message may not be whoever may read that file, so nothing of it is shown.
+            hint = "pslc trace formats lists those that are; what read_iolog names is a trace"
+            raise JobError(f"{name}: read_iolog={trace} is not a trace that pslc knows", hint)
+        return Trace(trace, replay)
     _refuse_replay(name, options.replay)
     return JobFile(text, name, overrides, options.layout)
 
 
 def _refuse_more(what: str, more: Sequence[str | Path], sections: Sequence[str]) -> None:
     if more or sections:
-        raise JobError(f"{what} and takes no {[*more, *sections][0]}", ONLY_JOB_FILES)
+        raise JobError(f"{what}: unexpected argument {[*more, *sections][0]}", ONLY_JOB_FILES)
 
 
 def _refuse_replay(name: str, replay: Replay | None) -> None:
     if replay is not None:
-        raise JobError(
-            f"{name} is not a trace", f"pslc run {name} runs it; --pace, --speed and the like are for traces"
-        )
+        raise JobError(f"{name} is not a trace", f"pslc run {name} runs it; --pace, --from and the like are for traces")
 
 
 def _refuse_pace(name: str, replay: Replay) -> None:

@@ -7,6 +7,7 @@ from typing import Any, Final, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
+from pslc.schema.results import Measured, Stall
 from pslc.schema.surveys import ReplayDocument, Replayed, Survey, WhatIf
 
 HealthJson = dict[str, Any]
@@ -116,6 +117,37 @@ class WindowsDrive(TypedDict):
     keeps_flushes: bool | None
 
 
+CACHE_FREE_TENTHS: Final = "cache_free_tenths"
+"""Column of a recording: free share of the SLC buffer as the drive reports it, in tenths, each as it was last asked."""
+
+
+class CacheReport(TypedDict):
+    """The SLC cache as a drive tells of it. `bytes`: now, `most_bytes`: at most; `user_space`: `preserved` where the
+    buffer shrinks as the drive fills, `reduced` where the drive is smaller by it; `bits_per_cell`: of its normal cells;
+    `free_tenths`: free share, rounded to a tenth; `reserve`: of spare blocks; `not_switched`: why nobody can switch it,
+    None where root can; `left_by`: folder of an earlier run that has not put the switch back. Of eMMC also its volatile
+    cache, and whether it queues commands, and how many at most."""
+
+    kind: Literal["UFS WriteBooster", "eMMC"]
+    bytes: int | None
+    most_bytes: int | None
+    type: str | None
+    user_space: Literal["preserved", "reduced"] | None
+    bits_per_cell: int | None
+    is_on: bool | None
+    free_tenths: int | None
+    flush: str | None
+    slc_wear: str | None
+    native_wear: str | None
+    reserve: str | None
+    not_switched: str | None
+    volatile_bytes: NotRequired[int | None]
+    volatile_is_on: NotRequired[bool | None]
+    queue_is_on: NotRequired[bool | None]
+    queue_commands: NotRequired[int | None]
+    left_by: NotRequired[str | None]
+
+
 class Host(TypedDict, total=False):
     """Machine that a run is made on: processor, memory, operating system."""
 
@@ -164,7 +196,8 @@ class InspectedFile(TypedDict):
 
 
 class HealthLog(TypedDict, total=False):
-    """Values of the NVMe health log (SMART), as far as the drive reports them."""
+    """Values of the NVMe health log (SMART), as far as the drive reports them; temperatures are in degrees Celsius.
+    `nand_units_written` and `slc_units_written`: programmed into cells, and into those at one bit, in NVMe's units."""
 
     critical_warning: int
     available_spare: int
@@ -172,6 +205,10 @@ class HealthLog(TypedDict, total=False):
     percentage_used: int
     media_errors: int
     data_units_written: int
+    nand_units_written: int
+    slc_units_written: int
+    temperature: int
+    hottest_sensor: int
     warning_temp_time: int
     critical_comp_time: int
     thm_temp1_trans_count: int
@@ -181,10 +218,13 @@ class HealthLog(TypedDict, total=False):
 
 
 class Moment(TypedDict, total=False):
-    """Values that change while a drive works."""
+    """Values that change while a drive works. `members`: health logs of an array's drives by name; its `smart` is None.
+    `cache`: only for a drive that reports one."""
 
     temperature_c: float | None
     smart: HealthJson | None
+    members: dict[str, HealthJson]
+    cache: CacheReport
 
 
 Change = TypedDict("Change", {"at_s": float, "what": Literal["link", "power"], "from": str, "to": str})
@@ -193,28 +233,71 @@ Change = TypedDict("Change", {"at_s": float, "what": Literal["link", "power"], "
 
 class Watched(TypedDict):
     """Telemetry of a drive while it worked. `smart`: the first and the latest log, with seconds since the start;
-    `file_systems`: those mounted from the drive."""
+    `file_systems`: those mounted from the drive; `waits`: whether latencies or busy time were counted, True without
+    it."""
 
     smart: list[tuple[float, HealthJson]]
     changes: list[Change]
     file_systems: list[FileSystem]
+    waits: NotRequired[bool]
 
 
-class Served(TypedDict):
-    """Quality of a served drive (`pslc.serving.state.State`), and whether the host was too slow for it. `deaths`: how
-    often nbdkit died and was restarted, each a power loss."""
+class Imported(TypedDict):
+    """Data of another program, as they were read.
+
+    `name`: what they are called; `suite`: pslc's of the same tests, empty without one; `read_as`: which columns or rows
+    were taken, and how they were understood; `kind`: what the curve is of; `random`: whether the writes were; `idle_s`:
+    pauses that are left out of the curve; `bad_lines`: lines that were left out; `rows`: results without a series.
+    """
+
+    name: str
+    suite: str
+    read_as: str
+    kind: Literal["read", "write"]
+    random: bool
+    idle_s: float
+    bad_lines: int
+    rows: list[Measured]
+
+
+class Pacing(TypedDict, total=False):
+    """Punctuality of a served drive. `way_s`: time of a request's way to it and of the reply's back. Means over
+    all `replies`: how late they leave (`late_s`), what the drive takes for a request (`drive_s`), and how long the next
+    one waits for a processor (`turn_s`). `busy`: how busy the processors were, None where the system does not tell."""
+
+    way_s: float
+    replies: int
+    late_s: float
+    late_p99_s: float
+    drive_s: float
+    turn_s: float
+    busy: float | None
+
+
+class Served(Pacing):
+    """A drive that was served: where written data went, how fast its clock ran, and whether the host was too slow."""
 
     data: str
     speed: float
-    deaths: NotRequired[int]
-    way_s: NotRequired[float]
-    replies: NotRequired[int]
-    late_s: NotRequired[float]
-    late_p99_s: NotRequired[float]
-    drive_s: NotRequired[float]
-    turn_s: NotRequired[float]
-    busy: NotRequired[float]
     too_slow: NotRequired[str | None]
+
+
+class ServedStatus(Pacing):
+    """Status of a served drive. Three numbers are of reads, writes and trims, since the start. `latency_s`: median
+    and 99th percentile since the last status, None without requests. `clients`: connected ones, of which some are
+    `named` by process number or address. `full`: the disk of the drive's file refused something. `warnings`: told once.
+    """
+
+    clock_s: float
+    bytes: tuple[int, int, int]
+    count: tuple[int, int, int]
+    latency_s: tuple[float, float] | None
+    queue: int
+    columns: dict[str, int]
+    full: bool
+    clients: int
+    named: list[str]
+    warnings: list[str]
 
 
 class Traced(TypedDict):
@@ -225,6 +308,15 @@ class Traced(TypedDict):
     how: ReplayDocument
     replay: Replayed | None
     what_if: NotRequired[list[WhatIf]]
+
+
+class KernelLine(TypedDict):
+    """Line of the kernel's log about a drive: seconds since the start of the run, its level (up to 3: an error, 4: a
+    warning), and its text."""
+
+    at_s: float
+    level: int
+    text: str
 
 
 class DiskCounts(TypedDict):
@@ -257,11 +349,14 @@ Limit = Literal["dies", "bus", "data-path", "buffer"]
 class Facts(TypedDict, total=False):
     """Facts about a real target, about a simulated one, and about a run on either; a target has those of its kind.
 
+    Of a real one, `device` is the drive, or an array (md, dm) whose drives are `members`; `sysfs`: folder of its UFS
+    host controller, where `--sysfs` named one.
+
     Of a simulated one, for cells at one bit (`slc`), at two where the dynamic cache has such (`mlc`), and for `native`
-    ones: `*_raw_bytes`: all superblocks in that mode; `*_write_bytes_per_s`: all dies at once;
-    `*_limit_bytes_per_s`: what is left of that, and by what (`*_limit`).
-    `notes`: sentences on what the profile says that its reader may not have meant. `measured_by`: the program, where it
-    was not pslc.
+    ones: `*_raw_bytes`: all superblocks in that mode; `*_write_bytes_per_s`: all dies at once; `*_limit_bytes_per_s`:
+    what is left of that, and by what (`*_limit`). `computer`: the part around it, or `none`; `slot`: its link, where
+    that is slower than the drive's. `notes`: sentences on what the profile says that its reader may not have meant.
+    `measured_by`: the program, where it was not pslc.
     """
 
     path: str
@@ -269,8 +364,10 @@ class Facts(TypedDict, total=False):
     stack: list[str]
     partition_start_bytes: int | None
     device: Device | None
+    members: list[Device]
     host: Host
     power: Power
+    sysfs: str
 
     channels: int
     dies: int
@@ -312,6 +409,9 @@ class Facts(TypedDict, total=False):
     native_cycles: int
     policy: PolicyDocument
     victim_rule: PolicyDocument
+    computer: str
+    slot: str
+    policy_error: str
     scale: str
     scale_unlike: str | None
     notes: list[str]
@@ -323,6 +423,9 @@ class Facts(TypedDict, total=False):
     engine: str | None
     engine_ceiling_iops: float
     disk_counts: DiskCounts
+    stalls: list[Stall]
+    kernel: list[KernelLine] | None
     trace: Traced
     watch: Watched
     served: Served
+    imported: Imported

@@ -1,10 +1,12 @@
 """Results of the native part: the plan of a run, its progress and its recording. Sizes are in bytes, times on the
 drive's clock unless named otherwise."""
 
+from collections.abc import Sequence
 from typing import NotRequired
 
 from typing_extensions import TypedDict
 
+from pslc.base.errors import PolicyError
 from pslc.schema.jobs import Job
 from pslc.schema.surveys import Replayed, Survey
 
@@ -34,9 +36,31 @@ class Planned(TypedDict):
     layout_bytes: int
 
 
+class Silence(TypedDict):
+    """Time without an answer of a real drive: how long, how many requests are under way, and the oldest of these, which
+    has waited for `waited_s`. `is_held`: the run is to end, but the thread that makes requests waits in the kernel."""
+
+    duration_s: float
+    under_way: int
+    op: str
+    bytes: int
+    offset: int
+    waited_s: float
+    is_held: NotRequired[bool]
+
+
+class Stall(Silence):
+    """A silence of at least 10 s. `at_s`: from the start of the run, or of the step with the index `step`."""
+
+    at_s: float
+    step: NotRequired[int]
+
+
 class Progress(TypedDict):
     """Progress of a run. `total_bytes` is 0 if unknown, `total_time_ns` if no time ends the run; `bytes_per_s` is
-    recent."""
+    recent. `silence`: the drive has not answered for 10 s, or for 1 s a run that is to end."""
+
+    silence: NotRequired[Silence]
 
     done_bytes: int
     total_bytes: int
@@ -105,6 +129,7 @@ class Recorded(TypedDict):
     interrupted: bool
     error: str | None
     error_code: NotRequired[str | None]
+    raised: NotRequired[PolicyError]
     dump: NotRequired[Dump]
     start_ns: int
     drive_time_ns: int
@@ -117,9 +142,10 @@ class Recorded(TypedDict):
 
 
 class Result(Recorded):
-    """A run, ended or as it is so far, and what it took on the wall's clock."""
+    """A run, ended or as it is so far, what it took on the wall's clock, and when its drive did not answer."""
 
     wall_s: float
+    stalls: NotRequired[list[Stall]]
 
 
 class Spread(TypedDict):
@@ -145,3 +171,37 @@ class ReplayResult(ReplaySoFar):
     """A replay that has ended."""
 
     replay: Replayed
+
+
+class Measured(TypedDict):
+    """Figure of a program that reports results without a series.
+
+    `test` and `kind`: what it is called there, and `read`, `write`, `mixed` or `copy`. What it does not tell is None; a
+    latency is a mean. `samples`: bytes/s of every repetition, where it tells them; `bytes_per_s` is then their median.
+    """
+
+    test: str
+    kind: str
+    bytes_per_s: float | None
+    iops: float | None
+    latency_s: float | None
+    samples: list[float]
+
+
+def measured(
+    test: str,
+    kind: str,
+    bytes_per_s: float | None = None,
+    iops: float | None = None,
+    latency_s: float | None = None,
+    samples: Sequence[float] = (),
+) -> Measured:
+    """A result, of which what is not told stays None."""
+    return {
+        "test": test,
+        "kind": kind,
+        "bytes_per_s": bytes_per_s,
+        "iops": iops,
+        "latency_s": latency_s,
+        "samples": list(samples),
+    }

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from concurrent.futures import wait
 from pathlib import Path
-from threading import Thread
 from types import TracebackType
 from typing import Self
 
-from pslc.base.errors import TargetError
-from pslc.recording.store import Recording
+from pslc.recording.model import Recording
 from pslc.runner.load import analysed
 from pslc.serving.listening import Address
 from pslc.serving.server import Server
@@ -22,7 +20,7 @@ def serve(
 
     Args:
         on: `sim:NAME[,key=value...]` or the file of a drive.
-        unix: path of the socket (default: a name in the current folder, as `pslc serve` makes it).
+        unix: path of the socket (default: as `pslc serve`, in the current folder; on Windows port 10809).
         tcp: port on this machine, in place of the socket.
         data: `keep`, `memory` or `none` (default: `keep` for a file, else `memory`).
         speed: drive seconds in a second.
@@ -31,12 +29,10 @@ def serve(
         What a `with` starts: `uri` is its address, and `recording` what was served, once the `with` ended.
 
     Raises:
-        PslcError: the drive or the address cannot be used, or nbdkit is not installed.
+        PslcError: the drive or the address cannot be used.
     """
-    if unix is not None and tcp is not None:
-        raise TargetError("unix and tcp exclude each other", "give one of them")
     name = Path(on.partition(":")[2].partition(",")[0] or on).stem
-    address = Address(Path(unix) if unix is not None else Path(f"{name}.sock")) if tcp is None else Address(None, tcp)
+    address = Address.choose(name, None if unix is None else Path(unix), None if tcp is None else str(tcp))
     return ServedDrive(Server(on, address, data, speed))
 
 
@@ -50,9 +46,6 @@ class ServedDrive:
 
     def __init__(self, server: Server) -> None:
         self._server = server
-        self._kept = ExitStack()
-        self._thread = Thread(target=self._run, daemon=True)
-        self._error: BaseException | None = None
         self.recording: Recording | None = None
         self.warnings: list[str] = []
 
@@ -62,21 +55,15 @@ class ServedDrive:
         return self._server.address.uri
 
     def __enter__(self) -> Self:
-        self._kept.enter_context(self._server)
-        self._thread.start()
+        self._server.__enter__()
+        self._served = self._server.start(lambda _: None, self.warnings.append)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._server.stop()
-        self._thread.join()
-        self._kept.close()
-        if self._error is not None and kind is None:
-            raise self._error
-
-    def _run(self) -> None:
-        try:
-            self.recording = analysed(self._server.run(lambda _: None, self.warnings.append))
-        except BaseException as error:
-            self._error = error
+        wait([self._served])
+        self._server.__exit__()
+        if kind is None:
+            self.recording = analysed(self._served.result())

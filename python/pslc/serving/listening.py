@@ -1,4 +1,4 @@
-"""Listening socket of a served drive. It outlives the process that answers."""
+"""Address of a served drive, and the socket that listens there."""
 
 from __future__ import annotations
 
@@ -6,49 +6,78 @@ import errno
 import os
 import socket
 import stat
+import sys
 from contextlib import suppress
 from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Final
+from typing import Final, Self
 from urllib.parse import quote
 
 from pslc.base.errors import TargetError
 
 MAX_PATH_BYTES: Final = 107
 """Longest path of a unix socket, in bytes (unix(7))."""
-WAITING: Final = 4096
+MAX_WAITING: Final = 4096
 """Clients that may wait to be answered; the kernel's own limit (net.core.somaxconn) is lower or the same."""
+HAS_UNIX_SOCKETS: Final = hasattr(socket, "AF_UNIX")
+NBD_PORT: Final = 10809
+"""The port of NBD, by IANA."""
 
 
 @dataclass(frozen=True)
 class Address:
-    """Address of a served drive: a unix socket, or a TCP port of `listen`."""
+    """Address of a served drive on this machine: a unix socket, or a TCP port of `host`; `nvme` says whether it is an
+    NVMe drive as well."""
 
     unix: Path | None = None
     tcp: int | None = None
-    listen: str = "127.0.0.1"
+    host: str = "127.0.0.1"
+    nvme: bool = False
+
+    @classmethod
+    def choose(cls, name: str, unix: Path | None, tcp: str | None, nvme: bool = False) -> Self:
+        """The address that somebody asks for: a path, `PORT` or `HOST:PORT`; without either a socket called `name`, or
+        NBD's port where there are no unix sockets.
+
+        Raises:
+            TargetError: it is none, or other machines could reach it.
+        """
+        if unix is not None and tcp is not None:
+            raise TargetError("a unix socket and a TCP port exclude each other", "give --unix or --tcp")
+        if unix is not None and not HAS_UNIX_SOCKETS:
+            raise TargetError("this system has no unix sockets for Python", f"--tcp {NBD_PORT}")
+        if tcp is None and HAS_UNIX_SOCKETS:
+            return cls(unix or Path(f"{name}.sock"), nvme=nvme)
+        host, _, port = (tcp or str(NBD_PORT)).rpartition(":")
+        if not port.isdecimal() or not 0 < int(port) < 1 << 16:
+            raise TargetError(f"{tcp} is no TCP port", f"a port is a number from 1 to 65535, for example {NBD_PORT}")
+        host = host.strip("[]") or cls.host
+        if not _is_loopback(host):
+            raise TargetError(
+                f"other machines can reach {host}, and NBD asks nobody for a password: pslc serves this machine only",
+                f"on the other machine: ssh -N -L {port}:127.0.0.1:{port} THIS_MACHINE; here: --tcp {port}",
+            )
+        return cls(None, int(port), host, nvme)
 
     @property
     def uri(self) -> str:
         """NBD URI of the address, as nbdinfo, qemu, fio and nbdfuse accept it."""
         if self.unix is not None:
             return f"nbd+unix:///?socket={quote(str(self.unix.absolute()))}"
-        host = f"[{self.listen}]" if ":" in self.listen else self.listen
+        host = f"[{self.host}]" if ":" in self.host else self.host
         return f"nbd://{host}:{self.tcp}"
 
-    @property
-    def is_local(self) -> bool:
-        """Whether only this machine can reach it."""
-        try:
-            return self.unix is not None or ip_address(self.listen).is_loopback
-        except ValueError:
-            return self.listen == "localhost"
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 class Listener:
-    """A socket that listens at an address. It outlives the program that answers there: who connects while none does
-    waits.
+    """A socket that listens at an address.
 
     Raises:
         PslcError: somebody else listens there, or nobody can.
@@ -57,7 +86,7 @@ class Listener:
     def __init__(self, at: Address) -> None:
         self._path = at.unix.absolute() if at.unix is not None else None
         self._socket = _unix(at.unix) if at.unix is not None else _tcp(at)
-        self._socket.listen(WAITING)
+        self._socket.listen(MAX_WAITING)
         self._inode = self._number()
 
     def fileno(self) -> int:
@@ -65,7 +94,7 @@ class Listener:
         return self._socket.fileno()
 
     def refuse(self) -> None:
-        """Refuse new connections from now on, even if other processes hold this socket."""
+        """Refuse new connections from now on."""
         with suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
 
@@ -140,15 +169,14 @@ def _make_free(path: Path) -> None:
 def _tcp(at: Address) -> socket.socket:
     listener = None
     try:
-        flags = socket.AI_PASSIVE | socket.AI_NUMERICSERV
-        addresses = socket.getaddrinfo(at.listen, at.tcp, type=socket.SOCK_STREAM, flags=flags)
-        family, kind, protocol, _, where = addresses[0]
+        [(family, kind, protocol, _, where), *_] = socket.getaddrinfo(at.host, at.tcp, type=socket.SOCK_STREAM)
         listener = socket.socket(family, kind, protocol)
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        # On Windows this would share the port with whoever has it.
+        if sys.platform != "win32":
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(where)
     except OSError as error:
         if listener is not None:
             listener.close()
-        hint = "give another port or address: --tcp PORT --listen ADDRESS"
-        raise TargetError(f"{at.listen}, port {at.tcp}: {error.strerror}", hint) from None
+        raise TargetError(f"{at.host}, port {at.tcp}: {error.strerror}", "give another port: --tcp PORT") from None
     return listener

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pslc.base import words
 from pslc.base.live_lines import Trail
-from pslc.serving.state import State
+from pslc.schema.facts import ServedStatus
+from pslc.serving.state import too_slow
 
 WIDTH = 40
 """Width of a trail and of a bar, in characters."""
@@ -14,27 +15,27 @@ class Picture:
     """Draws states one after the other."""
 
     def __init__(self, title: str) -> None:
-        self._title, self._before = title, None  # type: str, State | None
+        self._title, self._before = title, None  # type: str, ServedStatus | None
         self._trails = {kind: Trail(WIDTH) for kind in ("read", "write")}
 
-    def lines(self, now: State) -> list[str]:
+    def lines(self, now: ServedStatus) -> list[str]:
         """Lines of the live view: traffic since the last state, and the fill level of the cache."""
         before = self._before or now
         self._before = now
-        took = now.clock_s - before.clock_s
+        took = now["clock_s"] - before["clock_s"]
 
         def per_s(change: float) -> float:
             return change / took if took > 0 else 0.0
 
-        lines = [f"{self._title}, {words.span(round(now.clock_s))} old; Ctrl-C ends it"]
+        lines = [f"{self._title}, {words.span(round(now['clock_s']))} old; Ctrl-C ends it"]
         for at, (kind, trail) in enumerate(self._trails.items()):
-            speed, rate = per_s(now.bytes[at] - before.bytes[at]), per_s(now.count[at] - before.count[at])
+            speed, rate = per_s(now["bytes"][at] - before["bytes"][at]), per_s(now["count"][at] - before["count"][at])
             lines.append(f"{kind:>8} {words.speed(speed):>11} {words.count(round(rate)):>8} IOPS {trail.add(speed)}")
         some = "-"
-        if now.latency_s is not None:
-            some = f"{words.span(now.latency_s[0])}, 99 % within {words.span(now.latency_s[1])}"
-        lines.append(f" latency {some}, queue depth {now.queue}")
-        columns, old = now.columns, before.columns
+        if now["latency_s"] is not None:
+            some = f"{words.span(now['latency_s'][0])}, 99 % within {words.span(now['latency_s'][1])}"
+        lines.append(f" latency {some}, queue depth {now['queue']}")
+        columns, old = now["columns"], before["columns"]
         if limit := columns["cache_limit_bytes"]:
             held = columns["slc_valid_bytes"]
             lines.append(f"   cache {_bar(held / limit)} {words.size(held)} of {words.size(limit)}")
@@ -43,7 +44,8 @@ class Picture:
         parts += [f"{columns['temperature_millicelsius'] / 1000:.0f} C"] if columns["temperature_millicelsius"] else []
         parts += [f"throttled (step {columns['throttle_level']})"] if columns["throttle_level"] else []
         lines.append("         " + ", ".join(parts))
-        return [*lines, f"   late: {now.too_slow}"] if now.too_slow else lines
+        late = too_slow(now)
+        return [*lines, f"   late: {late}"] if late else lines
 
 
 def _bar(share: float) -> str:

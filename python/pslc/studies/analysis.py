@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
@@ -11,9 +10,10 @@ from typing import Final
 
 import numpy as np
 
+from pslc.base import install
 from pslc.base.errors import JobError
 from pslc.studies.axes import Span, quantity
-from pslc.studies.points import Study, varied
+from pslc.studies.points import DRAW, SCALE, Study, varied
 from pslc.studies.results import OWN
 from pslc.studies.rows import Row, number
 from pslc.studies.samples import EXTRA, Sample, problem
@@ -79,9 +79,6 @@ class Answers:
     scale: str = ""
 
 
-SCALE: Final = re.compile(r"[,:]scale=([0-9/.]+)")
-
-
 def scale_of(rows: Sequence[Row]) -> str:
     """The scales of the drives that the commands of points name, separated by commas; empty where all are whole."""
     scales = [match[1] for row in rows if (match := SCALE.search(str(row["command"])))]
@@ -118,6 +115,28 @@ def _refuse_absent(requested: Sequence[str], rows: Sequence[Row], varying: Seque
     for name in requested:
         if not any(isinstance(row.get(name), int | float) for row in rows):
             raise JobError(f"no point has the finding {name}", f"they have {', '.join(varying[:12])}")
+
+
+def over_draws(study: Study, rows: Sequence[Row]) -> list[Row]:
+    """A row for each drive, in which a finding is the median of the draws; `NAME_low` and `NAME_high` are what 80 % of
+    them lie between."""
+    if not study.draws:
+        return list(rows)
+    keys = [of.key for of in study.axes]
+    groups: dict[tuple[str, ...], list[Row]] = {}
+    for row in rows:
+        if row["error"] is None:
+            groups.setdefault(tuple(str(row[key]) for key in keys), []).append(row)
+    result = []
+    for drawn in groups.values():
+        kept = {name: value for name, value in drawn[0].items() if name != DRAW}
+        for name in list(kept)[list(kept).index(OWN[-1]) + 1 :]:
+            values = _numbers(drawn, name)
+            if len(values) == len(drawn):
+                low, middle, high = (float(value) for value in np.quantile(values, [0.1, 0.5, 0.9]))
+                kept |= {name: middle, f"{name}_low": low, f"{name}_high": high}
+        result.append(kept)
+    return result
 
 
 def findings(rows: Sequence[Row]) -> list[str]:
@@ -167,11 +186,12 @@ def ordered(axis: str, rows: Sequence[Row]) -> list[str]:
 
 
 def grouped(rows: Sequence[Row], axis: str, max_groups: int = 12) -> dict[str, list[Row]]:
-    """Points by their value of an axis; where there are more values than `most`, by fifths of them."""
+    """Points by their value of an axis; where there are more values than `max_groups`, by fifths of them, or by
+    as many parts as there may be."""
     values = ordered(axis, rows)
     if len(values) <= max_groups:
         return {value: [row for row in rows if str(row[axis]) == value] for value in values}
-    parts = [list(part) for part in np.array_split(np.array(values, dtype=object), 5)]
+    parts = [list(part) for part in np.array_split(np.array(values, dtype=object), min(5, max_groups))]
     return {f"{part[0]} to {part[-1]}": [row for row in rows if str(row[axis]) in set(part)] for part in parts}
 
 
@@ -193,8 +213,9 @@ def _effects(study: Study, axes: Sequence[str], rows: Sequence[Row], name: str) 
     effects = []
     for axis in axes:
         beside = _beside(have, axes, axis) if study.sample is None else have
-        # Of a sample, in which each point may have a value of its own, a mean is of two points at least.
-        groups = grouped(beside, axis) if study.sample is None else grouped(beside, axis, min(12, len(have) // 2))
+        # Of a sample, in which each point may have a value of its own, a mean is of two points where there are four.
+        max_groups = 12 if study.sample is None else max(2, min(12, len(have) // 2))
+        groups = grouped(beside, axis, max_groups)
         means = {value: fmean(_numbers(some, name)) for value, some in groups.items() if some}
         low, high = min(means, key=means.__getitem__), max(means, key=means.__getitem__)
         effects.append(Effect(name, axis, means[low], means[high], low, high, *indices[axis]))
@@ -202,7 +223,7 @@ def _effects(study: Study, axes: Sequence[str], rows: Sequence[Row], name: str) 
 
 
 def _beside(rows: Sequence[Row], axes: Sequence[str], axis: str) -> Sequence[Row]:
-    """Those whose other values there are with every value of an axis: where points are missing, a mean over what is
+    """Points whose other values there are with every value of an axis: where points are missing, a mean over what is
     left would compare other drives. All where there are none."""
     groups: dict[tuple[str, ...], list[Row]] = {}
     for row in rows:
@@ -232,12 +253,12 @@ def _of_grid(rows: Sequence[Row], axis: str, name: str) -> Index:
 
 
 def _of_sample(study: Study, axes: Sequence[str], rows: Sequence[Row], name: str) -> Mapping[str, Index]:
-    """By SALib: Saltelli's estimators where the design is his and whole, random balance designs (Tarantola and others
-    2006, for any sample) otherwise."""
+    """Sensitivities by SALib: Saltelli's estimators where the design is his and whole, random balance designs
+    (Tarantola and others 2006, for any sample) otherwise."""
     try:
         from SALib.analyze import rbd_fast, sobol
     except ImportError:
-        raise JobError("Sobol indices need SALib", EXTRA) from None
+        raise JobError("Sobol indices need SALib", install.command(EXTRA)) from None
     assert study.sample is not None
     matches = _values_of_sample(study, study.sample, axes, rows, name)
     if study.sample.kind == "saltelli" and None not in matches:

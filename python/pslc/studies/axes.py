@@ -12,7 +12,6 @@ from pslc.base import units
 from pslc.base.errors import JobError
 
 MOST_VALUES: Final = 100_000
-TIMES: Final = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "min": 60 * 10**9, "h": 3600 * 10**9}
 NUMBER: Final = r"([0-9]{1,30}(?:\.[0-9]{1,30})?)\s*([A-Za-z%/]*)"
 COMPARISONS: Final = {
     "<=": operator.le, ">=": operator.ge, "!=": operator.ne, "<": operator.lt, ">": operator.gt, "=": operator.eq,
@@ -107,7 +106,7 @@ class _Ends:
     kind: str
 
     def in_ratios(self, count: int) -> list[str]:
-        """So many values, each the same number of times the one before.
+        """Values in a geometric row.
 
         Raises:
             PslcError: there is no such ratio.
@@ -134,7 +133,7 @@ def quantity(text: str) -> tuple[Fraction, str] | None:
     if match is None:
         return None
     unit = match[2]
-    for kind, table in (("B", units.UNITS), ("ns", TIMES)):
+    for kind, table in (("B", units.UNITS), ("ns", units.NANOSECONDS)):
         if unit in table:
             return Fraction(match[1]) * table[unit], kind
     return Fraction(match[1]), unit
@@ -142,7 +141,7 @@ def quantity(text: str) -> tuple[Fraction, str] | None:
 
 def written(value: Fraction, kind: str) -> str:
     """A number in the largest unit in which it is a number of at most three decimals, as a profile reads it."""
-    table: Mapping[str, int] = {"B": units.UNITS, "ns": TIMES}.get(kind, {kind: 1})
+    table: Mapping[str, int] = {"B": units.UNITS, "ns": units.NANOSECONDS}.get(kind, {kind: 1})
     if kind in ("B", "ns"):
         value = Fraction(round(value))
     ordered = sorted((unit for unit in table if unit not in ("KB", "min", "h")), key=lambda unit: -table[unit])

@@ -4,6 +4,7 @@ import hashlib
 import io
 import itertools
 import math
+import re
 import shlex
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,8 +16,9 @@ from typing import Final, cast
 from pslc import suites
 from pslc.base import files, gate, units
 from pslc.base.errors import Faults, JobError, ProfileError, PslcError, closest_match
-from pslc.device.policy import Policy, VictimRule, source_of
+from pslc.device import computers
 from pslc.device.target import find_target, name_in
+from pslc.policy.governor import Policy, VictimRule, source_of
 from pslc.runner import job_file
 from pslc.studies.axes import MOST_VALUES, Axis, Condition, Span, axis, span
 from pslc.studies.samples import Sample
@@ -26,12 +28,16 @@ from pslc.traces import Part, is_trace
 FILE: Final = gate.Expected("a study is a TOML file: on, run, and a table [vary]")
 
 RESERVED: Final = ("on", "run", "seed", "fill_first", "policy", "victim_rule")
+"""Axes that are no keys of a target."""
 GOVERNORS: Final[dict[str, type[Policy | VictimRule]]] = {"policy": Policy, "victim_rule": VictimRule}
 """Axes whose values name classes in files, or `profile`: what the profile says."""
 PROFILE: Final = "profile"
 NEEDED: Final = {"on": ("which drive it is about", "sim:sn850-1tb"), "run": ("what is run", "fill")}
 """Keys without which nothing can be run: what they say, and an example."""
-KEYS: Final = (*RESERVED, "vary", "where", "quick", "sample")
+KEYS: Final = (*RESERVED, computers.KEY, "vary", "where", "quick", "sample", "draws")
+SCALE: Final = re.compile(r"[,:]scale=([0-9/.]+)")
+DRAW: Final = "draw"
+"""Axis that numbers the draws of a drive made of parts."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +57,7 @@ class Point:
     @property
     def spec(self) -> str:
         """The target, with the profile's keys."""
-        keys = [f"{key}={value}" for key, value in self.values if key not in RESERVED]
+        keys = [f"{key}={value}" for key, value in self.values if key not in (*RESERVED, DRAW)]
         return ",".join([dict(self.values)["on"], *keys])
 
     @property
@@ -103,7 +109,7 @@ def _axes_of_runs(declared: Mapping[str, object], faults: Faults) -> list[Axis |
         ("run", declared.get("run")),
         ("seed", declared.get("seed", [0])),
         ("fill_first", declared.get("fill_first")),
-        *((key, declared.get(key)) for key in GOVERNORS),
+        *((key, declared.get(key)) for key in (*GOVERNORS, computers.KEY)),
     ):
         if values or key == "seed":
             with faults.noted():
@@ -119,6 +125,9 @@ def _check_value(key: str, value: str, faults: Faults) -> None:
     if key == "fill_first":
         with faults.noted():
             units.percent(value, "fill_first")
+    if key == computers.KEY:
+        with faults.noted():
+            computers.find(value)
     if key in GOVERNORS and value != PROFILE:
         with faults.noted():
             source_of(value, GOVERNORS[key])
@@ -145,11 +154,12 @@ class Study:
     where: tuple[Condition, ...] = ()
     quick: bool = False
     sample: Sample | None = None
+    draws: int = 0
 
     @classmethod
     def of(cls, document: Mapping[str, object]) -> "Study":
-        """A study in the words of its file: `on`, `run`, `seed`, `fill_first` (values), `vary` (a table of axes),
-        `where` (a list of conditions), `quick`, `sample`.
+        """A study in the words of its file: `on`, `run`, `seed`, `fill_first`, `computer` (values), `vary` (a table of
+        axes), `where` (a list of conditions), `quick`, `sample`, `draws` (of drives made of parts).
 
         Raises:
             PslcError: words are unknown, or have no sensible value; all of them in one message.
@@ -165,12 +175,16 @@ class Study:
             faults.add("vary is not a table", 'write [vary], and below it "cache.dynamic" = "50GB:700GB:50GB"')
             vary = {}
         axes = [*_axes_of_runs(document, faults), *_axes_of_drives(vary, not document.get("sample"), faults)]
-        keys = [*(key for key in RESERVED if key in document or key == "seed"), *(key for key, _ in files.dotted(vary))]
+        stated = [key for key in (*RESERVED, computers.KEY) if key in document or key == "seed"]
+        keys = [*stated, *(key for key, _ in files.dotted(vary))]
         for key in sorted({key for key in keys if keys.count(key) > 1}):
             faults.add(f"{key} is given twice", "give all its values at once, separated by commas")
         conditions = _conditions(document.get("where", []), list(dict.fromkeys(keys)), faults)
+        draws = document.get("draws", 0)
+        if not isinstance(draws, int) or draws < 0:
+            faults.add(f"draws is {draws!r}", "a whole number: draws = 100")
         faults.raise_if_any()
-        return cls(tuple(axes), conditions, bool(document.get("quick", False)), sample)
+        return cls(tuple(axes), conditions, bool(document.get("quick", False)), sample, int(str(draws)))
 
     def points(self) -> list[Point]:
         """Points of the study, in the order of the axes, the last one fastest, or of the sample; without those that the
@@ -192,15 +206,30 @@ class Study:
                 _check_keys(values)
             if self.quick and values["run"] not in suites.names():
                 raise JobError(f"{values['run']} is a job file", "quick works on suites only")
-            points.append(Point(tuple(values.items()), self.quick, digests[files_of]))
+            points += [Point(tuple(each.items()), self.quick, digests[files_of]) for each in self._drawn(values)]
         # A sample may draw the same values twice.
         return list(dict.fromkeys(points))
+
+    def _drawn(self, values: dict[str, str]) -> list[dict[str, str]]:
+        """These values, once for each draw of a drive made of parts."""
+        if not self.draws:
+            return [values]
+        from pslc.device.parts import draws, forecast
+
+        # Of a scaled drive the sizes are those of the whole one.
+        target = find_target(SCALE.sub("", Point(tuple(values.items()), self.quick).spec))
+        profile = forecast.parts_of(target.profile, dict(target.provenance))
+        if profile is None:
+            hint = "pslc drives new makes drives of parts; --draws varies what their parts leave open"
+            raise JobError(f"{values['on']} is not made of parts", hint)
+        drawn = draws.settings(profile, self.draws)
+        return [{**values, DRAW: str(number), **settings, **values} for number, settings in enumerate(drawn)]
 
     def _combinations(self) -> Iterable[tuple[str, ...]]:
         if self.sample:
             return self.sample.draw(self.axes)
         axes = [of for of in self.axes if isinstance(of, Axis)]
-        count = math.prod(len(of.values) for of in axes)
+        count = math.prod(len(of.values) for of in axes) * max(self.draws, 1)
         if count > MOST_VALUES:
             raise JobError(
                 f"the study has {count} points", f"at most {MOST_VALUES} are possible; use larger steps, or fewer axes"
@@ -229,7 +258,7 @@ def _check_keys(values: Mapping[str, str]) -> None:
     """
     faults = Faults(JobError, "the study")
     for key, value in values.items():
-        if key in RESERVED or key == "scale":
+        if key in (*RESERVED, computers.KEY, "scale"):
             continue
         with suppress(PslcError):
             find_target(values["on"])
@@ -244,8 +273,8 @@ def _check_keys(values: Mapping[str, str]) -> None:
 
 
 def _digest(on: str, run: str, *governors: str) -> str:
-    """Of the texts of a drive's file, with what it is based on, of a job file and of policies: another text is another
-    point."""
+    """Digest of the texts of a drive's file, with what it is based on, of a job file and of policies: another text is
+    another point."""
     parts = []
     name = name_in(on)
     if "/" in name or name.endswith(".toml"):
@@ -259,7 +288,7 @@ def _digest(on: str, run: str, *governors: str) -> str:
 
 
 def _contents(path: Path) -> str:
-    """Of a trace, which may be long or no text, a digest."""
+    """Digest of a trace, which may be long or no text."""
     with gate.opened(path, TRACE) as file:
         return hashlib.file_digest(cast(io.BufferedReader, file), "sha256").hexdigest()
 

@@ -14,6 +14,8 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
+
 from pslc._native import version
 from pslc.base import gate, writer
 from pslc.base.errors import GuardError, JobError
@@ -123,9 +125,10 @@ def table(rows: Sequence[Row]) -> Table:
 
 
 def _array(values: list[Value]) -> Array:
-    """A column of the type that holds all of its values."""
+    """A column of the type that holds all of its values, numpy's numbers as the numbers that they are."""
     from arro3.core import Array, DataType
 
+    values = [value.item() if isinstance(value, np.generic) else value for value in values]
     kinds = {type(value) for value in values if value is not None}
     if kinds == {bool}:
         return Array(values, DataType.bool())
@@ -148,7 +151,7 @@ def _write(results: Table, path: Path) -> None:
     # Into memory: the writer does not survive a full disk.
     memory = io.BytesIO()
     write_parquet(results, memory, compression="zstd(1)")
-    writer.write(path, memory.getvalue(), synced=True)
+    writer.write(path, memory.getvalue())
 
 
 def _read(path: Path) -> list[Row]:

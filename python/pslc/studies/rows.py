@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from pslc.schema.jobs import Job
 
 if TYPE_CHECKING:
-    from pslc.recording.store import Recording
+    from pslc.recording.model import Recording
 
 MOST_ITEMS: Final = 8
 """A longer list is a curve: it belongs into a recording, not into a row."""
@@ -21,6 +21,11 @@ TAILS: Final = ("p99_s", "p99_9_s", "p999_s", "max_s")
 Value = str | int | float | None
 Row = dict[str, Value]
 """Row of a point: its axes and findings by name."""
+
+
+def has_failed(row: Row) -> bool:
+    """Whether a point ended with an error. A drive that the profile's check refuses is no failure."""
+    return row["error"] is not None and not str(row["error"]).startswith(REFUSED)
 
 
 def number(row: Row, name: str) -> float:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
+from pslc.base import install
 from pslc.base.errors import JobError
 from pslc.studies.axes import MOST_VALUES, Axis, Span, written
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 KINDS: Final = ("lhs", "sobol", "saltelli")
-EXTRA: Final = 'pip install "pslc[study]"'
+EXTRA: Final = "pslc[study]"
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,9 @@ class Sample:
             if self.kind == "saltelli":
                 from SALib.sample import sobol
         except ImportError:
-            raise JobError("samples need scipy; saltelli and Sobol indices need SALib", EXTRA) from None
+            raise JobError(
+                "samples need scipy; saltelli and Sobol indices need SALib", install.command(EXTRA)
+            ) from None
         if self.kind == "lhs":
             return np.asarray(qmc.LatinHypercube(dimensions, rng=self.seed).random(self.count))
         if self.kind == "sobol":

@@ -9,7 +9,7 @@ is a new file here and a section in docs/suites.md.
 from __future__ import annotations
 
 import pkgutil
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -19,12 +19,14 @@ from typing import TYPE_CHECKING, Any, Protocol, cast, get_type_hints
 
 from typing_extensions import is_typeddict
 
+from pslc import extras
 from pslc.base.errors import JobError
 
 if TYPE_CHECKING:
     from pslc.device.region import Region
     from pslc.figures.picture import Picture, Table
-    from pslc.recording.store import Recording
+    from pslc.recording.model import Recording
+    from pslc.schema.cache_setting import CacheSetting
 
 Steps = Generator[str, "Recording | None", None]
 """Job files. What comes back for each is its recording, or None when nobody runs it: then the suite goes on with what
@@ -38,6 +40,8 @@ class Suite(Protocol):
     __file__: str
     QUICK: str
     """Sentence on what `--quick` leaves out."""
+    COMPUTER: str
+    """Computer around a simulated drive, unless its target or its profile names one (`pslc.device.computers`)."""
 
     @staticmethod
     def steps(region: Region) -> Steps:
@@ -45,7 +49,7 @@ class Suite(Protocol):
 
     @staticmethod
     def findings(recording: Recording) -> Mapping[str, Any]:
-        """Findings of the recording in base units, by name; `doubts` among them."""
+        """Findings of the recording in base units, by name; `warnings` among them."""
 
     @staticmethod
     def sentences(findings: Any) -> list[str]:
@@ -87,7 +91,7 @@ PARTS = [
 ]
 
 
-NO_DOUBTS = "add doubts: list[MeasurementWarning] to its TypedDict, and return a list, empty where nothing is in doubt"
+NO_WARNINGS = "add warnings: list[MeasurementWarning] to its TypedDict, and return a list, empty where there are none"
 
 OF_FILES = ("trace",)
 """Suites of a file that users bring: it says what is done, so they have no steps, and `all` leaves them out."""
@@ -101,8 +105,20 @@ def names() -> tuple[str, ...]:
 
 
 def catalogue() -> list[str]:
-    """Suites that `all` runs: all but suites of suites (`OF_SUITES`), whose parts are among them."""
-    return [name for name in names() if not getattr(load(name), "OF_SUITES", False)]
+    """Suites that `all` runs: all but suites of suites (`OF_SUITES`), whose parts are among them, and those that switch
+    the drive's buffer."""
+    return [name for name in names() if not getattr(load(name), "OF_SUITES", False) and not switches(name)]
+
+
+def switches(name: str) -> bool:
+    """Whether the suite switches the drive's SLC buffer: it has a `setting`."""
+    return hasattr(load(name), "setting")
+
+
+def setting(name: str, step: str) -> CacheSetting | None:
+    """Setting of the SLC buffer that a suite asks for in a step, by the name of its first job; None: as it is."""
+    module = load(name)
+    return cast("Callable[[str], CacheSetting]", module.setting)(step) if hasattr(module, "setting") else None
 
 
 def load(name: str) -> Suite:
@@ -117,7 +133,7 @@ def load(name: str) -> Suite:
     except (ImportError, SyntaxError) as error:
         hint = f"python -c 'import {__name__}.{file.removesuffix('.py')}' shows where"
         raise JobError(f"{file} cannot be imported: {getattr(error, 'msg', error)}", hint) from error
-    stepless = ("QUICK", "steps") if name in OF_FILES else ()
+    stepless = ("QUICK", "COMPUTER", "steps") if name in OF_FILES else ()
     missing = [part for part in PARTS if part not in stepless and getattr(module, part, None) is None]
     if missing:
         hint = f"define {', '.join(missing)} in {module.__file__}, as suites/fill.py does"
@@ -129,8 +145,8 @@ def load(name: str) -> Suite:
     if not is_typeddict(returned):
         hint = "a TypedDict, as in suites/fill.py: def findings(recording: Recording) -> Findings"
         raise JobError(f"{file}: findings() does not say what it returns", hint)
-    if "doubts" not in returned.__annotations__:
-        raise JobError(f"{file}: what findings() returns has no doubts", NO_DOUBTS)
+    if "warnings" not in returned.__annotations__:
+        raise JobError(f"{file}: what findings() returns has no warnings", NO_WARNINGS)
     return cast(Suite, module)
 
 
@@ -138,18 +154,18 @@ def findings_of(suite: Suite, recording: Recording) -> Mapping[str, Any]:
     """The findings of a recording of a suite.
 
     Raises:
-        PslcError: they have no `doubts`.
+        PslcError: they have no `warnings`.
     """
     findings = suite.findings(recording)
-    if "doubts" not in findings:
-        raise JobError(f"{Path(suite.__file__).name}: what findings() returned has no doubts", NO_DOUBTS)
+    if "warnings" not in findings:
+        raise JobError(f"{Path(suite.__file__).name}: what findings() returned has no warnings", NO_WARNINGS)
     return findings
 
 
 def of(recording: Recording) -> Suite | None:
     """Suite that analyzes and shows a recording, or the module for a watched drive; None for a job file."""
     if "watch" in recording.facts:
-        return cast(Suite, import_module("pslc.watch.findings"))
+        return cast(Suite, extras.service(extras.Service.WATCHED))
     if "trace" in recording.facts:
         return load("trace")
     return load(recording.suite) if recording.suite in names() else None
@@ -159,12 +175,6 @@ def asks_temperature(name: str) -> bool:
     """Whether a real drive is asked for its temperature while the suite runs (`ASKS_TEMPERATURE`): only one that never
     leaves the drive alone may do so, since asking can wake it."""
     return bool(getattr(load(name), "ASKS_TEMPERATURE", False))
-
-
-def on_a_desktop(name: str) -> bool:
-    """Whether a suite imitates a program that people run on a computer (`ON_A_DESKTOP`), so that a simulated drive is
-    given one."""
-    return bool(getattr(load(name), "ON_A_DESKTOP", False))
 
 
 def unlike_scaled(name: str) -> str | None:
@@ -189,10 +199,10 @@ def question(name: str) -> str:
 
 def findings_text(name: str) -> str:
     """Description of a suite's findings for people: its docstring, or that of the analysis of writes if it names it."""
-    from pslc.recording.writes import of_writes
+    from pslc.recording.writes.findings import of_writes
 
     text = cleandoc(load(name).findings.__doc__ or "")
-    if "`pslc.recording.writes.of_writes` describes" not in text:
+    if "`pslc.recording.writes.findings.of_writes` describes" not in text:
         return text
     listed = cleandoc((of_writes.__doc__ or "").partition("\n")[2])
     return f"Findings of the write, in base units.\n\n{listed}"

@@ -4,20 +4,21 @@ ATTO-compatible: a file of 256 MB, written and then read in sequence at each siz
 cache. Sizes below 4 KiB are left out if the target does not take them.
 """
 
+import numpy as np
 from typing_extensions import TypedDict
 
 from pslc.base import words
 from pslc.device.region import MIB, Region
 from pslc.figures import classic, curves
-from pslc.figures.picture import Line, Picture, Table
-from pslc.recording.store import Recording
+from pslc.figures.picture import Axis, Line, Panel, Picture, Table
+from pslc.recording.model import Recording
 from pslc.recording.suite_helpers import jobs, speed
 from pslc.schema.warnings import MeasurementWarning
 from pslc.suites import Steps
 
 QUICK = "every second size, a file of 64 MB"
+COMPUTER = "i7-13700k"
 UNLIKE_SCALED = "its file has a fixed size"
-ON_A_DESKTOP = True
 SIZES = [512 << n for n in range(18)]
 FILE, QUICK_FILE = 256 * MIB, 64 * MIB
 LEAST_REQUESTS = 16
@@ -49,7 +50,7 @@ class Findings(TypedDict):
     """Findings of the suite, by name; `findings` describes them."""
 
     atto: list[Size]
-    doubts: list[MeasurementWarning]
+    warnings: list[MeasurementWarning]
 
 
 def findings(recording: Recording) -> Findings:
@@ -69,7 +70,7 @@ def findings(recording: Recording) -> Findings:
                 row["read_bytes_per_s"] = speed(job, "read")
             else:
                 row["write_bytes_per_s"] = speed(job, "write")
-    return {"atto": list(rows.values()), "doubts": []}
+    return {"atto": list(rows.values()), "warnings": []}
 
 
 def sentences(findings: Findings) -> list[str]:
@@ -95,9 +96,10 @@ def tables(findings: Findings) -> list[Table]:
 def pictures(recording: Recording) -> list[Picture]:
     """Speed against request size."""
     rows = recording.findings.typed(Findings)["atto"]
-    lines = []
-    for key in ("write_bytes_per_s", "read_bytes_per_s"):
-        some = [(row["request_bytes"] / 1024, speed / 1e6) for row in rows if (speed := row[key])]
-        lines.append(Line(key.partition("_")[0], [size for size, _ in some], [speed for _, speed in some], "points"))
-    title = "Speed against size of requests"
-    return [Picture("atto", title, "KiB a request", "MB/s", lines, log_x=True), *curves.of_any(recording)]
+    sizes = [row["request_bytes"] for row in rows]
+    lines = [
+        Line("write", sizes, [row["write_bytes_per_s"] or np.nan for row in rows], "points"),
+        Line("read", sizes, [row["read_bytes_per_s"] or np.nan for row in rows], "points"),
+    ]
+    x = Axis("request size", "block", log=2)
+    return [Picture("atto", "Speed by request size", x, (Panel(curves.SPEED, lines),)), *curves.of_any(recording)]

@@ -15,15 +15,16 @@ from typing_extensions import TypedDict
 from pslc.base import words
 from pslc.device.region import MIB, Region
 from pslc.figures import curves
-from pslc.figures.picture import Line, Picture, Table
+from pslc.figures.picture import Label, Line, Panel, Picture, Table
 from pslc.figures.tables import Column, of_rows
-from pslc.recording.store import Recording
+from pslc.recording.model import Recording
 from pslc.recording.suite_helpers import jobs, latency
 from pslc.schema.jobs import Job
 from pslc.schema.warnings import MeasurementWarning
 from pslc.suites import Steps
 
 QUICK = "three bursts instead of eight, a quarter of the single writes"
+COMPUTER = "none"
 BURSTS, QUICK_BURSTS = 8, 3
 SINGLE = 4000
 BURST = 64 * MIB
@@ -35,6 +36,10 @@ SEVERAL = 4
 """Requests that are slow one after the other wait for the cells; one alone may be anything."""
 PAUSE_S = 0.1
 """Long enough for what a flush began to end, too short for a drive to call it idle."""
+LATE_SHARES = ((80e-6, 1.0), (1e-3, 0.5))
+"""Seconds of a flush, and the share of what the cells should have given back meanwhile that they may not have: where
+capacitors carry the buffer flushes say nothing of a program, and a short one may be of cells of one bit, or wait until
+room is made for them."""
 HELD_UP = 0.7
 """A drive whose cells take this share of the link's speed never fills its buffer."""
 DIFFER = 1.5
@@ -43,6 +48,9 @@ KINDS = {"ack": "write", "flushed": "write and flush", "burst-0": "128 KiB write
 
 UNSEEN = MeasurementWarning(
     "buffer-unseen", "the cells are as fast as single writes, so the buffer is never full and cannot be seen"
+)
+PROGRAM_UNKNOWN = MeasurementWarning(
+    "program-unknown", "flushes end before the cells give room back, so the buffer is rough: read it as its interval"
 )
 BUSY = MeasurementWarning(
     "busy-cells", "the cells were busy with something else in every burst: leave the drive alone before, --idle"
@@ -78,7 +86,7 @@ class Findings(TypedDict):
     buffer_bytes: float | None
     buffer_bytes_low: int | None
     buffer_bytes_high: int | None
-    doubts: list[MeasurementWarning]
+    warnings: list[MeasurementWarning]
 
 
 def findings(recording: Recording) -> Findings:
@@ -88,7 +96,8 @@ def findings(recording: Recording) -> Findings:
     - `flushed_s`: the same with a flush after it, both together
     - `link_bytes_per_s`: of 128 KiB writes, one at a time, while the buffer takes them; `cells_bytes_per_s`: after
     - `buffer_bytes`, `_low`, `_high`: of the write buffer, with its 90 % interval: the range of the bursts, widened by
-      what all dies program at a time; null when the cells are never slow enough to fill it
+      what all dies program at a time, and up to all that was taken where flushes do not tell how long a program takes;
+      null when the cells are never slow enough to fill it
     - `bursts`: of each the bytes that the buffer took
     """
     result: Findings = {
@@ -101,7 +110,7 @@ def findings(recording: Recording) -> Findings:
         "buffer_bytes": None,
         "buffer_bytes_low": None,
         "buffer_bytes_high": None,
-        "doubts": [],
+        "warnings": [],
     }
     for name, job in jobs(recording):
         if name == "ack":
@@ -113,49 +122,57 @@ def findings(recording: Recording) -> Findings:
 
 
 def _buffer(recording: Recording, result: Findings) -> None:
-    """What the bursts tell of it."""
-    bursts = [_Burst.of(part, job) for part in recording.parts for name, job in jobs(part) if name.startswith("burst-")]
+    """Estimate of the write buffer from the bursts."""
+    bursts = _Burst.each(recording)
     if not bursts:
         return
-    # One request after the other: the quickest are taken by the buffer, and the last of a burst wait for the cells.
-    link = max(burst.link_bytes_per_s for burst in bursts)
+    # One request after the other: the quickest are taken by the buffer, and the last of a burst wait for the cells. A
+    # machine that is busy may see single ones that were far quicker.
+    link = float(np.median([burst.link_bytes_per_s for burst in bursts]))
     cells = float(np.median([burst.late() for burst in bursts]))
     result |= {"link_bytes_per_s": link, "cells_bytes_per_s": cells}
     if cells > HELD_UP * link:
-        result["doubts"] = [UNSEEN]
+        result["warnings"] = [UNSEEN]
         return
-    program = float(np.median([_flush(job) for name, job in jobs(recording) if name == "cells"] or [0.0]))
-    for burst in bursts:
-        taken, after = burst.first_wait(float(np.sqrt(link * cells)))
-        # All that was taken is in the buffer or in the cells, which give room back from their first program's end on.
-        held = round(taken - cells * max(after - program, 0.0))
-        # The cells may have had something else to do meanwhile, which tells nothing of the buffer.
-        if held > 0:
-            result["bursts"].append(held)
+    program = _program_s(recording)
+    waits = [burst.first_wait(float(np.sqrt(link * cells))) for burst in bursts]
+    # All that was taken is in the buffer or in the cells, which give room back from their first program's end on. They
+    # may have had something else to do meanwhile, which tells nothing of the buffer.
+    held = (round(taken - cells * max(after - program, 0.0)) for taken, after in waits)
+    result["bursts"] = [size for size in held if size > 0]
     if not result["bursts"]:
-        result["doubts"] = [BUSY]
+        result["warnings"] = [BUSY]
         return
     low, high = min(result["bursts"]), max(result["bursts"])
-    if high > DIFFER * low:
-        reason = f"the bursts differ, {words.size(low)} to {words.size(high)}"
-        rough = MeasurementWarning(
-            "bursts-differ", f"{reason}: the cells did something else meanwhile, so this is rough"
-        )
-        result["doubts"] = [rough]
     # The cells give room back a program of all dies at a time, and a request is taken as a whole. The one that waits is
     # partly taken already, so above there is one more.
     grain = round(cells * program + REQUEST / 2)
-    result["buffer_bytes"] = float(np.median(result["bursts"]))
-    result |= {"buffer_bytes_low": max(low - grain, 0), "buffer_bytes_high": high + grain + REQUEST}
+    late = next((share for flush_s, share in LATE_SHARES if program < flush_s), 0.0)
+    above = max(grain, round(late * (max(taken for taken, _ in waits) - high)))
+    ends = max(low - grain, 0), high + above + REQUEST
+    result["warnings"] = _rough((low, high), ends)
+    result["buffer_bytes"] = float(np.median(result["bursts"])) if late < 1 else 0.5 * sum(ends)
+    result |= {"buffer_bytes_low": ends[0], "buffer_bytes_high": ends[1]}
 
 
-def _flush(job: Job) -> float:
-    return float(job["sync"]["lat_ns"]["percentile"].get("50.000000", 0)) / 1e9
+def _rough(bursts: tuple[int, int], interval: tuple[int, int]) -> list[MeasurementWarning]:
+    """Doubt about a buffer, by its least and largest burst, and by its interval."""
+    if bursts[1] > DIFFER * bursts[0]:
+        reason = f"the bursts differ, {words.size(bursts[0])} to {words.size(bursts[1])}"
+        text = f"{reason}: the cells did something else meanwhile, so this is rough"
+        return [MeasurementWarning("bursts-differ", text)]
+    return [PROGRAM_UNKNOWN] if interval[1] > DIFFER * interval[0] else []
+
+
+def _program_s(recording: Recording) -> float:
+    """Median seconds of a flush of one request, which waits for its program."""
+    cells = [job["sync"]["lat_ns"]["percentile"] for name, job in jobs(recording) if name == "cells"]
+    return float(np.median([flush.get("50.000000", 0) for flush in cells] or [0])) / 1e9
 
 
 @dataclass(frozen=True)
 class _Burst:
-    """What was written by when: bytes, and seconds since it began."""
+    """Writes of a burst: bytes, and seconds since it began."""
 
     link_bytes_per_s: float
     bytes: NDArray[np.float64]
@@ -171,6 +188,11 @@ class _Burst:
             np.append(0.0, np.cumsum(part.bytes["write_bytes"][inside], dtype=np.float64)),
             np.append(0.0, (ends[inside] - begin) / 1e9),
         )
+
+    @classmethod
+    def each(cls, recording: Recording) -> "list[_Burst]":
+        """Bursts of a recording, in order."""
+        return [cls.of(part, job) for part in recording.parts for name, job in jobs(part) if name.startswith("burst-")]
 
     def late(self) -> float:
         """Bytes a second over its last half."""
@@ -213,12 +235,13 @@ def tables(findings: Findings) -> list[Table]:
 
 
 def pictures(recording: Recording) -> list[Picture]:
-    """Speed within the bursts."""
+    """Mean speed since the start of each burst: level while the buffer takes it in."""
     lines = []
     for part in recording.parts:
         for name, job in jobs(part):
             if name.startswith("burst-") and len((burst := _Burst.of(part, job)).bytes) > 3:
-                speeds = np.diff(burst.bytes[1:]) / np.diff(burst.at_s[1:]) / 1e6
                 number = int(name.removeprefix("burst-")) + 1
-                lines.append(Line(f"burst {number}", burst.bytes[2:] / 1e6, speeds))
-    return [Picture("bursts", "Bursts of writes", "MB written", "MB/s", lines[:3]), *curves.of_any(recording)]
+                lines.append(Line(Label("burst", number, ""), burst.bytes[2:], burst.bytes[2:] / burst.at_s[2:]))
+    panel = Panel(curves.SPEED, lines[:3])
+    drawn = Picture("bursts", "Mean speed since the start of a burst of writes", curves.WRITTEN, (panel,))
+    return [drawn, *curves.of_any(recording)]

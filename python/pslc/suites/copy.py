@@ -13,14 +13,15 @@ from typing_extensions import TypedDict
 from pslc.base import words
 from pslc.device.region import MIB, Region
 from pslc.figures import curves
-from pslc.figures.picture import Picture, Table
+from pslc.figures.picture import Axis, Bars, Own, Panel, Picture, Table
 from pslc.figures.tables import Column, of_rows
-from pslc.recording.store import Recording
+from pslc.recording.model import Recording
 from pslc.recording.suite_helpers import jobs, seconds
 from pslc.schema.warnings import MeasurementWarning
 from pslc.suites import Steps
 
 QUICK = "a tenth of each"
+COMPUTER = "i7-13700k"
 UNLIKE_SCALED = "its files have fixed sizes"
 FILES = {"iso": 6.25e9, "game": 25.2e9, "photos": 4e9}
 FOLDERS = {"game": 32 * MIB, "photos": 4 * MIB}
@@ -61,7 +62,7 @@ class Findings(TypedDict):
     """Findings of the suite, by name; `findings` describes them."""
 
     copy: list[Copy]
-    doubts: list[MeasurementWarning]
+    warnings: list[MeasurementWarning]
 
 
 def findings(recording: Recording) -> Findings:
@@ -76,7 +77,7 @@ def findings(recording: Recording) -> Findings:
         if files in FILES:
             size, took = job["write"]["io_bytes"], seconds(job)
             rows.append({"files": files, "how": how, "bytes": size, "seconds": took, "bytes_per_s": size / took})
-    return {"copy": rows, "doubts": []}
+    return {"copy": rows, "warnings": []}
 
 
 def sentences(findings: Findings) -> list[str]:
@@ -105,5 +106,12 @@ def tables(findings: Findings) -> list[Table]:
 
 
 def pictures(recording: Recording) -> list[Picture]:
-    """Speed of the copies against time."""
-    return curves.of_any(recording)
+    """Seconds of each copy, then speed over time."""
+    rows = recording.findings.typed(Findings)["copy"]
+    names = {"write": "from memory", "copy": "from the drive to itself"}
+    files = list(dict.fromkeys(row["files"] for row in rows))
+    took = {(row["files"], row["how"]): row["seconds"] for row in rows}
+    bars = [Bars(name, [took.get((of, how)) for of in files]) for how, name in names.items()]
+    panel = Panel(Axis("duration", "s"), bars=bars if rows else [])
+    drawn = Picture("copies", "Duration of file copies", Axis("files", names=[Own(of) for of in files]), (panel,))
+    return [drawn, *curves.of_any(recording)]

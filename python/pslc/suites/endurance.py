@@ -8,13 +8,15 @@ endure. To compare, run it with another `cache.mode`.
 from pslc.base import words
 from pslc.device.region import Region
 from pslc.figures import curves
-from pslc.figures.picture import Picture, Table
-from pslc.recording.store import Recording
+from pslc.figures.picture import Axis, Bars, Panel, Picture, Table
+from pslc.recording.model import Recording
+from pslc.recording.suite_helpers import not_tried
 from pslc.recording.wear import UNKNOWN, Wear, of_wear
 from pslc.schema.warnings import MeasurementWarning
 from pslc.suites import Steps
 
 QUICK = "an eighth of the writes"
+COMPUTER = "none"
 SHARE, QUICK_SHARE = 0.5, 1 / 16
 """Share of the drive that is overwritten, in a whole and in a quick run."""
 FULL = 0.6
@@ -50,7 +52,7 @@ class Findings(Wear):
 
     life_years: float | None
     life_fills: float | None
-    doubts: list[MeasurementWarning]
+    warnings: list[MeasurementWarning]
 
 
 def findings(recording: Recording) -> Findings:
@@ -69,16 +71,19 @@ def findings(recording: Recording) -> Findings:
     if "native_cycles" not in recording.facts:
         why = "the profile has no [wear]: add slc_cycles and native_cycles"
         return _with_wear(recording, UNKNOWN, MeasurementWarning("wear-unknown", why))
-    return _with_wear(recording, of_wear(recording.parts[-1]))
+    bursts = [part for part in recording.parts if part.written_bytes and part.jobs[0]["name"] == "bursts"]
+    if not bursts:
+        return _with_wear(recording, UNKNOWN, not_tried("the load"))
+    return _with_wear(recording, of_wear(bursts[0]))
 
 
-def _with_wear(recording: Recording, wear: Wear, *doubts: MeasurementWarning) -> Findings:
+def _with_wear(recording: Recording, wear: Wear, *warnings: MeasurementWarning) -> Findings:
     life = wear["life_bytes"]
     return {
         **wear,
         "life_years": None if life is None else life / DAILY_BYTES / 365.25,
         "life_fills": None if life is None else life / recording.capacity_bytes,
-        "doubts": list(doubts),
+        "warnings": list(warnings),
     }
 
 
@@ -125,5 +130,13 @@ def _worn(share: float | None) -> str:
 
 
 def pictures(recording: Recording) -> list[Picture]:
-    """Write amplification and what else any run shows."""
-    return curves.of_any(recording)
+    """Bytes programmed for each byte of the host, by reason, then the pictures of any recording."""
+    results = recording.findings.typed(Findings)
+    reasons = {
+        "into pSLC": results["slc_per_host"], "straight to native cells": results["direct_per_host"],
+        "fold": results["folded_per_host"], "gc": results["collected_per_host"], "in all": results["waf"],
+    }  # fmt: skip
+    bars = Bars("bytes programmed", list(reasons.values()))
+    panel = Panel(Axis("bytes programmed for each byte written"), bars=[bars])
+    drawn = Picture("wear", "Write amplification by reason", Axis("reason", names=list(reasons)), (panel,))
+    return [drawn, *curves.of_any(recording)]

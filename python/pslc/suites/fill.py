@@ -9,11 +9,12 @@ from pslc.device.region import Region
 from pslc.figures import curves
 from pslc.figures import tables as common
 from pslc.figures.picture import Picture, Table
-from pslc.recording.store import Recording
-from pslc.recording.writes import of_writes
+from pslc.recording.model import Recording
+from pslc.recording.writes.findings import of_writes
 from pslc.suites import Steps
 
 QUICK = "half of the drive is written"
+COMPUTER = "none"
 
 
 def steps(region: Region) -> Steps:
@@ -22,7 +23,7 @@ def steps(region: Region) -> Steps:
 
 
 def findings(recording: Recording) -> Writes:
-    """Findings of the write; `pslc.recording.writes.of_writes` describes them."""
+    """Findings of the write; `pslc.recording.writes.findings.of_writes` describes them."""
     return of_writes(recording)
 
 

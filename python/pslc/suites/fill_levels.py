@@ -13,13 +13,14 @@ from pslc.analysis import sentences as write_sentences
 from pslc.base import words
 from pslc.device.region import MIB, Region
 from pslc.figures import curves
-from pslc.figures.picture import Line, Picture, Table
-from pslc.recording.store import Recording
-from pslc.recording.suite_helpers import BUFFER, Cache, cache, curve, jobs
+from pslc.figures.picture import Axis, Line, Panel, Picture, Table
+from pslc.recording.model import Recording
+from pslc.recording.suite_helpers import BUFFER, Cache, cache, curve, jobs, not_tried, was_tried
 from pslc.schema.warnings import MeasurementWarning
 from pslc.suites import Steps
 
 QUICK = "0, 50 and 90 % full only"
+COMPUTER = "none"
 LEVELS = (0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95)
 QUICK_LEVELS = (0, 50, 90)
 REST_S, LONGEST_REST_S = 600.0, 3600.0
@@ -49,7 +50,7 @@ def steps(region: Region) -> Steps:
         if part is None:
             probe = max(region.share(NOMINAL * (1 - level / 100)), 16 * MIB)
         else:
-            estimate = cache(curve(part))
+            estimate = cache(part)
             empty = empty or estimate
             if estimate is not None:
                 probe = max(int(1.3 * estimate.bytes) // MIB * MIB, 16 * MIB)
@@ -77,7 +78,7 @@ class Findings(TypedDict):
     cache_bytes_fullest: int | None
     half_full: float | None
     half_gone: float | None
-    doubts: list[MeasurementWarning]
+    warnings: list[MeasurementWarning]
 
 
 def findings(recording: Recording) -> Findings:
@@ -94,36 +95,45 @@ def findings(recording: Recording) -> Findings:
     first: Cache | None = None
     for part in recording.parts:
         for name, _ in jobs(part):
-            if name.startswith("probe-"):
+            if name.startswith("probe-") and part.cut_off is None:
                 of = curve(part)
                 level = int(name.removeprefix("probe-"))
-                estimate = cache(of)
+                estimate = cache(part)
                 first = first or estimate
                 rows.append(_row(level, of, estimate, first))
     sizes = [(row["full"], row["cache_bytes"]) for row in rows if row["cache_bytes"] is not None]
     half_full, half_gone = _half(sizes)
-    doubts = []
-    if not sizes:
-        doubts.append(
+    warnings = []
+    if _last_level(recording) not in [row["full"] for row in rows]:
+        warnings.append(not_tried(f"the drive was {100 * _last_level(recording):.0f} % full"))
+    elif not sizes:
+        warnings.append(
             MeasurementWarning(
                 "no-cliff", "the speed never fell, so this drive has no cache, or a larger one than was written"
             )
         )
     elif not all(cache for _, cache in sizes):
         why = "where nothing is left, the cache may be full of old data that rest does not move: pslc run recovery"
-        doubts.append(MeasurementWarning("not-emptied", why))
+        warnings.append(MeasurementWarning("not-emptied", why))
     return {
         "levels": rows,
         "cache_bytes_empty": sizes[0][1] if sizes else None,
         "cache_bytes_fullest": sizes[-1][1] if sizes else None,
         "half_full": half_full,
         "half_gone": half_gone,
-        "doubts": doubts,
+        "warnings": warnings,
     }
 
 
+def _last_level(recording: Recording) -> float:
+    """The fullest level that has room for a probe, from 0 to 1."""
+    levels = QUICK_LEVELS if recording.scope.get("quick") else LEVELS
+    start, end = recording.scope.get("region") or (0, recording.capacity_bytes)
+    return max(level for level in levels if level == 0 or (end - start) * (100 - level) // 100 // MIB) / 100
+
+
 def _half(sizes: list[tuple[float, int]]) -> tuple[float | None, float | None]:
-    """Of levels and caches: the last before half of the first cache has gone, and where it has."""
+    """Levels and caches: the last before half of the first cache has gone, and where it has."""
     half_bytes = sizes[0][1] * HALF if sizes else 0.0
     if not half_bytes:
         return None, None
@@ -155,7 +165,7 @@ def sentences(findings: Findings) -> list[str]:
     """Empty, and as full as it was."""
     sizes = [(row["full"], row["cache_bytes"]) for row in findings["levels"] if row["cache_bytes"] is not None]
     if not sizes:
-        return ["No cliff at any level."]
+        return ["No cliff at any level."] if was_tried(findings) else []
     held = [(level, cache) for level, cache in sizes if cache]
     lines = _sizes_held(held)
     full, gone_at = findings["half_full"], findings["half_gone"]
@@ -163,9 +173,10 @@ def sentences(findings: Findings) -> list[str]:
         gone = next(level for level, _ in sizes if level > held[-1][0])
         lines.append(f"At {100 * gone:.0f} % full, no cache is left.")
         if gone == gone_at:
-            advice = f"Keep the drive at most {100 * full:.0f} % full" if full else "Keep the drive as empty as you can"
-            return [*lines, f"{advice}."]
-    return lines + _advice(full, gone_at, [cache for _, cache in sizes])
+            return [*lines, _keep_below(full)]
+    # Fuller it may have less.
+    is_known = gone_at is not None or was_tried(findings)
+    return lines + (_advice(full, gone_at, [cache for _, cache in sizes]) if is_known else [])
 
 
 def _sizes_held(held: list[tuple[float, int]]) -> list[str]:
@@ -195,6 +206,11 @@ def _advice(full: float | None, gone_at: float | None, caches: list[int]) -> lis
     return [f"Fill the drive as you like: up to {100 * full:.0f} % {left}."]
 
 
+def _keep_below(full: float | None) -> str:
+    """The advice where the level after `full` has no cache at all."""
+    return f"Keep the drive at most {100 * full:.0f} % full." if full else "Keep the drive as empty as you can."
+
+
 def _where(share: float) -> str:
     return f"when it is {100 * share:.0f} % full" if share else "on the empty drive"
 
@@ -212,7 +228,8 @@ def tables(findings: Findings) -> list[Table]:
 def pictures(recording: Recording) -> list[Picture]:
     """Cache size against fill level."""
     levels = recording.findings.typed(Findings)["levels"]
-    sizes = [(100 * row["full"], size / 1e9) for row in levels if (size := row["cache_bytes"]) is not None]
+    sizes = [(row["full"], size) for row in levels if (size := row["cache_bytes"]) is not None]
     line = Line("cache", [full for full, _ in sizes], [size for _, size in sizes], "points")
-    title = "Cache as the drive fills"
-    return [Picture("levels", title, "% full", "GB", [line] if sizes else []), *curves.of_any(recording)]
+    panel = Panel(Axis("cache", "B"), [line] if sizes else [])
+    drawn = Picture("levels", "Cache size by fill level", Axis("fill level of the drive", "share"), (panel,))
+    return [drawn, *curves.of_any(recording)]

@@ -1,7 +1,8 @@
 """How fast is each place of the drive? The surface is written and read from end to end, one request at a time.
 
 HD-Tune-Pro-compatible: requests of one size, one after the other; lowest, highest and mean speed over 200 equal
-stretches, and the time of a 4 KiB read anywhere.
+stretches, where and when the write fell, and the time of a 4 KiB read anywhere. The program takes 64 KiB to 8 MiB a
+request; this suite takes 128 KiB, `--bs=64k` another size.
 """
 
 import numpy as np
@@ -11,16 +12,17 @@ from pslc.analysis.series import Floats
 from pslc.base import words
 from pslc.device.region import Region
 from pslc.figures import curves
-from pslc.figures.picture import Line, Picture, Table
+from pslc.figures.picture import Axis, Line, Panel, Picture, Table
 from pslc.figures.tables import Column, of_rows
-from pslc.recording.store import Recording
-from pslc.recording.suite_helpers import jobs, latency, speed
+from pslc.recording.model import Recording
+from pslc.recording.suite_helpers import cache, curve, jobs, latency, speed
 from pslc.schema.jobs import Kind
 from pslc.schema.warnings import MeasurementWarning
 from pslc.suites import Steps
 
 QUICK = "the first tenth of the surface"
-ON_A_DESKTOP = True
+COMPUTER = "i7-13700k"
+BLOCK = "128k"
 STRETCHES = 200
 ACCESSES = 2000
 SURFACES: tuple[Kind, ...] = ("write", "read")
@@ -29,10 +31,10 @@ SURFACES: tuple[Kind, ...] = ("write", "read")
 def steps(region: Region) -> Steps:
     """Two steps: the surface is written, then read."""
     size = region.share(0.1 if region.quick else 1.0)
-    yield region.write("surface-write", size, iodepth=1)
+    yield region.write("surface-write", size, bs=BLOCK, iodepth=1)
     access = region.job("access", rw="randread", bs="4k", size=size, number_ios=ACCESSES, norandommap=True,
                         io_size="1t", randrepeat=0)  # fmt: skip
-    yield region.job("surface-read", rw="read", bs="1m", size=size) + access
+    yield region.job("surface-read", rw="read", bs=BLOCK, size=size) + access
 
 
 def _stretches(recording: Recording, kind: Kind) -> tuple[Floats, Floats]:
@@ -59,18 +61,30 @@ class Surface(TypedDict):
     mean_bytes_per_s: float
 
 
+class Fall(TypedDict):
+    """Fall of the write: bytes and seconds until it became slower for long, and the speeds on both sides."""
+
+    from_bytes: float
+    from_s: float
+    before_bytes_per_s: float
+    after_bytes_per_s: float
+
+
 class Findings(TypedDict):
     """Findings of the suite, by name; `findings` describes them."""
 
     hdtune: list[Surface]
+    fell: Fall | None
     access_s: float | None
-    doubts: list[MeasurementWarning]
+    warnings: list[MeasurementWarning]
 
 
 def findings(recording: Recording) -> Findings:
     """Findings of the suite, in base units.
 
     - `hdtune`: of `test` (`read`, `write`) `least_bytes_per_s`, `most_bytes_per_s`, `mean_bytes_per_s`
+    - `fell`: the first fall of the write: `from_bytes` and `from_s`, `before_bytes_per_s`, `after_bytes_per_s`;
+      null where it did not fall
     - `access_s`: mean time of a 4 KiB read anywhere
     """
     done = dict(jobs(recording))
@@ -87,12 +101,30 @@ def findings(recording: Recording) -> Findings:
                 }
             )
     access = latency(done["access"], "read") if "access" in done else None
-    return {"hdtune": rows, "access_s": access, "doubts": []}
+    written = next((part for part in recording.parts if part.jobs and part.jobs[0]["name"] == "surface-write"), None)
+    return {
+        "hdtune": rows,
+        "fell": _fall(written),
+        "access_s": access,
+        "warnings": [],
+    }
+
+
+def _fall(written: Recording | None) -> Fall | None:
+    end, writes = cache(written), curve(written) if written else None
+    if end is None or writes is None:
+        return None
+    seconds = float(writes.seconds_at(writes.edges_bytes[:1] + end.bytes)[0])
+    return {"from_bytes": end.bytes, "from_s": seconds, "before_bytes_per_s": end.fast, "after_bytes_per_s": end.slow}
 
 
 def sentences(findings: Findings) -> list[str]:
-    """Least, most and mean."""
-    lines = []
+    """Fall of the write, and least, most and mean."""
+    lines, fell = [], findings["fell"]
+    if fell:
+        before, after = words.speed(fell["before_bytes_per_s"]), words.speed(fell["after_bytes_per_s"])
+        until = f"{words.size(fell['from_bytes'])}, after {words.span(fell['from_s'])}"
+        lines.append(f"The write falls at {until}: from {before} to {after}.")
     for row in findings["hdtune"]:
         slowest, mean, fastest = (
             words.speed(row[name]) for name in ("least_bytes_per_s", "mean_bytes_per_s", "most_bytes_per_s")
@@ -115,5 +147,6 @@ def pictures(recording: Recording) -> list[Picture]:
     for kind in SURFACES:
         at, speeds = _stretches(recording, kind)
         if len(at):
-            lines.append(Line(kind, at, speeds / 1e6))
-    return [Picture("surface", "The surface", "GB from the beginning", "MB/s", lines), *curves.of_any(recording)]
+            lines.append(Line(kind, at * 1e9, speeds))
+    x = Axis("position on the drive", "B")
+    return [Picture("surface", "Speed by position", x, (Panel(curves.SPEED, lines),)), *curves.of_any(recording)]

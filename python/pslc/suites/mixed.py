@@ -1,31 +1,39 @@
 """How long do reads take while the drive writes, and while it moves its cache? The QLC paradox.
 
-Random 4 KiB reads, one by one: on the idle drive, during a write into the cache, during a write past it while the drive
-folds, and right after. As AS SSD shows, reads wait for the block that holds the data and writes go anywhere, so a busy
-drive may write small blocks much faster than it reads them.
+Random 4 KiB reads, one by one: on the idle drive, while its cache migrates because the host was silent for 5 s, during
+a write into the cache, during a write past it while the drive folds, and right after. Reads in sequence in the first
+two. As AS SSD shows, reads wait for the block that holds the data and writes go anywhere, so a busy drive may write
+small blocks much faster than it reads them.
 """
 
 from functools import partial
 
+import numpy as np
 from typing_extensions import TypedDict
 
 from pslc.base import words
 from pslc.device.region import MIB, Region
 from pslc.figures import curves
-from pslc.figures.picture import Line, Picture, Table
+from pslc.figures.picture import Axis, Bars, Panel, Picture, Table
 from pslc.figures.tables import Column, of_rows
-from pslc.recording.store import Recording
-from pslc.recording.suite_helpers import BEGUN, LONGEST_BEGUN, cache, curve, jobs, latency, rate, speed
+from pslc.recording.model import Recording
+from pslc.recording.suite_helpers import BEGUN, LONGEST_BEGUN, cache, jobs, latency, rate, speed
 from pslc.schema.jobs import MOVED
 from pslc.schema.warnings import MeasurementWarning
 from pslc.suites import Steps
 
 QUICK = "1 s of each instead of 5 s"
+COMPUTER = "none"
 SECONDS, QUICK_SECONDS = 5.0, 1.0
 REST_S = 600.0
+SILENCE_S = 5.0
+"""Silence of the host after which most drives migrate their cache."""
+MIGRATED = "idle_folded_bytes_total"
+HELD = 0.9
+"""Share of the cache that is filled before it migrates."""
 WITHIN = 0.75
 """Share of what is then free of it that is written in the time of the measurement."""
-STATES = ("idle", "writing", "folding", "after")
+STATES = ("idle", "migrating", "writing", "folding", "after")
 CALLED = {"folding": "long write"}
 """Labels of states whose name does not suit every drive: not every drive folds there."""
 
@@ -39,11 +47,17 @@ def steps(region: Region) -> Steps:
     yield region.write("lay-out", data)
     forget = region.trim("forget", offset=data)
     part = yield region.write("find-cache", region.share(0.6), offset=data, pause=REST_S) + forget
-    estimate = cache(curve(part)) if part else None
+    estimate = cache(part)
     past = min(int(1.05 * estimate.bytes) // MIB * MIB if estimate else region.share(0.3), region.share(0.75))
-    yield read("idle", pause=REST_S)
+    sequential = partial(region.job, rw="read", bs="1m", iodepth=8, size=data, seconds=seconds)
+    yield read("idle", pause=REST_S) + sequential("sequential-idle")
+    if estimate:
+        held = max(int(HELD * estimate.bytes) // MIB * MIB, MIB)
+        yield region.write("fill-for-migration", min(held, region.share(0.75)), offset=data)
+        yield read("migrating", pause=SILENCE_S) + sequential("sequential-migrating")
+        yield forget
     begun = min(int(BEGUN * past) // MIB * MIB, LONGEST_BEGUN)
-    text = region.write("begin-writing", begun, offset=data)
+    text = region.write("begin-writing", begun, offset=data, pause=REST_S)
     within = min(seconds, WITHIN * (past - begun) / estimate.fast) if estimate else seconds
     yield text + read("writing", seconds=within) + load("writing-load", seconds=within, offset=data + begun)
     # Where no rest moves it, what was laid out was still in the cache when its end was found, and is there no longer.
@@ -72,18 +86,26 @@ class Findings(TypedDict):
 
     mixed: list[State]
     slower_folding: float | None
+    sequential_idle_bytes_per_s: float | None
+    sequential_migrating_bytes_per_s: float | None
+    migrated_bytes: int | None
+    migrated_while_reading_bytes: int | None
     as_ssd_read_bytes_per_s: float | None
     as_ssd_write_bytes_per_s: float | None
     write_over_read: float | None
-    doubts: list[MeasurementWarning]
+    warnings: list[MeasurementWarning]
 
 
 def findings(recording: Recording) -> Findings:
     """Findings of the suite, in base units.
 
-    - `mixed`: of each `state` (`idle`, `writing`: into the cache, `folding`: past it, `after`) of the reads `iops`,
-      `mean_s`, `median_s`, `p99_s`, `p999_s`, and of the write beside them `load_bytes_per_s`
+    - `mixed`: of each `state` (`idle`, `migrating`: the cache after a silence, `writing`: into the cache, `folding`:
+      past it, `after`) of the reads `iops`, `mean_s`, `median_s`, `p99_s`, `p999_s`, and of the write beside them
+      `load_bytes_per_s`
     - `slower_folding`: mean while folding over that on the idle drive
+    - `sequential_idle_bytes_per_s`, `sequential_migrating_bytes_per_s`: reads in sequence in these states
+    - `migrated_bytes`: what left the cache in the silence and the reads of the state `migrating`, and
+      `migrated_while_reading_bytes`: in the reads alone; null on a real drive
     - `as_ssd_read_bytes_per_s`, `as_ssd_write_bytes_per_s`: 4 KiB, one at a time, right after; `write_over_read`
     """
     done = dict(jobs(recording))
@@ -104,15 +126,38 @@ def findings(recording: Recording) -> Findings:
             )
     by = {row["state"]: row for row in rows}
     slower = by["folding"]["mean_s"] / by["idle"]["mean_s"] if {"folding", "idle"} <= set(by) else None
+    idle, migrating = (speed(done[name], "read") if (name := f"sequential-{state}") in done else None
+                       for state in STATES[:2])  # fmt: skip
     read, write = (speed(done[name], kind) if (name := f"as-ssd-{kind}") in done else None for kind in MOVED)
     return {
         "mixed": rows,
         "slower_folding": slower,
+        "sequential_idle_bytes_per_s": idle,
+        "sequential_migrating_bytes_per_s": migrating,
+        **_migrated(recording),
         "as_ssd_read_bytes_per_s": read,
         "as_ssd_write_bytes_per_s": write,
         "write_over_read": write / read if read and write else None,
-        "doubts": [],
+        "warnings": [],
     }
+
+
+class Migrated(TypedDict):
+    """Bytes that left the cache in the state `migrating`, and those of them that did so beside reads."""
+
+    migrated_bytes: int | None
+    migrated_while_reading_bytes: int | None
+
+
+def _migrated(recording: Recording) -> Migrated:
+    part = next((part for part in recording.parts if part.jobs and part.jobs[0]["name"] == "migrating"), None)
+    if part is None or MIGRATED not in part.totals:
+        return {"migrated_bytes": None, "migrated_while_reading_bytes": None}
+    ends = np.r_[part.start_ns, part.time["end_ns"].astype(np.float64)]
+    moved = np.r_[part.before[MIGRATED], part.time[MIGRATED].astype(np.float64)]
+    until_reads = float(np.interp(part.jobs[0]["start_ns"], ends, moved))
+    last = part.totals[MIGRATED]
+    return {"migrated_bytes": last - part.before[MIGRATED], "migrated_while_reading_bytes": round(last - until_reads)}
 
 
 def sentences(findings: Findings) -> list[str]:
@@ -122,6 +167,12 @@ def sentences(findings: Findings) -> list[str]:
     if findings["slower_folding"] is not None:
         idle, folding = words.span(by["idle"]["mean_s"]), words.span(by["folding"]["mean_s"])
         lines.append(f"A read takes {idle} on the idle drive, and {folding} under a long write.")
+    at_rest, migrating = findings["sequential_idle_bytes_per_s"], findings["sequential_migrating_bytes_per_s"]
+    if at_rest and migrating:
+        moved, beside = findings["migrated_bytes"], findings["migrated_while_reading_bytes"]
+        speeds = f"{words.speed(at_rest)} on the idle drive, {words.speed(migrating)} after a silence"
+        while_it = f", in which {words.size(moved or 0)} left the cache, {words.size(beside or 0)} of them beside reads"
+        lines.append(f"Reads in sequence: {speeds}{while_it if moved is not None else ''}.")
     if findings["write_over_read"] is not None:
         times = findings["write_over_read"]
         lines.append(f"Right after, 4 KiB writes are {times:.1f} times as fast as 4 KiB reads.")
@@ -137,11 +188,12 @@ def tables(findings: Findings) -> list[Table]:
 
 
 def pictures(recording: Recording) -> list[Picture]:
-    """Percentiles of read latency, a line per state."""
-    lines = []
-    for name, job in jobs(recording):
-        if name in STATES:
-            at = {float(p): ns / 1e3 for p, ns in job["read"]["lat_ns"]["percentile"].items()}
-            lines.append(Line(CALLED.get(name, name), list(at), list(at.values()), "points"))
-    title = "Latency of reads"
-    return [Picture("percentiles", title, "percent of reads", "us", lines, log_y=True), *curves.of_any(recording)]
+    """Read latency in each state: the mean, the median and the slowest of 100 and of 1000."""
+    rows = recording.findings.typed(Findings)["mixed"]
+    bars = [
+        Bars(CALLED.get(row["state"], row["state"]), [row["median_s"], row["mean_s"], row["p99_s"], row["p999_s"]])
+        for row in rows
+    ]
+    x = Axis("reads", names=("median", "mean", "99 %", "99.9 %"))
+    panel = Panel(Axis("latency", "s"), bars=bars)
+    return [Picture("percentiles", "Latency of reads beside writes", x, (panel,)), *curves.of_any(recording)]

@@ -14,19 +14,20 @@ from typing_extensions import TypedDict
 from pslc.base import words
 from pslc.device.region import MIB, Region
 from pslc.figures import curves
-from pslc.figures.picture import Line, Picture, Table
+from pslc.figures.picture import Axis, Bars, Line, Own, Panel, Picture, Table
 from pslc.figures.tables import Column, of_rows
-from pslc.recording import context
-from pslc.recording.store import Recording
+from pslc.recording.model import Recording
 from pslc.recording.suite_helpers import jobs, seconds
+from pslc.recording.writes.evidence import host
 from pslc.schema.warnings import MeasurementWarning
 from pslc.suites import Steps
 
 QUICK = "10 iterations only"
+COMPUTER = "i7-13700k"
 UNLIKE_SCALED = "its file has a fixed size"
-ON_A_DESKTOP = True
 FILE, BLOCK = 100 * MIB, "10m"
 ITERATIONS = (10, 20, 50)
+REST_S = 60.0
 SCENARIOS = ("native", "series", "asynchronous")
 OPERATIONS = ("read", "write", "copy")
 
@@ -59,7 +60,8 @@ def _series(region: Region, count: int, size: int, scenario: str) -> str:
     job = partial(region.job, bs=BLOCK if size >= 10 * MIB else "1m", size=size, direct=0 if buffered else 1)
     text = ""
     for number in range(count):
-        text += job(f"{scenario}-write-{number}", rw="write", offset=number * size)
+        # What the scenario before left in a cache is moved first.
+        text += job(f"{scenario}-write-{number}", rw="write", offset=number * size, pause=0.0 if number else REST_S)
     for number in range(count):
         text += job(f"{scenario}-copy-{number}", rw="read", offset=number * size,
                     copy_to=(count + number) * size, end_fsync=1 if buffered else None)  # fmt: skip
@@ -85,7 +87,7 @@ class Findings(TypedDict):
 
     niobench: list[Operation]
     series: dict[str, dict[str, list[float]]]
-    doubts: list[MeasurementWarning]
+    warnings: list[MeasurementWarning]
 
 
 def findings(recording: Recording) -> Findings:
@@ -117,14 +119,14 @@ def findings(recording: Recording) -> Findings:
                         "max_bytes_per_s": float(some.max()),
                     }
                 )
-    return {"niobench": rows, "series": series, "doubts": _doubts(recording)}
+    return {"niobench": rows, "series": series, "warnings": _warnings(recording)}
 
 
-def _doubts(recording: Recording) -> list[MeasurementWarning]:
-    if not recording.is_simulated or "page_cache" in context.host(recording):
+def _warnings(recording: Recording) -> list[MeasurementWarning]:
+    if not recording.is_simulated or "page_cache" in host(recording):
         return []
     text = "the simulated host has no page cache, so asynchronous writes are direct ones, like those of series"
-    return [MeasurementWarning("no-page-cache", f"{text}: add host.page_cache=8GB to the target")]
+    return [MeasurementWarning("no-page-cache", f"{text}: name one with --computer i5-8400")]
 
 
 def _last(findings: Findings) -> dict[tuple[str, str], Operation]:
@@ -158,10 +160,16 @@ def tables(findings: Findings) -> list[Table]:
 
 
 def pictures(recording: Recording) -> list[Picture]:
-    """Speed by iteration, `native` first."""
-    drawn = []
-    for scenario in SCENARIOS:
-        of = recording.findings.typed(Findings)["series"][scenario]
-        lines = [Line(o, range(1, len(of[o]) + 1), np.array(of[o]) / 1e6, "points") for o in OPERATIONS if of[o]]
-        drawn.append(Picture(f"series-{scenario}", f"By iteration, {scenario}", "iteration", "MB/s", lines))
+    """Medians over the iterations so far of each scenario, then the speed of each iteration."""
+    results = recording.findings.typed(Findings)
+    medians = {(row["scenario"], row["operation"]): row["median_bytes_per_s"] for row in results["niobench"]}
+    scenarios = [scenario for scenario in SCENARIOS if any(results["series"][scenario].values())]
+    bars = [Bars(operation, [medians.get((of, operation)) for of in scenarios]) for operation in OPERATIONS]
+    x = Axis("scenario", names=[Own(scenario) for scenario in scenarios])
+    drawn = [Picture("niobench", "NIOBench-compatible: medians", x, (Panel(curves.SPEED, bars=bars),))]
+    for scenario in scenarios:
+        of = results["series"][scenario]
+        lines = [Line(o, np.arange(1, len(of[o]) + 1), of[o], "points") for o in OPERATIONS if of[o]]
+        title = ("Speed by iteration", Own(scenario))
+        drawn.append(Picture(f"series-{scenario}", title, Axis("iteration"), (Panel(curves.SPEED, lines),)))
     return drawn + curves.of_any(recording)

@@ -4,6 +4,7 @@ The question of the articles on TurboWrite. Regions of 1/8 to 2 times the cache 
 received four times the cache size. Before each the drive is trimmed and rests.
 """
 
+from dataclasses import replace
 from typing import Literal
 
 from typing_extensions import TypedDict
@@ -11,17 +12,20 @@ from typing_extensions import TypedDict
 from pslc.base import words
 from pslc.device.region import MIB, Region
 from pslc.figures import curves
-from pslc.figures.picture import Line, Picture, Table
-from pslc.recording.store import Recording
-from pslc.recording.suite_helpers import Cache, cache, curve
+from pslc.figures.picture import Label, Panel, Picture, Table
+from pslc.recording.model import Recording
+from pslc.recording.suite_helpers import Cache, cache, curve, finished, not_tried, was_tried
 from pslc.schema.warnings import MeasurementWarning
 from pslc.suites import Steps
 
 QUICK = "three regions, each written until twice the cache was"
+COMPUTER = "none"
 RATIOS = (0.125, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0)
 QUICK_RATIOS = (0.25, 0.5, 2.0)
 TIMES, QUICK_TIMES = 4.0, 2.0
 REST_S = 60.0
+SMALL = 0.5
+"""Largest region that decides whether small ones are accelerated, in caches."""
 FAST, SLOW = 0.6, 0.2
 """Shares of the way from slow to fast above which a rewrite is accelerated, and below which it is not."""
 
@@ -29,7 +33,7 @@ FAST, SLOW = 0.6, 0.2
 def steps(region: Region) -> Steps:
     """Find the cache, then a step a region."""
     part = yield region.write("find-cache", region.share(0.6))
-    estimate = cache(curve(part)) if part else Cache(region.size / 10, 0, 0, 2e9, 5e8, 5e8)
+    estimate = cache(part) if part else Cache(region.size / 10, 0, 0, 2e9, 5e8, 5e8)
     if estimate is None:
         return
     total = int((QUICK_TIMES if region.quick else TIMES) * estimate.bytes) // MIB * MIB
@@ -59,7 +63,7 @@ class Findings(TypedDict):
     cache_bytes: int | None
     overwrite: list[Rewrite]
     verdict: Verdict | None
-    doubts: list[MeasurementWarning]
+    warnings: list[MeasurementWarning]
 
 
 def findings(recording: Recording) -> Findings:
@@ -70,14 +74,26 @@ def findings(recording: Recording) -> Findings:
       `accelerated` (0 as slow as past the cache, 1 as fast as in it) and `verdict`: `accelerated`, `partly`, `not`
     - `verdict`: of the regions of half the cache or less, all together
     """
-    parts = {part.jobs[0]["name"]: part for part in recording.parts if part.jobs}
-    level = cache(curve(parts["find-cache"])) if "find-cache" in parts else None
+    first = finished(recording, "find-cache")
+    level = cache(first)
     if level is None:
-        return {"cache_bytes": None, "overwrite": [], "verdict": None, "doubts": []}
+        warnings = [] if first else [not_tried("the cache was found")]
+        return {"cache_bytes": None, "overwrite": [], "verdict": None, "warnings": warnings}
+    rows = _rewrites(recording, level)
+    ratios = QUICK_RATIOS if recording.scope.get("quick") else RATIOS
+    missing = {ratio for ratio in ratios if ratio <= SMALL} - {row["of_cache"] for row in rows}
+    warnings = [not_tried(f"a region of {max(missing):g} times the cache was rewritten")] if missing else []
+    small = {row["verdict"] for row in rows if row["of_cache"] <= SMALL}
+    verdict: Verdict | None = None if missing else small.pop() if len(small) == 1 else "partly"
+    return {"cache_bytes": round(level.bytes), "overwrite": rows, "verdict": verdict, "warnings": warnings}
+
+
+def _rewrites(recording: Recording, level: Cache) -> list[Rewrite]:
+    """The regions that were rewritten to the end."""
     rows: list[Rewrite] = []
-    for name, part in parts.items():
-        of = curve(part)
-        if name.startswith("region-") and of is not None:
+    for part in recording.parts:
+        name, of = part.jobs[0]["name"] if part.jobs else "", curve(part)
+        if name.startswith("region-") and of is not None and part.cut_off is None:
             half = of.total_bytes / 2
             late = float(of.total_seconds - of.seconds_at(of.edges_bytes[:1] + half)[0])
             speed = half / late
@@ -92,9 +108,7 @@ def findings(recording: Recording) -> Findings:
                     "verdict": _verdict(share),
                 }
             )
-    small = {row["verdict"] for row in rows if row["of_cache"] <= 0.5}
-    verdict: Verdict | None = small.pop() if len(small) == 1 else "partly" if small else None
-    return {"cache_bytes": round(level.bytes), "overwrite": rows, "verdict": verdict, "doubts": []}
+    return rows
 
 
 def _verdict(share: float) -> Verdict:
@@ -103,6 +117,8 @@ def _verdict(share: float) -> Verdict:
 
 def sentences(findings: Findings) -> list[str]:
     """Whether rewriting a small region stays fast, as sentences."""
+    if not was_tried(findings):
+        return [f"The cache holds {words.size(findings['cache_bytes'])}."] if findings["cache_bytes"] else []
     if findings["cache_bytes"] is None:
         return ["No cliff, so there is no cache that a region could be smaller than."]
     if findings["verdict"] is None:
@@ -133,12 +149,12 @@ def tables(findings: Findings) -> list[Table]:
 
 
 def pictures(recording: Recording) -> list[Picture]:
-    """Speed against what was written, a line per region."""
+    """Speed against data written, a line per region."""
     lines = []
     for part in recording.parts:
-        of = curve(part)
-        if part.jobs and part.jobs[0]["name"].startswith("region-") and of is not None:
-            name = f"{part.jobs[0]['name'].removeprefix('region-')} of the cache"
-            lines.append(Line(name, of.edges_bytes[1:] / 1e9, of.bytes_per_s / 1e6))
-    title = "Rewriting a region"
-    return [Picture("overwrite", title, "GB written", "MB/s", lines), *curves.of_any(recording)]
+        line = curves.write_line(part)
+        if part.jobs and part.jobs[0]["name"].startswith("region-") and line is not None:
+            share = float(part.jobs[0]["name"].removeprefix("region-"))
+            lines.append(replace(line, name=Label("region of {} of the cache", share, "share")))
+    panel = Panel(curves.SPEED, lines)
+    return [Picture("overwrite", "Speed while rewriting a region", curves.WRITTEN, (panel,)), *curves.of_any(recording)]

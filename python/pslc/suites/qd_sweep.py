@@ -1,8 +1,8 @@
 """How deep a queue does the drive need? Reads and writes, random and sequential, at queue depths from 1 to 512.
 
 Iometer's sweep of total queue depth: random 4 KiB and sequential 128 KiB requests within 8 GiB that were written
-before. A drive whose cache ended meanwhile rests first, because it would be folding, and writes would go past its
-cache.
+before. A drive rests before writes, and where its cache ended meanwhile before reads: it would be folding, and writes
+would go past its cache.
 """
 
 from itertools import accumulate
@@ -12,21 +12,22 @@ from typing_extensions import TypedDict
 from pslc.base import words
 from pslc.device.region import MIB, Region
 from pslc.figures import curves
-from pslc.figures.picture import Line, Picture, Table
+from pslc.figures.picture import Axis, Line, Panel, Picture, Table
 from pslc.figures.tables import Column, of_rows
-from pslc.recording import context
-from pslc.recording.store import Recording
-from pslc.recording.suite_helpers import BEGUN, cache, curve, jobs, latency, rate, speed
+from pslc.recording import warnings as checks
+from pslc.recording.model import Recording
+from pslc.recording.suite_helpers import BEGUN, cache, jobs, latency, rate, speed
 from pslc.schema.jobs import Kind
 from pslc.schema.warnings import MeasurementWarning
 from pslc.suites import Steps
 
 UNLIKE_SCALED = "it writes for as long as on the whole drive, which may fill the smaller cache"
 QUICK = "a tenth of the time at each depth, and every second depth"
+COMPUTER = "none"
 DEPTHS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
 SPAN = 8 << 30
 SECONDS, QUICK_SECONDS = 1.0, 0.1
-REST_S = 60.0
+REST_S = 300.0
 KINDS = ("randread", "randwrite", "read", "write")
 KNEE = 0.9
 """Share of the most requests a second that is as good as all of them."""
@@ -40,8 +41,9 @@ def steps(region: Region) -> Steps:
         text = region.write("lay-out", span)
         if not region.sparing:
             part = yield text
-            estimate = cache(curve(part)) if part else None
-            text = region.job("rest", rw="read", bs="4k", number_ios=1, pause=REST_S) if estimate else ""
+            estimate = cache(part)
+            rests = estimate or kind.endswith("write")
+            text = region.job("rest", rw="read", bs="4k", number_ios=1, pause=REST_S) if rests else ""
             if estimate and kind.endswith("write"):
                 text += region.write("begin", int(BEGUN * estimate.bytes) // MIB * MIB)
         bs = "4k" if kind.startswith("rand") else "128k"
@@ -76,7 +78,7 @@ class Findings(TypedDict):
     write_most_iops: float | None
     write_knee_depth: int | None
     little_worst: float | None
-    doubts: list[MeasurementWarning]
+    warnings: list[MeasurementWarning]
 
 
 def findings(recording: Recording) -> Findings:
@@ -108,17 +110,17 @@ def findings(recording: Recording) -> Findings:
     (random_read, random_read_knee), (random_write, random_write_knee), (read, read_knee), (write, write_knee) = knees
     most_unlike = max(rows, key=lambda row: abs(row["little"] - 1), default=None)
     worst = most_unlike["little"] if most_unlike else None
-    doubts = []
+    warnings = []
     if most_unlike is not None and abs(most_unlike["little"] - 1) > 0.1:
         off = f"{100 * abs(most_unlike['little'] - 1):.0f} % {'shorter' if most_unlike['little'] < 1 else 'longer'}"
         asked = f"the queue of {most_unlike['kind']} was {off} on average than the {most_unlike['depth']} asked for"
-        longer = context.longer(recording, "go by the depths below it")
-        doubts.append(MeasurementWarning("shallow-queue", f"{asked}: {longer}"))
+        longer = checks.longer(recording, "go by the depths below it")
+        warnings.append(MeasurementWarning("shallow-queue", f"{asked}: {longer}"))
     slower = [_slower(rows, kind) for kind in ("randwrite", "write")]
     if any(slower):
         why = f"writes were slower at queue depth {max(slower)} than at less, as when a cache is full"
         less = "repeat it on an emptier drive" if recording.scope.get("quick") else "--quick writes a tenth as much"
-        doubts.append(MeasurementWarning("cache-full", f"{why}, so the depth they need is uncertain: {less}"))
+        warnings.append(MeasurementWarning("cache-full", f"{why}, so the depth they need is uncertain: {less}"))
     return {
         "qd_sweep": rows,
         "randread_most_iops": random_read,
@@ -130,7 +132,7 @@ def findings(recording: Recording) -> Findings:
         "write_most_iops": write,
         "write_knee_depth": write_knee,
         "little_worst": worst,
-        "doubts": doubts,
+        "warnings": warnings,
     }
 
 
@@ -180,15 +182,12 @@ def tables(findings: Findings) -> list[Table]:
 
 
 def pictures(recording: Recording) -> list[Picture]:
-    """Random IOPS against depth, then latency."""
+    """IOPS and latency of random requests against depth."""
     rows = recording.findings.typed(Findings)["qd_sweep"]
     of = {kind: [row for row in rows if row["kind"] == kind] for kind in ("randread", "randwrite")}
     depths = {kind: [row["depth"] for row in some] for kind, some in of.items()}
-    iops = [Line(kind, depths[kind], [row["iops"] / 1e3 for row in some], "points") for kind, some in of.items()]
-    took = [Line(kind, depths[kind], [row["mean_s"] * 1e6 for row in some], "points") for kind, some in of.items()]
-    title = "Mean latency of random requests"
-    return [
-        Picture("iops", "Random IOPS", "queue depth", "thousand IOPS", iops, log_x=True),
-        Picture("latency-depth", title, "queue depth", "us", took, log_x=True, log_y=True),
-        *curves.of_any(recording),
-    ]
+    iops = [Line(kind, depths[kind], [row["iops"] for row in some], "points") for kind, some in of.items()]
+    took = [Line(kind, depths[kind], [row["mean_s"] for row in some], "points") for kind, some in of.items()]
+    panels = (Panel(Axis("IOPS", "/s"), iops), Panel(Axis("mean latency", "s", log=10), took))
+    title = "Random IOPS and latency by queue depth"
+    return [Picture("iops", title, Axis("queue depth", log=2), panels), *curves.of_any(recording)]

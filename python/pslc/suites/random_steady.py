@@ -1,10 +1,12 @@
 """What is left of random writes in the long run? 4 KiB all over the drive, empty and full, and within 64 GiB.
 
-SNIA's write saturation test and the plots of reviewers, in rounds of a minute. SNIA's rule calls five rounds steady if
-they differ little. A cache can meet it for a quarter of an hour, so the verdict is `steady` only after twice the raw
-capacity was written, and `plateau` before.
+SNIA's write saturation test and the plots of reviewers, in rounds of a minute, 16 requests under way (`--iodepth=64`
+sets another depth). An empty drive is written for an hour, a full one for half an hour, or until it is steady. SNIA's
+rule calls five rounds steady if they differ little. A cache can meet it for a quarter of an hour, so the verdict is
+`steady` only after twice the raw capacity was written, and `plateau` before.
 """
 
+from collections.abc import Mapping
 from itertools import pairwise
 
 import numpy as np
@@ -14,20 +16,26 @@ from pslc.analysis import find_phases
 from pslc.analysis.series import Floats
 from pslc.base import words
 from pslc.device.region import Region
-from pslc.figures import curves
-from pslc.figures.picture import Line, Picture, Table
+from pslc.figures import curves, reduce
+from pslc.figures.picture import Axis, Label, Line, Panel, Picture, Table, Text
 from pslc.figures.tables import Column, of_rows
-from pslc.recording.store import Recording, join
+from pslc.recording.model import Recording, join
 from pslc.recording.suite_helpers import curve, snia_steady, sums
 from pslc.schema.facts import Facts
 from pslc.schema.warnings import MeasurementWarning
 from pslc.suites import FitStart, StartValues, Steps
 
 QUICK = "at most 12 s each, in rounds of 2 s"
+COMPUTER = "none"
 DEPTH = 16
 SPAN = 64 << 30
-CASES = {"fresh": 15.0, "span": 5.0, "filled": 6.0}
+CASES = {"fresh": 60.0, "span": 5.0, "filled": 30.0}
 """Minutes at most: of the empty drive, of 64 GiB of it where it is larger, of the full one."""
+NAMES: Mapping[str, Text] = {
+    "fresh": "empty drive",
+    "span": Label("{} of the empty drive", SPAN, "B"),
+    "filled": "full drive",
+}
 ROUNDS_A_STEP = 5
 ROUND_S, QUICK_ROUND_S = 60.0, 2.0
 QUICK_ROUNDS = 6
@@ -38,6 +46,8 @@ SPARING_SHARE, SPARING_S = 0.4, 600.0
 its spare space."""
 BRIEF = 0.01
 """Share of a case below which a speed is no plateau to speak of."""
+HELD = 0.8
+"""Share of the first second's rate above which a drive holds it."""
 NEARLY = 0.1
 """Plateaus that differ by less are told as one."""
 
@@ -112,7 +122,10 @@ class Case(TypedDict):
     """Figures of one case: a fresh drive, a span, or a full drive."""
 
     case: str
+    depth: int
     span_bytes: int
+    held_iops: float | None
+    held_s: float | None
     iops: float | None
     last_iops: float | None
     first_iops: float
@@ -128,16 +141,18 @@ class Findings(TypedDict):
     """Findings of the suite, by name; `findings` describes them."""
 
     random_steady: list[Case]
-    doubts: list[MeasurementWarning]
+    warnings: list[MeasurementWarning]
 
 
 def findings(recording: Recording) -> Findings:
     """Findings of the suite, in base units.
 
-    - `random_steady`: of each case (`fresh`, `span`, `filled`) `span_bytes`, `iops` (mean of its last five rounds
-    where SNIA's rule calls them steady, else null), `last_iops` (its last round), `first_iops` (its first second),
-    `verdict` (`steady`, `plateau`, `unsteady`), `snia_steady`, `written_bytes`, `raw_times` (these over the raw
-    capacity), `rounds` (IOPS) and `plateaus`: `from_s`, `to_s`, `iops`
+    - `random_steady`: of each case (`fresh`, `span`, `filled`) `depth`, `span_bytes`, `held_iops` and `held_s` (the
+    median until it fell for good below four fifths of its first second, and when that was; the time is null where it
+    did not fall), `iops` (mean of its last five rounds where SNIA's rule calls them steady, else null), `last_iops`
+    (its last round), `first_iops` (its first second), `verdict` (`steady`, `plateau`, `unsteady`), `snia_steady`,
+    `written_bytes`, `raw_times` (these over the raw capacity), `rounds` (IOPS) and `plateaus`: `from_s`, `to_s`,
+    `iops`
     """
     quick = bool(recording.scope.get("quick"))
     seconds = QUICK_ROUND_S if quick else ROUND_S
@@ -156,7 +171,9 @@ def findings(recording: Recording) -> Findings:
         rows.append(
             {
                 "case": case,
+                "depth": int(parts[0].jobs[0]["iodepth"]),
                 "span_bytes": int(parts[0].jobs[0]["options"]["size"]),
+                **_held(parts, first),
                 "iops": float(rounds[-5:].mean()) if flat else None,
                 "last_iops": float(rounds[-1]) if len(rounds) else None,
                 "first_iops": first,
@@ -168,7 +185,26 @@ def findings(recording: Recording) -> Findings:
                 "plateaus": _plateaus(parts),
             }
         )
-    return {"random_steady": rows, "doubts": []}
+    return {"random_steady": rows, "warnings": []}
+
+
+class Held(TypedDict):
+    """Median rate until a case fell below its first one for good, and when that was."""
+
+    held_iops: float | None
+    held_s: float | None
+
+
+def _held(parts: list[Recording], first: float) -> Held:
+    of = curve(join(parts))
+    if of is None:
+        return {"held_iops": None, "held_s": None}
+    ends = np.linspace(0.0, of.total_seconds, 401)
+    at = np.r_[0.0, np.cumsum(of.seconds)]
+    rates = np.diff(np.interp(ends, at, of.edges_bytes)) / np.diff(ends) / 4096
+    last = int(np.flatnonzero(rates >= HELD * first).max(initial=0))
+    fell = last < len(rates) - 1
+    return {"held_iops": float(np.median(rates[: last + 1])), "held_s": float(ends[last + 1]) if fell else None}
 
 
 def _plateaus(parts: list[Recording]) -> list[Plateau]:
@@ -227,7 +263,10 @@ def tables(findings: Findings) -> list[Table]:
     """A table with a row for each case."""
     columns: list[Column] = [
         ("case", "case", str),
+        ("depth", "depth", words.count),
         ("first second", "first_iops", words.count),
+        ("held", "held_iops", words.count),
+        ("until", "held_s", words.span),
         ("steady", "iops", words.count),
         ("last round", "last_iops", words.count),
     ]
@@ -246,6 +285,8 @@ def pictures(recording: Recording) -> list[Picture]:
         parts = [part for part in recording.parts if part.jobs and part.jobs[0]["name"] == case]
         of = curve(join(parts)) if parts else None
         if of is not None:
-            lines.append(Line(case, np.cumsum(of.seconds) / 60, of.bytes_per_s / 4096 / 1e3))
-    title = "Random writes over time"
-    return [Picture("random", title, "minutes", "thousand IOPS", lines, log_y=True), *curves.of_any(recording)]
+            line = Line(NAMES[case], np.cumsum(of.seconds), of.bytes_per_s / 4096)
+            lines.append(reduce.smoothed(line, of.seconds, mean=reduce.Mean.OVER_TIME))
+    panel = Panel(Axis("IOPS", "/s", log=10), lines)
+    note = curves.BAND if any(line.low is not None for line in lines) else ""
+    return [Picture("random", "Random writes over time", curves.TIME, (panel,), note=note), *curves.of_any(recording)]

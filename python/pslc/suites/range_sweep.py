@@ -18,14 +18,15 @@ from pslc.analysis.series import Floats
 from pslc.base import words
 from pslc.device.region import MIB, Region
 from pslc.figures import curves
-from pslc.figures.picture import Line, Picture, Table
+from pslc.figures.picture import Axis, Line, Panel, Picture, Table
 from pslc.figures.tables import Column, of_rows
-from pslc.recording.store import Recording
+from pslc.recording.model import Recording
 from pslc.recording.suite_helpers import jobs, latency
 from pslc.schema.warnings import MeasurementWarning
 from pslc.suites import Steps
 
 QUICK = "every second span, half as many reads"
+COMPUTER = "none"
 UNLIKE_SCALED = "spans begin at 64 MiB, which may be more than its map then covers"
 SMALLEST = 64 * MIB
 PER_OCTAVE = 2
@@ -101,7 +102,7 @@ class Findings(TypedDict):
     miss_s: float | None
     mapped_bytes: int | None
     mapped_bytes_low: int | None
-    doubts: list[MeasurementWarning]
+    warnings: list[MeasurementWarning]
 
 
 def findings(recording: Recording) -> Findings:
@@ -141,10 +142,10 @@ def findings(recording: Recording) -> Findings:
         "miss_s": None,
         "mapped_bytes": None,
         "mapped_bytes_low": None,
-        "doubts": [],
+        "warnings": [],
     }
     if len(rows) < 3:
-        result["doubts"] = [
+        result["warnings"] = [
             MeasurementWarning("few-spans", "there are too few spans to find a knee: give the suite more of the drive")
         ]
         return result
@@ -155,7 +156,7 @@ def findings(recording: Recording) -> Findings:
         quickest, slowest = min(everywhere), max(everywhere)
         if slowest > STEP * quickest:
             reason = f"a read takes {words.span(quickest)} in one place and {words.span(slowest)} in another"
-            result["doubts"] = [
+            result["warnings"] = [
                 MeasurementWarning(
                     "unlike-places", f"{reason}, whatever the span: their cells differ, and that was taken off"
                 )
@@ -178,7 +179,7 @@ class _Knee:
 
 
 def _knee(spans: np.ndarray, means: np.ndarray) -> _Knee | None:
-    """Where `hit + miss (1 - M/S)` fits mean latencies over spans best; None where no miss takes longer."""
+    """Span at which `hit + miss (1 - M/S)` fits mean latencies over spans best; None where no miss takes longer."""
     # Beyond, other things may begin, such as reads of cells that are slower to read.
     rise = spans[int(np.argmax(means >= STEP * means[0]))]
     spans, means = spans[spans <= REACH * rise], means[spans <= REACH * rise]
@@ -234,10 +235,9 @@ def tables(findings: Findings) -> list[Table]:
 def pictures(recording: Recording) -> list[Picture]:
     """Read latency against span."""
     rows = recording.findings.typed(Findings)["range_sweep"]
-    spans = [row["span_bytes"] / 1e9 for row in rows]
-    lines = [
-        Line(key.removesuffix("_s"), spans, [row[key] * 1e6 for row in rows], "points")
-        for key in ("mean_s", "median_s")
-    ]
-    title = "Random reads against span"
-    return [Picture("spans", title, "GB spanned", "us", lines if rows else [], log_x=True), *curves.of_any(recording)]
+    spans = [row["span_bytes"] for row in rows]
+    lines = [Line("mean", spans, [row["mean_s"] for row in rows], "points"),
+             Line("median", spans, [row["median_s"] for row in rows], "points")]  # fmt: skip
+    panel = Panel(Axis("latency", "s"), lines if rows else [])
+    title = "Latency of random reads by span"
+    return [Picture("spans", title, Axis("span", "block", log=2), (panel,)), *curves.of_any(recording)]

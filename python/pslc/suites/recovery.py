@@ -12,20 +12,22 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from typing_extensions import TypedDict
+from typing_extensions import TypedDict, Unpack
 
 from pslc.analysis.recovery import Pause, RecoveryEstimate, estimate_recovery, next_pause
 from pslc.base import words
-from pslc.device.region import MIB, Region
+from pslc.device.region import MIB, Options, Region
 from pslc.figures import curves
-from pslc.figures.picture import Line, Picture, Table
-from pslc.recording import context
-from pslc.recording.store import Recording
-from pslc.recording.suite_helpers import Cache, cache, curve, idle
+from pslc.figures.picture import Axis, Line, Panel, Picture, Table
+from pslc.recording import warnings as checks
+from pslc.recording.model import Recording, UsbTable
+from pslc.recording.suite_helpers import NOT_TRIED, Cache, cache, curve, finished, idle, not_tried, was_tried
+from pslc.recording.writes.evidence import max_fold_bytes_per_s
 from pslc.schema.warnings import MeasurementWarning
 from pslc.suites import FitStart, StartValues, Steps
 
-QUICK = "pauses end at 5 min, and fewer of them determine threshold and rate"
+QUICK = "fewer and shorter pauses determine threshold and rate"
+COMPUTER = "none"
 
 LONGEST_S = 1800.0
 QUICK_LONGEST_S = 300.0
@@ -43,6 +45,8 @@ LEFT = 0.02
 """Share of the cache of which it is said that it never comes back, where the interval tells of as much."""
 ALL = 0.97
 """Share of the most that came back that is as good as all of it."""
+CUT = 0.98
+"""Share of a write that was fast, from which on its end was not seen."""
 LONGER = 1.2
 """A silence that is to give back all of it is so many times as long as it should take."""
 PAST = 0.15
@@ -57,8 +61,15 @@ UNSEEN_RESIDUES = (0.0, 0.1, 0.2)
 """Residues from which a fit starts where no pause was long enough to see one, as shares of the cache."""
 MAX_RESIDUE_SHARE = 0.8
 """Largest residue from which a fit starts, as a share of the cache."""
+RESTS = ("settle", "find-cache")
+"""Steps that write as much as the cache holds after a rest, before any pause is tried."""
 UNSHRUNK_SHARE = 0.95
 """Cache of the half-full drive over that of the empty one, from which on it does not shrink."""
+
+
+TRIMS_DROPPED = MeasurementWarning(
+    NOT_TRIED, "trims do not reach the drive, so it was full and not half full: connect it without its bridge"
+)
 
 
 class _Rounds:
@@ -69,14 +80,14 @@ class _Rounds:
         self.settle = self.longest = QUICK_LONGEST_S if region.quick else LONGEST_S
         self.pauses: list[Pause] = []
 
-    def write(self, name: str, count: float, pause: float, at: float | None = None) -> str:
+    def write(self, name: str, count: float, pause: float, at: float | None = None, **options: Unpack[Options]) -> str:
         """A write of `count` bytes from where the last one ended, or from `at`."""
         self.at = self.at if at is None else int(at) // MIB * MIB % self.size
         left = min(max(int(count) // MIB * MIB, MIB), self.size)
         first = min(left, self.size - self.at)
-        text = self.region.write(name, first, offset=self.at, pause=pause)
+        text = self.region.write(name, first, offset=self.at, pause=pause, **options)
         if left > first:
-            text += self.region.write(f"{name}-on", left - first)
+            text += self.region.write(f"{name}-on", left - first, **options)
         self.at = (self.at + left) % self.size
         return text
 
@@ -86,27 +97,32 @@ class _Rounds:
         part = yield self.write(name, (1 + PAST) * self.cache.bytes + 4 * MIB, self.settle)
         of = curve(part) if part else None
         count = self.cache.fast_bytes(of) if of else self.cache.bytes
+        if of and count > CUT * of.total_bytes:
+            # A superblock begun past the cache was completed first, so that its end was not reached.
+            count = self.cache.bytes
         if count > LITTLE * self.cache.bytes:
             self.filled = FILL * count
             return count
         return 0.0
 
     def round(self, pause: float) -> Generator[str, Recording | None, Pause]:
-        """What is fast after `pause`, which is at most what was after a longer one."""
+        """Round of `pause`: what is fast after it is at most what was after a longer one."""
         recovered_bytes = min((p.fast_bytes for p in self.pauses if p.idle_s >= pause and not p.cut), default=np.inf)
         if self.pauses and self.pauses[-1].cut:
             # The next round is to begin with a cache as full as any.
             yield self.write("fill-up", 0.2 * self.cache.bytes, 0.0)
-        fill = yield self.write("fill-cache", self.filled, self.settle)
-        # Not far past the end, where some drives fold what they would else have kept.
-        left = recovered_bytes - self.filled if pause > SHORTEST_S else 0.1 * self.filled
+        # A pause of any length begins with an empty write buffer, which takes as much after each.
+        fill = yield self.write("fill-cache", self.filled, self.settle, end_fsync=1)
+        # Not far past the end, where some drives fold what they would else have kept; further where it was not seen.
+        base = 0.1 * self.filled * 2 ** sum(p.cut for p in self.pauses if p.idle_s == pause)
+        left = recovered_bytes - self.filled if pause > SHORTEST_S else base
         count = min(max(left, 0.0), 1.1 * self.filled) + min(PAST * self.cache.bytes, 0.4 * self.filled) + 4 * MIB
         part = yield self.write(f"after-{_word(pause)}", count, pause)
         self.pauses.append(_pause(fill, part, self.cache) if fill and part else _expected(pause, self.cache))
         return self.pauses[-1]
 
     def estimate(self) -> RecoveryEstimate:
-        """What the pauses so far show."""
+        """Estimate from the pauses so far."""
         return estimate_recovery(self.pauses, GRAIN * self.cache.bytes, LITTLE * self.cache.bytes)
 
 
@@ -117,17 +133,17 @@ def steps(region: Region) -> Steps:
     text = region.write("write-upper", half, offset=half) + region.write("write-half", half)
     yield text + region.write("again-upper", half, offset=half) + region.trim("empty", half, half)
     part = yield region.write("find-empty", half, pause=LONGEST_S)
-    empty = cache(curve(part)) if part else _nominal(region)
+    empty = cache(part) if part else _nominal(region)
     if empty is None:
         return
     rounds = _Rounds(region, half, empty)
     rounds.at = int(empty.bytes) // MIB * MIB % half
-    first = yield from rounds.level("settle")
+    first = yield from rounds.level(RESTS[0])
     if not first:
         return
     if first < FILL * empty.bytes:
         rounds.settle = LONGEST_S
-    all_back = yield from rounds.level("find-cache")
+    all_back = yield from rounds.level(RESTS[1])
     if not all_back:
         return
     # Left alone for too short a while, a drive begins some rounds with more of its cache than others.
@@ -192,11 +208,12 @@ def _word(pause: float) -> str:
 
 
 def _pause(fill: Recording, part: Recording, estimate: Cache) -> Pause:
-    """What was fast before and after a pause: the drive may begin a fill with what was left of a native block."""
+    """Bytes that were fast before and after a pause: the drive may begin a fill with what was left of a native
+    block."""
     before, of = curve(fill), curve(part)
     fast = estimate.fast_bytes(of) if of else 0.0
     filled = estimate.fast_bytes(before, from_start=False) if before else 0.0
-    return Pause(idle(part.jobs[0]), filled + fast, of is None or fast > 0.98 * of.total_bytes)
+    return Pause(idle(part.jobs[0]), filled + fast, of is None or fast > CUT * of.total_bytes)
 
 
 def _pauses(parts: list[Recording], estimate: Cache) -> list[Pause]:
@@ -227,37 +244,45 @@ class Findings(TypedDict):
     residue_bytes: float | None
     residue_bytes_low: float | None
     residue_bytes_high: float | None
-    doubts: list[MeasurementWarning]
+    warnings: list[MeasurementWarning]
 
 
 def findings(recording: Recording) -> Findings:
     """Recovery of the cache in pauses.
 
     - `cache_bytes`, `cache_bytes_low`, `cache_bytes_high`: on the half-full drive; null when it has no cliff, because
-      there is no cache or nothing came back of it
+      there is no cache or nothing came back of it, and where the run ended before (warning `not-tried`)
     - `filled_bytes`: how much of it was filled before each pause; null where no pause was tried
     - `recovery`: `idle_s`, `regained_bytes` of each pause, in order of length
     - `idle_threshold_s`, `_low`, `_high`: the pause from which on something comes back; null when none gave anything,
-      and then `_low` is the longest that was tried. Where `_low` is 0 only `_high` was measured
+      and then `_low` is the longest that was tried, or null. Where `_low` is 0 only `_high` was measured
     - `migration_bytes_per_s`, `_low`, `_high`: how fast it comes back beyond the threshold; null when all of it came
       back at once, and then `_low` is what it is at least
     - `residue_bytes`, `_low`, `_high`: what no pause gives back; null when the longest pause was too short to tell
     """
     result = _unmeasured()
     parts = [part for part in recording.parts if part.jobs]
-    first = next((part for part in parts if part.jobs[0]["name"] == "find-empty"), None)
-    empty = cache(curve(first)) if first else None
+    first = finished(recording, "find-empty")
+    if first is None:
+        result["warnings"] = [not_tried("the cache was found")]
+        return result
+    empty = cache(first)
     if empty is None:
-        if first and cache(curve(parts[0])):
+        if _drops_trims(recording):
+            result["warnings"] = [TRIMS_DROPPED]
+        elif cache(parts[0]):
             result["idle_threshold_s_low"] = LONGEST_S
-            result["doubts"] = [_nothing(recording, LONGEST_S)]
+            result["warnings"] = [_nothing(recording, LONGEST_S)]
         return result
     result |= {"cache_bytes": empty.bytes, "cache_bytes_low": empty.low, "cache_bytes_high": empty.high}
     pauses = _pauses(parts, empty)
     longest = QUICK_LONGEST_S if recording.scope.get("quick") else LONGEST_S
     if not pauses:
-        result["idle_threshold_s_low"] = longest
-        result["doubts"] = [_nothing(recording, longest)]
+        if _gave_nothing_back(recording, empty):
+            result["idle_threshold_s_low"] = longest
+            result["warnings"] = [_nothing(recording, longest)]
+        else:
+            result["warnings"] = [not_tried("a pause")]
         return result
     grain = GRAIN * empty.bytes
     recovery = estimate_recovery(pauses, grain, LITTLE * empty.bytes)
@@ -265,16 +290,24 @@ def findings(recording: Recording) -> Findings:
     result["recovery"] = _regained(pauses, recovery.base_bytes)
     if recovery.threshold_s is None:
         result["idle_threshold_s_low"] = recovery.longest_without_s
-        result["doubts"] = [_nothing(recording, recovery.longest_without_s)]
+        result["warnings"] = [_nothing(recording, recovery.longest_without_s)]
         return result
     result |= {
         "idle_threshold_s": recovery.threshold_s.value,
         "idle_threshold_s_low": recovery.threshold_s.low,
         "idle_threshold_s_high": recovery.threshold_s.high,
     }
-    _rate(result, recovery)
+    _rate(result, recovery, _most_bytes_per_s(recording, empty))
     _residue(result, recovery, parts, empty, grain, _longer(recording, longest))
     return result
+
+
+def _drops_trims(recording: Recording) -> bool:
+    """Whether trims end before the drive, so that it stays full of what was deleted."""
+    device = recording.facts.get("device")
+    if device:
+        return device.get("discard_bytes") == 0
+    return recording.profile_keys.get("usb", UsbTable()).get("discard") == "dropped"
 
 
 def _unmeasured() -> Findings:
@@ -293,14 +326,20 @@ def _unmeasured() -> Findings:
         "residue_bytes": None,
         "residue_bytes_low": None,
         "residue_bytes_high": None,
-        "doubts": [],
+        "warnings": [],
     }
 
 
+def _gave_nothing_back(recording: Recording, empty: Cache) -> bool:
+    """Whether a rest before the pauses gave nothing of the cache back, so that no pause was tried."""
+    rests = [curve(part) for name in RESTS if (part := finished(recording, name))]
+    return any(of is not None and empty.fast_bytes(of) <= LITTLE * empty.bytes for of in rests)
+
+
 def _longer(recording: Recording, longest_s: float) -> str:
-    """How to try a pause of more than `longest_s`."""
+    """Next step to try a pause of more than `longest_s`."""
     hours = "pslc run fill --fill-first 50% --idle 8h tries 8 h"
-    return hours if longest_s >= LONGEST_S else context.longer(recording, hours)
+    return hours if longest_s >= LONGEST_S else checks.longer(recording, hours)
 
 
 def _nothing(recording: Recording, longest_s: float) -> MeasurementWarning:
@@ -309,7 +348,7 @@ def _nothing(recording: Recording, longest_s: float) -> MeasurementWarning:
 
 
 def _regained(pauses: list[Pause], base_bytes: float) -> list[Regained]:
-    """What each pause gave back beyond `base_bytes`, which are fast without any, in order of length."""
+    """Bytes that each pause gave back beyond `base_bytes`, which are fast without any, in order of length."""
     return [
         {"idle_s": pause.idle_s, "regained_bytes": round(max(pause.fast_bytes - base_bytes, 0.0))}
         for pause in sorted(pauses, key=lambda pause: pause.idle_s)
@@ -317,9 +356,20 @@ def _regained(pauses: list[Pause], base_bytes: float) -> list[Regained]:
     ]
 
 
-def _rate(result: Findings, recovery: RecoveryEstimate) -> None:
-    """How fast the cache comes back beyond the threshold, or a doubt and what that is at least."""
-    if recovery.rate_bytes_per_s is not None:
+def _most_bytes_per_s(recording: Recording, empty: Cache) -> float:
+    """Bound of the rate at which a cache can be folded: native cells of a real drive take less than its cache does."""
+    return max_fold_bytes_per_s(recording.facts) if recording.is_simulated else empty.fast
+
+
+def _rate(result: Findings, recovery: RecoveryEstimate, most_bytes_per_s: float) -> None:
+    """Rate at which the cache comes back beyond the threshold, or a warning and what that is at least. A step that no
+    drive can make came back at once, at any time before: then only the longest threshold is known, and no rate."""
+    if recovery.rate_bytes_per_s is None and (recovery.min_rate_bytes_per_s or 0.0) > most_bytes_per_s:
+        assert recovery.threshold_s is not None
+        result |= {"idle_threshold_s": 0.5 * recovery.threshold_s.high, "idle_threshold_s_low": 0.0}
+        text = "the cache came back at once, faster than the drive writes: when that began is not known"
+        result["warnings"] = [MeasurementWarning("rate-beyond-cells", f"{text}, only when it was done")]
+    elif recovery.rate_bytes_per_s is not None:
         result |= {
             "migration_bytes_per_s": recovery.rate_bytes_per_s.value,
             "migration_bytes_per_s_low": recovery.rate_bytes_per_s.low,
@@ -327,7 +377,7 @@ def _rate(result: Findings, recovery: RecoveryEstimate) -> None:
         }
     else:
         result["migration_bytes_per_s_low"] = recovery.min_rate_bytes_per_s
-        result["doubts"] = [
+        result["warnings"] = [
             MeasurementWarning(
                 "rate-unseen", "the cache came back at once or not at all: the rate is faster than pauses can tell"
             )
@@ -337,7 +387,7 @@ def _rate(result: Findings, recovery: RecoveryEstimate) -> None:
 def _residue(
     result: Findings, recovery: RecoveryEstimate, parts: list[Recording], empty: Cache, grain: float, longer: str
 ) -> None:
-    """What is missing of the empty cache after pauses that are long enough for all of it; `longer` tries such a one."""
+    """Bytes missing of the empty cache after pauses that are long enough for all of it; `longer` tries such a one."""
     rate = recovery.rate_bytes_per_s.value if recovery.rate_bytes_per_s else recovery.min_rate_bytes_per_s
     assert recovery.threshold_s is not None
     enough = recovery.threshold_s.high + 1.3 * empty.bytes / rate if rate else np.inf
@@ -347,7 +397,7 @@ def _residue(
     if not whole:
         longest = words.span(max(idle(part.jobs[0]) for part in after))
         text = f"even {longest} are too short for all of the cache, so what is left is unknown: {longer}"
-        result["doubts"].append(MeasurementWarning("short-pauses", text))
+        result["warnings"].append(MeasurementWarning("short-pauses", text))
         return
     left = empty.bytes - float(np.mean(whole))
     # A superblock that was moved in part is not given back, or soon after.
@@ -415,23 +465,45 @@ def sentences(findings: Findings) -> list[str]:
     cache, threshold = findings["cache_bytes"], findings["idle_threshold_s"]
     rate, residue = findings["migration_bytes_per_s"], findings["residue_bytes"]
     low_s = findings["idle_threshold_s_low"] or 0.0
-    if cache is None and not low_s:
-        return ["No cliff, so there is no cache to recover."]
     if cache is None or threshold is None:
-        return [f"The drive does not free its cache within {words.span(low_s)} of idle time."]
+        return _without_threshold(findings)
     first = _frees(threshold, low_s, findings["idle_threshold_s_high"] or threshold)
     least_left = findings["residue_bytes_low"]
     stays = least_left is not None and least_left >= LEFT * cache
     low, high = findings["migration_bytes_per_s_low"], findings["migration_bytes_per_s_high"]
     if rate is not None and low is not None and high is not None:
         lines = [f"{first}, at {words.speed(rate)} ({words.speed(low)} to {words.speed(high)})."]
-        lines.append(_all_free(threshold + (cache - (residue or 0.0)) / rate, residue, stays))
+        whole = whole_s(findings)
+        assert whole is not None
+        lines.append(_all_free(whole, residue, stays))
     else:
         lines = [f"{first}, at {words.speed(low)} or more." if low is not None else f"{first}."]
     if residue is not None:
         left = f"{words.size(residue)} of {words.size(cache)} is never freed."
         lines.append(left if stays else f"Idle time frees the whole cache, {words.size(cache)} on the half-full drive.")
     return lines
+
+
+def whole_s(findings: Findings) -> float | None:
+    """Idle time after which all of the cache that can be freed is free, in seconds; None where no pause gave anything
+    back."""
+    cache, threshold, rate = (findings[name] for name in ("cache_bytes", "idle_threshold_s", "migration_bytes_per_s"))
+    if cache is None or threshold is None:
+        return None
+    # Without a rate all of it came back at once.
+    return (
+        threshold + (cache - (findings["residue_bytes"] or 0.0)) / rate if rate else findings["idle_threshold_s_high"]
+    )
+
+
+def _without_threshold(findings: Findings) -> list[str]:
+    """Findings where no pause gave anything back, or none was tried."""
+    cache, low_s = findings["cache_bytes"], findings["idle_threshold_s_low"]
+    if not was_tried(findings):
+        return [f"The cache holds {words.size(cache)} on the half-full drive."] if cache else []
+    if cache is None and not low_s:
+        return ["No cliff, so there is no cache to recover."]
+    return [f"The drive does not free its cache within {words.span(low_s or 0.0)} of idle time."]
 
 
 def _frees(threshold_s: float, low_s: float, high_s: float) -> str:
@@ -455,13 +527,18 @@ def tables(findings: Findings) -> list[Table]:
     rows = [[words.span(row["idle_s"]), words.size(row["regained_bytes"])] for row in findings["recovery"]]
     if findings["filled_bytes"] is None:
         return []
-    return [Table("Pauses", ("left alone for", f"fast again of {words.size(findings['filled_bytes'])}"), rows)]
+    return [Table("Pauses", ("idle time", f"recovered (of {words.size(findings['filled_bytes'])})"), rows)]
 
 
 def pictures(recording: Recording) -> list[Picture]:
-    """Cache regained against the pause."""
-    rows = [row for row in recording.findings.typed(Findings)["recovery"] if row["idle_s"] > 0]
-    line = Line("regained", [r["idle_s"] for r in rows], [r["regained_bytes"] / 1e9 for r in rows], "points")
-    title = "Recovered cache"
-    drawn = [Picture("recovery", title, "seconds left alone", "GB fast again", [line] if rows else [], log_x=True)]
+    """Recovered cache against idle time, below the size of the cache."""
+    typed = recording.findings.typed(Findings)
+    rows = [row for row in typed["recovery"] if row["idle_s"] > 0]
+    line = Line("recovered", [r["idle_s"] for r in rows], [r["regained_bytes"] for r in rows], "points")
+    lines = [line] if rows else []
+    if rows and typed["cache_bytes"]:
+        ends = [rows[0]["idle_s"], rows[-1]["idle_s"]]
+        lines.append(Line("cache", ends, [typed["cache_bytes"]] * 2, "dotted"))
+    panel = Panel(Axis("recovered cache", "B"), lines)
+    drawn = [Picture("recovery", "Recovered cache by idle time", Axis("idle time", "s", log=10), (panel,))]
     return drawn + curves.of_any(recording)

@@ -13,13 +13,16 @@ from pslc.base import words
 from pslc.device.region import Region
 from pslc.figures import curves
 from pslc.figures import tables as common
-from pslc.figures.picture import Line, Picture, Table
-from pslc.recording.store import Recording
-from pslc.recording.writes import of_writes, write_curve
+from pslc.figures.picture import Panel, Picture, Table
+from pslc.recording.model import Recording
+from pslc.recording.suite_helpers import not_tried, was_tried
+from pslc.recording.writes.curve import write_curve
+from pslc.recording.writes.findings import of_writes
 from pslc.schema.jobs import Job
 from pslc.suites import FitStart, StartValues, Steps
 
 QUICK = "the second pass ends after a quarter of the drive"
+COMPUTER = "none"
 REST_S = 300.0
 PART = 0.98
 """A second pass of less than this share of the first is compared with as much of that."""
@@ -49,17 +52,25 @@ def findings(recording: Recording) -> Findings:
     """
     first, *rest = recording.parts
     empty = of_writes(first)
-    second: Writes = of_writes(_rested(rest[0])) if rest else {**empty, "cache_bytes": None}
+    second = of_writes(_rested(rest[0]) if rest else _of_nothing(first))
     share = second["cache_bytes"] / empty["cache_bytes"] if second["cache_bytes"] and empty["cache_bytes"] else None
-    doubts = [doubt for doubt in second["doubts"] if not rest or doubt.code != "part"]
+    warnings = [warning for warning in second["warnings"] if warning.code != "part"]
+    if not rest or rest[0].cut_off:
+        warnings.insert(0, not_tried("the second pass"))
     as_far = _mean(first, int(rest[0].bytes["write_bytes"].sum())) if rest else None
     return {
         **second,
         "first_pass": empty,
         "cache_share": share,
         "first_as_far_bytes_per_s": as_far,
-        "doubts": doubts,
+        "warnings": warnings,
     }
+
+
+def _of_nothing(part: Recording) -> Recording:
+    """A pass of which nothing was recorded."""
+    time, size = ({name: column[:0] for name, column in columns.items()} for columns in (part.time, part.bytes))
+    return replace(part, jobs=[], time=time, bytes=size)
 
 
 def _mean(part: Recording, written: int) -> float | None:
@@ -93,7 +104,7 @@ def fit_hints(findings: Findings, start: FitStart) -> list[StartValues]:
 def sentences(findings: Findings) -> list[str]:
     """The second pass beside the first."""
     empty = findings["first_pass"]
-    lines = _of_caches(findings)
+    lines = _of_caches(findings) if was_tried(findings) else _of_the_first(empty)
     mean, before = findings["fill_mean_bytes_per_s"], findings["first_as_far_bytes_per_s"]
     if mean and before:
         written = findings["phases"][-1]["to_bytes"] if findings["phases"] else 0
@@ -103,9 +114,14 @@ def sentences(findings: Findings) -> list[str]:
     return lines
 
 
+def _of_the_first(empty: Writes) -> list[str]:
+    """Findings of the first pass alone."""
+    return [f"The cache holds {words.size(empty['cache_bytes'])} on the empty drive."] if empty["cache_bytes"] else []
+
+
 def _of_caches(findings: Findings) -> list[str]:
     first, second = findings["first_pass"]["cache_bytes"], findings["cache_bytes"]
-    held = any(doubt.code == AnalysisWarning.HELD.code for doubt in findings["doubts"])
+    held = any(warning.code == AnalysisWarning.HELD.code for warning in findings["warnings"])
     if first and second and held:
         free = f"After a rest of {words.span(REST_S)} the cache has {words.size(second)} free on the full drive"
         return [f"{free}; it holds {words.size(first)} on the empty one."]
@@ -121,7 +137,7 @@ def _of_caches(findings: Findings) -> list[str]:
 
 
 def _of_the_full(findings: Findings) -> str:
-    """What the second pass says of the cache, where its end was not seen."""
+    """Findings of the second pass on the cache, where its end was not seen."""
     low = findings["cache_bytes_low"]
     if write_sentences.began_full(findings["phases"]):
         return "on the full one, no cache is left"
@@ -134,9 +150,11 @@ def tables(findings: Findings) -> list[Table]:
 
 
 def pictures(recording: Recording) -> list[Picture]:
-    """Both passes against GB written."""
+    """Both passes against data written."""
     lines = []
     for name, part in zip(("empty drive", "full drive"), recording.parts, strict=False):
-        lines += [Line(name, line.x, line.y) for line in curves.speed_by_bytes(_rested(part), []).lines]
-    title = "Both passes"
-    return [Picture("speed-bytes", title, "GB written", "MB/s", lines), *curves.of_any(recording)]
+        line = curves.write_line(_rested(part))
+        lines += [replace(line, name=name)] if line is not None else []
+    panel = Panel(curves.SPEED, lines)
+    drawn = Picture("speed-bytes", "Write speed of an empty and of a full drive", curves.WRITTEN, (panel,))
+    return [drawn, *curves.of_any(recording)]

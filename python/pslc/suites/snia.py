@@ -12,20 +12,24 @@ from typing_extensions import TypedDict
 from pslc.base import words
 from pslc.device.region import Region
 from pslc.figures import curves
-from pslc.figures.picture import Line, Picture, Table
+from pslc.figures.picture import Axis, Line, Panel, Picture, Table
 from pslc.figures.tables import Column, of_rows
-from pslc.recording import context
-from pslc.recording.store import Recording
-from pslc.recording.suite_helpers import jobs, mean_latency, rate, snia_steady, speed
+from pslc.recording import warnings as checks
+from pslc.recording.model import Recording
+from pslc.recording.suite_helpers import jobs, mean_latency, not_tried, rate, snia_steady, speed
 from pslc.schema.jobs import MOVED, Job, Kind
 from pslc.schema.warnings import MeasurementWarning
 from pslc.suites import Steps
 
 QUICK = "a fifth of a second a point, five rounds, four mixes by three sizes, a drive written once"
+COMPUTER = "none"
+UNLIKE_SCALED = "its waits give back more of a scaled drive"
 MIXES, QUICK_MIXES = (100, 95, 65, 50, 35, 5, 0), (100, 65, 35, 0)
 SIZES, QUICK_SIZES = (1 << 20, 131072, 65536, 32768, 16384, 8192, 4096, 512), (131072, 8192, 4096)
 SECONDS, QUICK_SECONDS = 1.0, 0.2
 ROUNDS, QUICK_ROUNDS = 8, 5
+WINDOW = 5
+"""Rounds over which it is judged whether they are steady."""
 WSAT_ROUNDS, WSAT_SECONDS = 20, 3.0
 WAITS = (5, 10, 15, 25, 50)
 CYCLES, QUICK_CYCLES = 8, 3
@@ -57,7 +61,7 @@ def _steady_rounds(region: Region, seconds: float) -> Steps:
         if part is not None:
             tracked += [rate(job, "write") for name, job in jobs(part) if name.startswith("iops ") and " 0/" in name
                         and name.endswith(" 4096")]  # fmt: skip
-        if len(tracked) >= 5 and snia_steady(np.array(tracked)):
+        if len(tracked) >= WINDOW and snia_steady(np.array(tracked)):
             return
 
 
@@ -77,7 +81,7 @@ def _recovery(region: Region, seconds: float) -> str:
 
 
 class _Mix(TypedDict):
-    """Of reads and writes, in fio's words."""
+    """Mix of reads and writes, in fio's words."""
 
     rw: str
     rwmixread: int | None
@@ -153,14 +157,14 @@ class Findings(TypedDict):
     """Findings of the suite, by name; `findings` describes them."""
 
     rounds: int
-    steady: bool
+    steady: bool | None
     tracked_iops: list[float]
     iops: list[Rate]
     throughput: list[Throughput]
     latency: list[Latency]
     wsat: list[float]
     hir: list[Recovery]
-    doubts: list[MeasurementWarning]
+    warnings: list[MeasurementWarning]
 
 
 def findings(recording: Recording) -> Findings:
@@ -168,7 +172,7 @@ def findings(recording: Recording) -> Findings:
 
     - `iops`: `read_percent`, `request_bytes`, `iops`; `throughput`: `kind`, `request_bytes`, `bytes_per_s`
     - `latency`: `read_percent`, `request_bytes`, `mean_s`, `max_s`
-    - `rounds`, `steady`; `tracked_iops`: 4 KiB random writes of each round
+    - `rounds`, `steady`: null before five rounds; `tracked_iops`: 4 KiB random writes of each round
     - `wsat`: `iops` of each round after a purge
     - `hir`: `wait_s`, `iops` with pauses (mean of the cycles but the first), `baseline_iops` right after, `gain`
     """
@@ -177,7 +181,7 @@ def findings(recording: Recording) -> Findings:
     raw = float(recording.facts.get("native_raw_bytes") or recording.capacity_bytes)
     written = sum(part.written_bytes for part in recording.parts if part.jobs[0]["name"].startswith(("purge", "iops")))
     flat = snia_steady(np.array(tracked))
-    steady = flat and written >= 2 * raw
+    steady = flat and written >= 2 * raw if len(tracked) >= WINDOW else None
     return {
         "rounds": len(tracked),
         "steady": steady,
@@ -185,7 +189,7 @@ def findings(recording: Recording) -> Findings:
         **_matrices(tests),
         "wsat": [rate(job, "write") for name, job in jobs(recording) if name.split()[0] == "wsat"],
         "hir": _recoveries(recording),
-        "doubts": _unsteady(recording, flat, written, raw),
+        "warnings": _unsteady(recording, len(tracked), flat, written, raw),
     }
 
 
@@ -247,9 +251,11 @@ def _matrices(table: JobsByTest) -> _Matrices:
     return {"iops": iops, "throughput": throughput, "latency": latencies}
 
 
-def _unsteady(recording: Recording, flat: bool, written: int, raw: float) -> list[MeasurementWarning]:
-    """Doubts of the last rounds: they still change, or less than twice the raw capacity was written before."""
-    more = context.longer(recording, "see whether the last rounds still change")
+def _unsteady(recording: Recording, rounds: int, flat: bool, written: int, raw: float) -> list[MeasurementWarning]:
+    """Warnings of the last rounds: they still change, or less than twice the raw capacity was written before."""
+    more = checks.longer(recording, "see whether the last rounds still change")
+    if rounds < WINDOW:
+        return [not_tried(f"round {WINDOW}")]
     if not flat:
         return [
             MeasurementWarning(
@@ -274,7 +280,8 @@ def sentences(findings: Findings) -> list[str]:
     """Steady or not, 4 KiB, and what pauses give."""
     by = {(row["read_percent"], row["request_bytes"]): row["iops"] for row in findings["iops"]}
     state = "steady" if findings["steady"] else "not steady"
-    lines = [f"SNIA-PTS-compatible: {state} after {findings['rounds']} rounds."]
+    rounds = f"{findings['rounds']} rounds"
+    lines = [f"SNIA-PTS-compatible: {f'{state} after {rounds}' if findings['steady'] is not None else rounds}."]
     if (100, 4096) in by and (0, 4096) in by:
         lines.append(f"4 KiB: {words.count(by[100, 4096])} IOPS reading, {words.count(by[0, 4096])} writing.")
     bases = [row["baseline_iops"] for row in findings["hir"]]
@@ -283,8 +290,12 @@ def sentences(findings: Findings) -> list[str]:
         lines.append(f"What pauses between bursts of writes gain is uncertain: without them it made {span}.")
     elif bases:
         best = max(findings["hir"], key=lambda row: row["gain"])
-        faster = f"Pauses of {best['wait_s']} s between bursts of writes make them {best['gain']:.1f} times as fast."
-        lines.append(faster if best["gain"] >= 1.05 else "Pauses between bursts of writes do not make them faster.")
+        if best["gain"] >= 1.05:
+            lines.append(
+                f"Pauses of {best['wait_s']} s between bursts of writes make them {best['gain']:.1f} times as fast."
+            )
+        elif len(bases) == len(WAITS):
+            lines.append("Pauses between bursts of writes do not make them faster.")
     return lines
 
 
@@ -315,12 +326,10 @@ def tables(findings: Findings) -> list[Table]:
 def pictures(recording: Recording) -> list[Picture]:
     """Saturation, then the rounds."""
     results = recording.findings.typed(Findings)
-    wsat = Line("4 KiB random writes", range(1, len(results["wsat"]) + 1), np.array(results["wsat"]) / 1e3, "points")
-    tracked = Line(
-        "4 KiB random writes", range(1, results["rounds"] + 1), np.array(results["tracked_iops"]) / 1e3, "points"
-    )
-    return [
-        Picture("wsat", "Write saturation", "round", "thousand IOPS", [wsat] if results["wsat"] else []),
-        Picture("rounds", "Rounds", "round", "thousand IOPS", [tracked] if results["rounds"] else []),
-        *curves.of_any(recording),
-    ]
+    drawn = []
+    series = {"wsat": ("Write saturation", results["wsat"]),
+              "rounds": ("Rounds to the steady state", results["tracked_iops"])}  # fmt: skip
+    for name, (title, iops) in series.items():
+        line = Line("4 KiB random writes", np.arange(1, len(iops) + 1), iops, "points")
+        drawn.append(Picture(name, title, Axis("round"), (Panel(Axis("IOPS", "/s"), [line] if iops else []),)))
+    return [*drawn, *curves.of_any(recording)]

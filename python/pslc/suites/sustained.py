@@ -12,12 +12,13 @@ from pslc.device.region import Region
 from pslc.figures import curves
 from pslc.figures import tables as common
 from pslc.figures.picture import Picture, Table
-from pslc.recording.store import Recording
+from pslc.recording.model import Recording
 from pslc.recording.suite_helpers import sums
-from pslc.recording.writes import of_writes
+from pslc.recording.writes.findings import of_writes
 from pslc.suites import Steps
 
 QUICK = "3 minutes instead of 30"
+COMPUTER = "none"
 MINUTES, QUICK_MINUTES = 30, 3
 LAST = 1 / 6
 """The share of the time that is the end of it."""
@@ -63,7 +64,7 @@ def sentences(findings: Findings) -> list[str]:
         return write_sentences.describe(findings)
     varies = f"by {100 * spread:.0f} %" if spread >= 0.01 else "by less than 1 %"
     # What was not written may be slower.
-    so_far = " so far" if any(doubt.code == AnalysisWarning.PART.code for doubt in findings["doubts"]) else ""
+    so_far = " so far" if any(warning.code == AnalysisWarning.PART.code for warning in findings["warnings"]) else ""
     sentence = f"Sustained{so_far}: {words.speed(steady)} (varies {varies})."
     return [sentence, *write_sentences.describe(findings)]
 

@@ -1,9 +1,10 @@
 """How hot does the drive get, and what does it do about it? Writing and reading without a pause, against temperature.
 
-Sequential reads and writes until the drive is as hot as it gets, and single reads, far apart, while it cools. A real
-drive is asked for its temperature once a second; it is never idle long enough for that to wake it. A real drive does
-not report throttling. So reads that become slow and stay slow while the drive is hot count as throttled. Writes
-become slow for other reasons too and are not used.
+Sequential reads and writes until the drive is as hot as it gets, and single reads, far apart, while it cools. Each
+begins at rest: the drive is left alone until its temperature no longer changes, for an hour at most. A real drive is
+asked for its temperature once a second; it is never idle long enough for that to wake it. A real drive does not report
+throttling. So reads that become slow and stay slow while the drive is hot count as throttled. Writes become slow for
+other reasons too and are not used.
 """
 
 import numpy as np
@@ -15,20 +16,25 @@ from pslc.base import words
 from pslc.device.region import Region
 from pslc.device.sensors import TEMPERATURE
 from pslc.figures import curves
-from pslc.figures.picture import Line, Picture, Table
+from pslc.figures.picture import Picture, Table
 from pslc.figures.tables import Column, of_rows
-from pslc.recording.store import Recording
+from pslc.recording.model import Recording
 from pslc.schema.jobs import Kind
 from pslc.schema.warnings import MeasurementWarning
 from pslc.suites import Steps
 
 QUICK = "3 minutes of each instead of 20"
+COMPUTER = "none"
 UNLIKE_SCALED = "heat takes as long as on the whole drive, which is written sooner"
 ASKS_TEMPERATURE = True
 SECONDS, QUICK_SECONDS = 1200.0, 180.0
 STRESSES = ("write", "read")
 LEVEL = "throttle_level"
-REST_S = 900.0
+REST_S, MAX_RESTS = 900.0, 4
+SETTLED_C = 0.5
+"""A drive whose temperature changes by less over a rest has settled."""
+NEAR_MOST_C = 1.0
+"""A drive this close to its maximum has reached it."""
 FALLEN = 0.85
 """Reading that stays below this share of its first speed is throttled, where the drive is also this much warmer:"""
 WARMER_C = 10.0
@@ -48,6 +54,13 @@ def steps(region: Region) -> Steps:
     span = region.share(0.5)
     yield region.write("lay-out", span)
     for kind in STRESSES:
+        before = None
+        for _ in range(MAX_RESTS):
+            part = yield region.job("rest", rw="read", bs="4k", number_ios=1, size=span, pause=REST_S)
+            now = float(part.time[TEMPERATURE][-1]) / 1000 if part and TEMPERATURE in part.time else None
+            if now is None or (before is not None and abs(now - before) < SETTLED_C):
+                break
+            before = now
         cool = region.job(
             f"cool-{kind}", rw="randread", bs="4k", thinktime="1s", size=span, norandommap=True, seconds=seconds
         )
@@ -59,7 +72,6 @@ def steps(region: Region) -> Steps:
                 iodepth=32,
                 size=span,
                 seconds=seconds,
-                pause=0.0 if kind == "read" else REST_S,
             )
             + cool
         )
@@ -71,6 +83,7 @@ class Stress(TypedDict):
     stress: Kind
     start_c: float | None
     most_c: float | None
+    to_most_s: float | None
     bytes_per_s: float
     throttled_after_s: float | None
     throttled_at_c: float | None
@@ -83,15 +96,15 @@ class Findings(TypedDict):
     thermal: list[Stress]
     cooling_s: list[float]
     temperature_known: bool
-    doubts: list[MeasurementWarning]
+    warnings: list[MeasurementWarning]
 
 
 def findings(recording: Recording) -> Findings:
     """Findings of the suite, in base units.
 
-    - `thermal`: of each `stress` (`write`, `read`) `start_c`, `most_c`, `bytes_per_s` of its first 10 s,
-      `throttled_after_s`, `throttled_at_c`, `throttled_bytes_per_s` (the mean from then on, pauses of throttling
-      included); null where it was not throttled, or where that is not known
+    - `thermal`: of each `stress` (`write`, `read`) `start_c`, `most_c`, `to_most_s` (until within 1 C of that),
+      `bytes_per_s` of its first 10 s, `throttled_after_s`, `throttled_at_c`, `throttled_bytes_per_s` (the mean from
+      then on, pauses of throttling included); null where it was not throttled, or where that is not known
     - `cooling_s`: time constants of the two slowest exponentials that the cooling after the last stress follows; the
       first alone where the other is too long for the time that it was watched
     - `temperature_known`
@@ -102,28 +115,28 @@ def findings(recording: Recording) -> Findings:
     rows = [_stress(part, has_temperature) for part in stressed if _lasted(part)]
     cooled = [part for part in recording.parts if len(part.jobs) > 1 and part.jobs[1]["name"].startswith("cool-")]
     constants = _constants(cooled[-1]) if has_temperature and cooled else []
-    doubts = []
+    warnings = []
     if not has_temperature:
-        doubts.append(
+        warnings.append(
             MeasurementWarning(
                 "temperature-unknown",
                 "the temperature is unknown: Linux shows none for this drive, or its profile has no [heat]",
             )
         )
     elif not has_level:
-        doubts.append(
+        warnings.append(
             MeasurementWarning(
                 "throttling-inferred", "a real drive does not say when it throttles: it is inferred from the read speed"
             )
         )
     elif (hottest := _hottest(rows)) > HOTTEST_C:
         why = "its profile has no [heat.throttle1], or one that is not enough"
-        doubts.append(
+        warnings.append(
             MeasurementWarning(
                 "hotter-than-any", f"it gets as hot as {hottest:.0f} C, which no drive lets itself become: {why}"
             )
         )
-    return {"thermal": rows, "cooling_s": constants, "temperature_known": has_temperature, "doubts": doubts}
+    return {"thermal": rows, "cooling_s": constants, "temperature_known": has_temperature, "warnings": warnings}
 
 
 def _hottest(rows: list[Stress]) -> float:
@@ -152,6 +165,7 @@ def _stress(part: Recording, has_temperature: bool) -> Stress:
         "stress": kind,
         "start_c": None,
         "most_c": None,
+        "to_most_s": None,
         "bytes_per_s": first,
         "throttled_after_s": None,
         "throttled_at_c": None,
@@ -161,7 +175,9 @@ def _stress(part: Recording, has_temperature: bool) -> Stress:
         return row
     celsius = series[TEMPERATURE][inside] / 1000
     begin = min(int((seconds <= started).sum()), len(celsius) - 1)
-    row |= {"start_c": float(celsius[begin]), "most_c": float(celsius[begin:].max())}
+    hottest = float(celsius[begin:].max())
+    reached = begin + int(np.argmax(celsius[begin:] >= hottest - NEAR_MOST_C))
+    row |= {"start_c": float(celsius[begin]), "most_c": hottest, "to_most_s": float(seconds[reached]) - started}
     if LEVEL in series:
         throttled = np.flatnonzero(series[LEVEL][inside])
     elif kind == "read":
@@ -240,9 +256,9 @@ def sentences(findings: Findings) -> list[str]:
         if row["most_c"] is None:
             lines.append(f"{doing}: {speed} at first.")
         elif after is None:
-            lines.append(
-                f"{doing} at {speed} warms it from {row['start_c']:.0f} to {row['most_c']:.0f} C. No throttling."
-            )
+            reached = f" within {words.span(row['to_most_s'])}" if row["to_most_s"] else ""
+            lines.append(f"{doing} at {speed} warms it from {row['start_c']:.0f} to {row['most_c']:.0f} C{reached}. "
+                         "No throttling.")  # fmt: skip
         else:
             left = row["throttled_bytes_per_s"]
             lines.append(f"{doing} at {speed} throttles after {words.span(after)}, at {row['throttled_at_c']:.0f} C, "
@@ -268,15 +284,14 @@ def tables(findings: Findings) -> list[Table]:
         ("speed", "bytes_per_s", words.speed),
         ("from", "start_c", _celsius),
     ]
-    columns += [("to", "most_c", _celsius), ("throttled after", "throttled_after_s", words.span)]
+    columns += [("to", "most_c", _celsius), ("within", "to_most_s", words.span)]
+    columns += [("throttled after", "throttled_after_s", words.span)]
     more: list[Column] = [("at", "throttled_at_c", _celsius), ("then", "throttled_bytes_per_s", words.speed)]
     return [of_rows("Heat", findings["thermal"], [*columns, *more])]
 
 
 def pictures(recording: Recording) -> list[Picture]:
-    """Temperature against time, then speed against time."""
-    lines = []
-    if recording.findings.typed(Findings)["temperature_known"]:
-        lines.append(Line("chips", curves.minutes(recording), recording.time[TEMPERATURE] / 1000))
-    title = "Temperature"
-    return [Picture("temperature", title, "minutes", "C", lines), *curves.of_any(recording)]
+    """Temperature and power over time, then the pictures of any recording."""
+    is_known = recording.findings.typed(Findings)["temperature_known"]
+    any_drive = [picture for picture in curves.of_any(recording) if picture.name != "heat"]
+    return [*(curves.heat_and_power(recording) if is_known else []), *any_drive]

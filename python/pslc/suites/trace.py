@@ -16,15 +16,15 @@ from typing_extensions import TypedDict
 from pslc.base import words
 from pslc.figures import curves
 from pslc.figures import tables as common
-from pslc.figures.picture import Line, Picture, Table
+from pslc.figures.picture import Axis, Line, Panel, Picture, Table
 from pslc.figures.tables import of_rows
-from pslc.recording.store import Recording
+from pslc.recording.model import Recording
 from pslc.recording.suite_helpers import latency
 from pslc.recording.wear import Wear, life_years, of_wear
 from pslc.schema.jobs import MOVED, Kind
 from pslc.schema.surveys import Replayed, WhatIf
 from pslc.schema.warnings import MeasurementWarning
-from pslc.traces.survey_view import reading_doubts
+from pslc.traces.survey_view import reading_warnings
 
 FULL = 0.95
 """The share of what the cache may hold from which it is called full."""
@@ -123,7 +123,7 @@ class Findings(Inside, Wear):
     moved: int
     life_years: float | None
     scale: str | None
-    doubts: list[MeasurementWarning]
+    warnings: list[MeasurementWarning]
 
 
 def findings(recording: Recording) -> Findings:
@@ -170,14 +170,14 @@ def findings(recording: Recording) -> Findings:
         **wear,
         "life_years": life_years(wear["life_bytes"], written, trace_s),
         "scale": recording.facts.get("scale"),
-        "doubts": [],
+        "warnings": [],
     }
-    result["doubts"] = _doubts(recording, result)
+    result["warnings"] = _warnings(recording, result)
     return result
 
 
 def _replayed(recording: Recording) -> Replayed:
-    """What became of the replay; of one that is under way, nothing yet."""
+    """Result of the replay; of one that is under way, nothing yet."""
     return recording.facts["trace"]["replay"] or UNDER_WAY
 
 
@@ -192,7 +192,7 @@ def _inside(recording: Recording, replayed: Replayed | None) -> Inside:
         "slow": _slow(_replayed(recording)),
         **_shares(recording),
         "busy_dies": min(dies / ns, 1.0),
-        "busy_link": min(_change(recording, "link_busy_ns_total") / ns, 1.0),
+        "busy_link": min(max(_change(recording, f"link_{way}_busy_ns_total") for way in ("read", "write")) / ns, 1.0),
     }
 
 
@@ -201,7 +201,7 @@ def _change(recording: Recording, name: str) -> int:
 
 
 def _steps(recording: Recording, name: str) -> Floats:
-    """By how much a counter grew in each bin of time."""
+    """Growth of a counter in each bin of time."""
     return np.diff(recording.time[name].astype(np.float64), prepend=float(recording.before[name]))
 
 
@@ -262,7 +262,7 @@ def _slow(replayed: Replayed) -> list[Slow]:
     return rows
 
 
-def _doubts(recording: Recording, result: Findings) -> list[MeasurementWarning]:
+def _warnings(recording: Recording, result: Findings) -> list[MeasurementWarning]:
     replayed, survey = _replayed(recording), recording.facts["trace"]["survey"]
     problems = []
     read = sum(of["bytes"]["read"] for of in survey["devices"])
@@ -292,7 +292,7 @@ def _doubts(recording: Recording, result: Findings) -> list[MeasurementWarning]:
                 "drive's blocks: it moved more than the trace asks for",
             )
         )
-    return [*problems, *reading_doubts(survey)]
+    return [*problems, *reading_warnings(survey)]
 
 
 def row(name: str, recording: Recording) -> WhatIf:
@@ -450,8 +450,8 @@ def pictures(recording: Recording) -> list[Picture]:
     """Fill level of the cache over time, then the pictures of any run."""
     if not recording.is_simulated:
         return curves.of_any(recording)
-    minutes = recording.time["end_ns"].astype(np.float64) / 6e10 - recording.start_ns / 6e10
-    held, limit = (recording.time[name].astype(np.float64) / 1e9 for name in ("slc_valid_bytes", "cache_limit_bytes"))
-    lines = [Line("in the cache", minutes, held, "filled"), Line("limit", minutes, limit, "dotted")]
-    fill = Picture("cache-fill", "The cache over time", "minutes", "GB", lines)
+    held, limit = (recording.time[name].astype(np.float64) for name in ("slc_valid_bytes", "cache_limit_bytes"))
+    x = curves.seconds(recording)
+    panel = Panel(Axis("cache", "B"), [Line("data in the cache", x, held, "filled"), Line("limit", x, limit, "dotted")])
+    fill = Picture("cache-fill", "SLC cache occupancy over time", curves.TIME, (panel,))
     return [fill, *curves.of_any(recording)]

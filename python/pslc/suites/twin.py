@@ -21,12 +21,15 @@ from pslc.device.region import Budget, Region
 from pslc.figures import curves
 from pslc.figures.picture import Picture, Table
 from pslc.figures.tables import Column, of_rows
-from pslc.recording.store import Recording, ScopeDocument, join
+from pslc.recording.model import Recording, ScopeDocument, join
+from pslc.recording.suite_helpers import not_tried
 from pslc.schema.warnings import MeasurementWarning
 from pslc.suites import Steps
 
 OF_SUITES = True
 QUICK = "fill and recovery only"
+COMPUTER = "none"
+UNLIKE_SCALED = "some of its suites write as much as on the whole drive"
 ORDER: Final = ("qd-sweep", "fill", "recovery", "burst", "overwrite", "second-pass", "random-steady")
 """Order of the suites, the most informative first; docs/twin.md has the table."""
 QUICK_ORDER: Final = ("fill", "recovery")
@@ -188,7 +191,7 @@ class Findings(TypedDict):
 
     suites: list[SuiteRun]
     left_out: list[str]
-    doubts: list[MeasurementWarning]
+    warnings: list[MeasurementWarning]
 
 
 def findings(recording: Recording) -> Findings:
@@ -210,14 +213,16 @@ def findings(recording: Recording) -> Findings:
     ]
     left_out = [name for name in (QUICK_ORDER if quick else ORDER) if name not in of]
     short = MeasurementWarning("budget", f"the budget left out {', '.join(left_out)}: what they tell stays assumed")
-    doubts = [short] if left_out else []
-    return {"suites": rows, "left_out": left_out, "doubts": doubts}
+    warnings = [] if not left_out else [not_tried(", ".join(left_out))] if recording.cut_off else [short]
+    return {"suites": rows, "left_out": left_out, "warnings": warnings}
 
 
 def sentences(findings: Findings) -> list[str]:
     """Suites that were run, and the next step."""
     names = [row["suite"] for row in findings["suites"]]
     written = sum(row["written_bytes"] for row in findings["suites"])
+    if not names:
+        return []
     return [f"Measured {', '.join(names)}, writing {words.size(written)}.", "pslc fit makes a twin of it."]
 
 

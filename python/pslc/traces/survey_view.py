@@ -9,10 +9,10 @@ import numpy as np
 from pslc.base import words
 from pslc.device.profiles import library
 from pslc.device.target import find_target
-from pslc.figures.picture import Line, Picture, Table
+from pslc.figures.picture import Axis, Bars, Line, Own, Panel, Picture, Table
 from pslc.figures.view import View
 from pslc.schema.surveys import Op, OverTime, Survey
-from pslc.schema.warnings import MeasurementWarning
+from pslc.schema.warnings import MeasurementWarning, notes
 
 MOST_ROWS = 8
 
@@ -83,7 +83,7 @@ def _of_pauses(survey: Survey) -> list[str]:
 
 
 def _fits(burst_bytes: float) -> str:
-    """How many of the drives that pslc brings along have a cache of that size."""
+    """Number of built-in drives that have a cache of that size."""
     sizes = _cache_sizes()
     larger = sum(size >= burst_bytes for size in sizes)
     return f"; {larger} of {len(sizes)} known drives have one as large"
@@ -136,9 +136,10 @@ def pictures(survey: Survey) -> list[Picture]:
         drawn.append(_sizes(survey["sizes"]))
     bursts = [burst for burst in survey["bursts"] if burst["most_bytes"]]
     if bursts:
-        pauses, largest = [burst["pause_ns"] / 1e9 for burst in bursts], [burst["most_bytes"] / 1e9 for burst in bursts]
-        lines = [Line("bursts", pauses, largest, "points")]
-        drawn.append(Picture("bursts", "Most written between two pauses", "pause, s", "GB", lines, log_x=True))
+        pauses, largest = [burst["pause_ns"] / 1e9 for burst in bursts], [burst["most_bytes"] for burst in bursts]
+        panel = Panel(Axis("written", "B"), [Line("bursts", pauses, largest, "points")])
+        title = "Most written between two pauses"
+        drawn.append(Picture("bursts", title, Axis("pause", "s", log=10), (panel,)))
     return drawn
 
 
@@ -147,29 +148,28 @@ def _over_time(bins: OverTime) -> Picture:
     for name, column in (("written", bins["write_bytes"]), ("read", bins["read_bytes"])):
         moved = np.array(column, dtype=np.float64)
         if moved.any():
-            minutes = (np.arange(len(moved)) + 0.5) * bins["bin_ns"] / 6e10
-            lines.append(Line(name, minutes, moved / (bins["bin_ns"] / 1e9) / 1e6))
-    return Picture("asked", "What is asked for over time", "minutes", "MB/s", lines)
+            at = (np.arange(len(moved)) + 0.5) * bins["bin_ns"] / 1e9
+            lines.append(Line(name, at, moved / (bins["bin_ns"] / 1e9)))
+    return Picture("asked", "Requested speed over time", Axis("time", "s"), (Panel(Axis("speed", "B/s"), lines),))
 
 
 def _sizes(sizes: list[tuple[Op, int, int]]) -> Picture:
     """Shares of the requests by powers of two."""
     total = sum(count for _, _, count in sizes)
     powers = range(min(size for _, size, _ in sizes).bit_length() - 1, max(size for _, size, _ in sizes).bit_length())
-    lines = []
+    bars = []
     for kind in ("write", "read", "trim"):
         shares = [sum(n for op, size, n in sizes if op == kind and size.bit_length() - 1 == power) for power in powers]
         if any(shares):
-            lines.append(Line(kind, list(range(len(powers))), [100 * share / total for share in shares]))
-    rows = [f"{1 << power % 10} {('B', 'KiB', 'MiB', 'GiB')[power // 10]}" for power in powers]
-    return Picture(
-        "sizes", "Sizes of requests, rounded down to a power of 2", "size", "% of requests", lines, rows=rows
-    )
+            bars.append(Bars(kind, [share / total for share in shares]))
+    x = Axis("size", names=[Own(words.block(1 << power)) for power in powers])
+    panel = Panel(Axis("share of the requests", "share"), bars=bars)
+    return Picture("sizes", "Sizes of requests, rounded down to a power of 2", x, (panel,))
 
 
-def doubts(survey: Survey) -> list[MeasurementWarning]:
+def warnings(survey: Survey) -> list[MeasurementWarning]:
     """Warnings about a trace."""
-    warnings = reading_doubts(survey)
+    warnings = reading_warnings(survey)
     if _total(survey, "bytes", "read") and not _total(survey, "bytes", "write"):
         warnings.append(
             MeasurementWarning(
@@ -180,7 +180,7 @@ def doubts(survey: Survey) -> list[MeasurementWarning]:
     return warnings
 
 
-def reading_doubts(survey: Survey) -> list[MeasurementWarning]:
+def reading_warnings(survey: Survey) -> list[MeasurementWarning]:
     """Warnings about the reading of a trace's file."""
     warnings = []
     if survey["skipped"]:
@@ -208,6 +208,5 @@ def of_file(file: Path, survey: Survey) -> View:
         sentences=sentences(survey),
         tables=tables(survey),
         pictures=pictures(survey),
-        doubts=doubts(survey),
-        notes=survey["notes"],
+        warnings=[*warnings(survey), *notes(survey["notes"])],
     )

@@ -6,14 +6,15 @@ from dataclasses import replace
 from typing import Final
 
 from pslc.twin import optimizer
-from pslc.twin.model import NO_SHRINK_SHARE, FirmwareModel, parameters_of
+from pslc.twin.model import FirmwareModel, parameters_of
 from pslc.twin.optimizer import Candidate, MapFn
 from pslc.twin.residuals import LOSS_FLOOR
 
 MAX_LOSS_RATIO: Final = 2.5
 """Loss over that of the original candidate, up to which a candidate under another rule is refined."""
-MIN_STATIC_SHARE: Final = 0.02
-"""Share of its size that a cache must keep on the full drive to be tried as a static one."""
+MIN_STATIC_SHARE, MAX_STATIC_SHARE = 0.02, 0.995
+"""Shares of its size that a cache must keep on the full drive, at the least and at the most, to be tried as a hybrid
+one with a static part of that size."""
 EVALUATIONS: Final = 3
 """Steps of least squares that refine a candidate under another rule."""
 
@@ -68,7 +69,7 @@ def with_hybrid_cache(candidate: Candidate, map_fn: MapFn = map) -> Candidate | 
     if problem.model.firmware.mode != "dynamic-slc" or "dynamic_min" not in problem.free:
         return None
     kept = values["dynamic_min"]
-    if not MIN_STATIC_SHARE < kept < NO_SHRINK_SHARE:
+    if not MIN_STATIC_SHARE < kept < MAX_STATIC_SHARE:
         return None
     sizes = {"static": kept * values["dynamic"], "dynamic": (1 - kept) * values["dynamic"]}
     model = replace(problem.model, firmware=replace(problem.model.firmware, mode="hybrid-slc"))

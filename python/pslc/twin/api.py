@@ -7,14 +7,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypedDict, Unpack
 
-from pslc import formats
-from pslc.analysis import Curve, MeasurementContext
-from pslc.base import units
+from pslc.analysis import Curve
+from pslc.base import install, units
 from pslc.base.errors import user_error
 from pslc.device import parts
-from pslc.formats import ImportedData, ImportOptions
-from pslc.recording import imported
-from pslc.recording.store import Recording
+from pslc.recording import store
+from pslc.recording.model import Recording
+from pslc.recording.writes.curve import write_curve
+from pslc.runner.load import read_one
+from pslc.schema.imports import ImportOptions, is_random
 from pslc.twin import initial_fit, priors, published_curve
 from pslc.twin.datasets import Dataset, dataset_of_curve, datasets_of
 from pslc.twin.fit_report import FitReport, build_report
@@ -54,7 +55,7 @@ class _Inputs:
     """Data of a fit, and notes on what was assumed."""
 
     recordings: list[Recording]
-    logs: list[Path]
+    log: Recording | None
     capacity_bytes: int
     datasets: list[Dataset]
     host_request_ns: int = 0
@@ -88,11 +89,15 @@ def fit(
 
     Raises:
         PslcError: there are no data, they are not of one drive, or they hold no sequential write over an empty drive;
-            a part, a link or a load is unknown.
+            a part, a link or a load is unknown; scipy is missing.
         TypeError: a fact has another name.
     """
     if unknown := facts.keys() - DriveFacts.__annotations__.keys():
         raise TypeError(f"fit() got an unexpected keyword argument '{min(unknown)}'")
+    try:
+        import scipy  # noqa: F401
+    except ImportError:
+        raise user_error("a fit needs scipy", install.command("pslc[fit]")) from None
     sources = [data] if isinstance(data, (Recording, str, Path)) else list(data)
     _check(sources, facts)
     inputs = _read(sources, facts)
@@ -100,7 +105,7 @@ def fit(
     result = fit_datasets(inputs.datasets, knowledge, on_progress, workers)
     result.notes += inputs.notes
     # What is wrong with the machine or the target is wrong with the twin too.
-    result.notes += dict.fromkeys(doubt for recording in inputs.recordings for doubt in recording.findings.doubts)
+    result.notes += dict.fromkeys(warning for recording in inputs.recordings for warning in recording.findings.warnings)
     if on_progress:
         on_progress("predictions")
     return build_report(result, name or _name(inputs))
@@ -115,14 +120,14 @@ def _check(sources: Sequence[Source], facts: DriveFacts) -> None:
     load = facts.get("written_by")
     if load is not None and load not in priors.LOADS:
         raise user_error(f'--written-by is "{load}"', f"one of {', '.join(priors.LOADS)}")
-    imported.check_workload(facts.get("workload"))
+    is_random(facts.get("workload"))
 
 
 def _read(sources: Sequence[Source], facts: DriveFacts) -> _Inputs:
     """Load the data and make datasets of them."""
-    recordings, logs = _load(sources)
-    size = _capacity(recordings, logs, facts.get("capacity"))
-    inputs = _Inputs(recordings, logs, size, [dataset for each in recordings for dataset in datasets_of(each)])
+    recordings, log = _load(sources, facts)
+    size = _capacity(recordings, facts.get("capacity"))
+    inputs = _Inputs(recordings, log, size, [dataset for each in recordings for dataset in datasets_of(each)])
     curve = _curve(inputs, facts)
     if curve is not None:
         load = facts.get("written_by")
@@ -134,26 +139,51 @@ def _read(sources: Sequence[Source], facts: DriveFacts) -> _Inputs:
     return inputs
 
 
-def _load(sources: Sequence[Source]) -> tuple[list[Recording], list[Path]]:
-    """Recordings, or the paths of logs."""
+def _load(sources: Sequence[Source], facts: DriveFacts) -> tuple[list[Recording], Recording | None]:
+    """Recordings of pslc, or what another program recorded."""
+    recordings = [source for source in sources if isinstance(source, Recording)]
     paths = [Path(source) for source in sources if not isinstance(source, Recording)]
     logs = [path for path in paths if not path.is_dir()]
     if logs and len(logs) < len(sources):
         raise user_error("pslc fit takes recordings or logs, not both", "give data of one kind")
     if logs:
-        return [], logs
-    return [source if isinstance(source, Recording) else Recording.load(Path(source)) for source in sources], []
+        return [], _read_log(logs, facts)
+    if len(recordings) == 1 and recordings[0].facts.keys() & {"imported", "watch"}:
+        return [], recordings[0]
+    recordings += [store.load(path) for path in paths]
+    if any("scale" in recording.facts for recording in recordings):
+        raise user_error("the recording is of a scaled drive", "leave scale out, and run the suite on the whole drive")
+    return recordings, None
 
 
-def _capacity(recordings: Sequence[Recording], logs: Sequence[Path], stated: str | int | None) -> int:
-    """Capacity of the drive in bytes, stated or recorded."""
-    size = units.size(stated, "--capacity") if isinstance(stated, str) else stated
-    size = size or priors.capacity_of(recordings)
-    if size is not None:
-        return int(size)
-    if missing := next((path for path in logs if not path.exists()), None):
+def _read_log(paths: Sequence[Path], facts: DriveFacts) -> Recording:
+    """Recording of another program.
+
+    Raises:
+        PslcError: a file is missing, or cannot be read.
+    """
+    if missing := next((path for path in paths if not path.exists()), None):
         raise user_error(f"{missing}: no such file or folder", "give the folder of a run, or a log of speed over time")
-    raise user_error("the data do not report the capacity of the drive", "for example --capacity 1TB")
+    return read_one(paths, _import_options(facts))
+
+
+def _import_options(facts: DriveFacts) -> ImportOptions:
+    """Options of a log: capacity and workload beside what its reader is told."""
+    stated = _stated_bytes(facts.get("capacity"))
+    options = facts.get("chart") or ImportOptions()
+    return replace(options, capacity_bytes=stated or options.capacity_bytes, random=is_random(facts.get("workload")))
+
+
+def _stated_bytes(capacity: str | int | None) -> int | None:
+    return units.size(capacity, "--capacity") if isinstance(capacity, str) else capacity
+
+
+def _capacity(recordings: Sequence[Recording], stated: str | int | None) -> int:
+    """Capacity of the drive in bytes, stated or recorded."""
+    size = _stated_bytes(stated) or priors.capacity_of(recordings)
+    if size is None:
+        raise user_error("the data do not report the capacity of the drive", "for example --capacity 1TB")
+    return int(size)
 
 
 def _curve(inputs: _Inputs, facts: DriveFacts) -> Curve | None:
@@ -163,34 +193,30 @@ def _curve(inputs: _Inputs, facts: DriveFacts) -> Curve | None:
         curve, notes = published_curve.curve(published, inputs.capacity_bytes, _reviewed(inputs.capacity_bytes, facts))
         inputs.notes += notes
         return curve
-    if not inputs.logs:
-        return None
-    foreign = formats.read(inputs.logs, facts.get("chart") or ImportOptions())
-    return _first_write_of(foreign, inputs, facts.get("workload"))
+    return _first_write_of(inputs.log, inputs) if inputs.log else None
 
 
-def _first_write_of(foreign: ImportedData, inputs: _Inputs, workload: str | None) -> Curve:
+def _first_write_of(log: Recording, inputs: _Inputs) -> Curve:
     """The curve of another program's data; what `pslc analyze` says of them goes into the notes.
 
     Raises:
         PslcError: they hold no sequential write.
     """
     hint = "give a log of speed over time of one sequential write, such as fio's bw log"
-    if foreign.at_work:
-        raise user_error(f"{foreign.name} shows a drive at work, not a write over an empty drive", hint)
-    random = None if workload is None else workload == "random"
-    findings = imported.analyzed(foreign, MeasurementContext(capacity_bytes=inputs.capacity_bytes, random=random))
-    if foreign.curve is None or foreign.kind != "write":
-        raise user_error(f"{foreign.name} holds no series of writes", hint)
-    if imported.is_random(foreign, random):
-        raise user_error(f"{foreign.name} holds random writes", f"{hint}; --workload sequential if it is one")
-    inputs.notes += [f"read as: {foreign.read_as}"] if foreign.read_as else []
-    inputs.notes += [*foreign.notes, *findings["doubts"], *imported.bad_lines_note(foreign)]
-    return foreign.curve
+    if "watch" in log.facts:
+        raise user_error(f"{log.drive} shows a drive at work, not a write over an empty drive", hint)
+    about, curve = log.facts["imported"], write_curve(log)
+    if curve is None or about["kind"] != "write":
+        raise user_error(f"{about['name']} holds no series of writes", hint)
+    if about["random"]:
+        raise user_error(f"{about['name']} holds random writes", f"{hint}; --workload sequential if it is one")
+    inputs.notes += [f"read as: {about['read_as']}"] if about["read_as"] else []
+    inputs.notes += [*log.facts["notes"], *log.findings.warnings]
+    return curve
 
 
 def _reviewed(capacity_bytes: int, facts: DriveFacts) -> Drive:
-    """What is known of a drive that a review tells figures of."""
+    """Facts about a drive that a review tells figures of."""
     nand, controller, link = facts.get("nand"), facts.get("controller"), facts.get("link")
     if nand and controller and nand.lower() not in priors.GENERIC_CELLS:
         drive = drive_of_parts(capacity_bytes, nand, controller)
@@ -224,4 +250,4 @@ def _prior_knowledge(inputs: _Inputs, facts: DriveFacts) -> priors.PriorKnowledg
 def _name(inputs: _Inputs) -> str:
     if inputs.recordings:
         return f"{inputs.recordings[0].drive}, a twin"
-    return inputs.logs[0].stem if inputs.logs else "a twin of published figures"
+    return Path(inputs.log.target).stem if inputs.log else "a twin of published figures"

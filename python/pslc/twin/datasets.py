@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pslc._native import SimDrive
 from pslc.analysis import Curve
 from pslc.device.region import trim_bytes
-from pslc.recording.store import Columns, Recording
+from pslc.recording.model import Columns, Recording
 from pslc.schema.jobs import Job, Kind
 from pslc.suites.twin import between, parts_by_suite
 from pslc.twin.model import MIB

@@ -10,7 +10,8 @@ from typing import Final
 import numpy as np
 
 from pslc.base import words, writer
-from pslc.figures.picture import Line, Picture, Table
+from pslc.figures.picture import Axis, Bars, Line, Own, Panel, Picture, Table
+from pslc.schema.warnings import MeasurementWarning, documented, notes
 from pslc.twin import predict, profile_writer
 from pslc.twin.datasets import SCALABLE_SUITES, Dataset, Features, Floats, JobFeatures
 from pslc.twin.fit_result import FitResult
@@ -46,7 +47,7 @@ class FitReport:
         predictions: results of suites that were not measured.
         discriminating_suites: suites that would tell indistinguishable firmware models apart, the cheapest first.
         simulated: features of the twin, for each dataset.
-        notes: what to know about the data and the fit, a sentence each.
+        warnings: warnings about the data, and notes on the fit.
     """
 
     name: str
@@ -56,7 +57,7 @@ class FitReport:
     predictions: list[Prediction]
     discriminating_suites: list[DiscriminatingSuite]
     simulated: list[Features]
-    notes: list[str] = field(default_factory=list)
+    warnings: list[MeasurementWarning] = field(default_factory=list)
 
     def save(self, path: str | Path) -> None:
         """Write the profile to a file, over any that is there; `sim:PATH` then names the twin."""
@@ -180,7 +181,7 @@ class FitReport:
             "predictions": [vars(prediction) for prediction in self.predictions],
             "told_apart_by": [vars(suite) for suite in self.discriminating_suites],
             "unknown": self.unknown,
-            "notes": self.notes,
+            "warnings": documented(self.warnings),
             "profile": self.profile,
         }
 
@@ -259,7 +260,7 @@ class FitReport:
 
 
 def _described(name: str) -> str:
-    """What a parameter is, for people."""
+    """Description of a parameter for people."""
     return PARAMETERS[name].description
 
 
@@ -318,32 +319,29 @@ def _curve_pictures(dataset: Dataset, simulated: Features) -> list[Picture]:
     simulated_x, speeds = _curve(simulated)
     if len(x) < 2:
         return []
-    axis = "part of the suite's jobs"
     lines = [Line("measured", x, measured), Line("twin", simulated_x, speeds)]
-    residuals = Line("residual", simulated_x, 100 * np.expm1(np.log(speeds) - np.log(measured)))
+    residuals = Line("residual", simulated_x, np.expm1(np.log(speeds) - np.log(measured)))
+    panels = (Panel(Axis("speed", "B/s", log=10), lines), Panel(Axis("twin over measured", "share"), [residuals]))
     name = dataset.suite
-    return [
-        Picture(f"{name}-both", f"{name}: measured and twin", axis, "MB/s", lines, log_y=True),
-        Picture(f"{name}-residuals", f"{name}: twin over measured", axis, "%", [residuals]),
-    ]
+    return [Picture(f"{name}-both", ("Measured and twin", Own(name)), Axis("part of the suite's jobs"), panels)]
 
 
 def _request_pictures(dataset: Dataset, simulated: Features) -> list[Picture]:
     rows = [
-        (left.job, np.exp(left.metrics["mean"]) / 1e3, np.exp(right.metrics["mean"]) / 1e3)
+        (left.job, float(np.exp(left.metrics["mean"])) / 1e9, float(np.exp(right.metrics["mean"])) / 1e9)
         for left, right in _pairs(dataset.features, simulated)
         if "mean" in left.metrics and "mean" in right.metrics
     ]
     if not rows:
         return []
-    x = list(range(len(rows)))
-    lines = [Line("measured", x, [row[1] for row in rows]), Line("twin", x, [row[2] for row in rows])]
-    title = f"{dataset.suite}: time of a request"
-    return [Picture(f"{dataset.suite}-single", title, "job", "us", lines, rows=[row[0] for row in rows])]
+    bars = [Bars("measured", [row[1] for row in rows]), Bars("twin", [row[2] for row in rows])]
+    panel = Panel(Axis("mean latency", "s"), bars=bars)
+    x = Axis("job", names=[Own(row[0]) for row in rows])
+    return [Picture(f"{dataset.suite}-single", ("Time of a request", Own(dataset.suite)), x, (panel,))]
 
 
 def _curve(features: Features) -> tuple[Floats, Floats]:
-    """Positions and MB/s of all jobs of a suite one after the other, in the finest bins."""
+    """Positions and bytes/s of all jobs of a suite one after the other, in the finest bins."""
     xs, ys = [], []
     number = 0
     for step in features:
@@ -351,14 +349,14 @@ def _curve(features: Features) -> tuple[Floats, Floats]:
             if job is not None and job.curves:
                 curve = job.curves[max(job.curves)]
                 xs.append(number + (np.arange(len(curve)) + 0.5) / len(curve))
-                ys.append(np.exp(curve) / 1e6)
+                ys.append(np.exp(curve))
                 number += 1
     return (np.concatenate(xs), np.concatenate(ys)) if xs else (np.zeros(0), np.zeros(0))
 
 
 def build_report(result: FitResult, name: str, *, with_predictions: bool = True) -> FitReport:
     """The report of a fit."""
-    notes = [
+    unused = [
         f"{dataset.suite} was not used: a fit does not know what it determines"
         for dataset in result.datasets
         if dataset.suite not in SCALABLE_SUITES | SMALL_IO_SUITES
@@ -371,7 +369,7 @@ def build_report(result: FitResult, name: str, *, with_predictions: bool = True)
         predict.predictions(result) if with_predictions else [],
         predict.discriminating_suites(result) if with_predictions else [],
         _simulated(result),
-        [*result.notes, *notes],
+        notes([*result.notes, *unused]),
     )
 
 

@@ -1,4 +1,4 @@
-"""Identifiability: the parameters that each suite determines, as `make identify` measured it."""
+"""Identifiability: the parameters that each suite determines, as `make bench NAME=identify` measured it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BETTER_THAN_FILL_RATIO: Final = 0.7
 """A suite must leave less than this share of what a fill leaves, to count as determining more than the fill."""
 FREE_SD_SHARE: Final = 0.95
 """Remaining share below which a parameter is free: two suites may determine together what neither does alone."""
-FREED_BY_FIRST_WRITE: Final = frozenset({"ceiling", "watermark", "batch"})
+FREED_BY_FIRST_WRITE: Final = frozenset({"ceiling", "watermark", "batch", "mlc_rate"})
 """Parameters that are free only where the first write asks for them, see `initial_fit`."""
 ERASING_SUITES: Final = frozenset({"recovery", "second-pass", "overwrite", "random-steady"})
 """Suites that overwrite. None of them separates erase time from folding, but with a fixed erase time a fit would find

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 
-from pslc.analysis import Curve, cache_end, find_phases
+from pslc.analysis import AnalysisOptions, Curve, MeasurementContext, Phase, explain_curve, find_phases
 from pslc.twin import initial_guess, optimizer
 from pslc.twin.datasets import SCALABLE_SUITES, Dataset, first_part
 from pslc.twin.identifiability import free_parameters_of
@@ -21,6 +22,8 @@ from pslc.twin.residuals import MIN_OSCILLATION_BINS, oscillates
 
 MAX_CACHE_RATIO: Final = 1.3
 """Size of a cache over the capacity divided by the bits per cell, beyond which it is no cache."""
+MLC_BITS: Final = 2
+"""Bits a cell of a second tier: only cells that can hold more have one."""
 MIN_DYNAMIC_SHARE: Final = 0.004
 """Share of the capacity from which on a cache may be a dynamic one."""
 MAX_STATIC_SPACE_SHARE: Final = 0.2
@@ -29,6 +32,11 @@ SAME_VALLEY_LOSS_RATIO: Final = 2.5
 """Loss over the best up to which a start may lead to an optimum as good."""
 MIN_START_RMS: Final = 0.05
 """Error of the best start below which the others are judged as if it had this one: the laws are wrong by as much."""
+RULES_OF_USE: Final = (
+    ("fold", "as-freed"),
+    *itertools.product(("direct-then-fold", "direct-while-folding"), ("after-idle", "when-empty", "as-freed")),
+)
+"""Rules for a full cache, and for its reuse, that are tried."""
 RATE_PARAMETERS: Final = ("slc_rate", "native_rate", "fold_overhead", "host_share")
 RULE_PARAMETERS: Final = ("watermark", "batch", "ceiling")
 SAME_START_LOG_RATIO: Final = 0.15
@@ -78,18 +86,19 @@ def first_write(datasets: Sequence[Dataset]) -> Curve | None:
 
 def summarize_curve(curve: Curve, dataset: Dataset, priors: PriorKnowledge) -> tuple[CurveSummary, int]:
     """The summary of the first write, and the bits per cell."""
-    phases = find_phases(curve)
-    end = cache_end(curve, phases, capacity_bytes=priors.capacity_bytes)
-    limit = priors.max_bytes_per_s
+    size = priors.capacity_bytes
+    analysis = explain_curve(curve, MeasurementContext(capacity_bytes=size), AnalysisOptions(capacity_bytes=size))
+    end, limit = analysis.cache, priors.max_bytes_per_s
     cache = end.bytes if end is not None and end.seen_end else None
-    cache = initial_guess.end_behind_buffer(phases, cache, priors.capacity_bytes)
+    # Without a cache, a brief change of speed may be the end of the space.
+    phases: Sequence[Phase] = find_phases(curve) if cache is None else analysis.phases
     if priors.cache_bytes and cache is None:
         # A small step is a step if somebody stated it.
         cache, phases = priors.cache_bytes, initial_guess.split(curve, priors.cache_bytes)
     summary = initial_guess.summarize_phases(phases, cache, limit, priors.capacity_bytes)
     slowest = min((speed for speed, _, _ in summary.slow), default=summary.fast)
     bits = priors.bits_per_cell or (4 if slowest < MAX_QLC_SPEED * priors.capacity_bytes else 3)
-    if summary.cache and summary.cache > MAX_CACHE_RATIO * priors.capacity_bytes / bits:
+    if (summary.cache > MAX_CACHE_RATIO * priors.capacity_bytes / bits) if summary.cache else len(phases) > 1:
         # What ends there is the space: the link, or another limit, hides the end of the cache.
         summary = initial_guess.summarize_phases(phases, None, min(limit, summary.fast), priors.capacity_bytes)
     job = dataset.features[0][0]
@@ -110,12 +119,10 @@ def candidate_models(summary: CurveSummary, bits: int) -> list[FirmwareModel]:
     modes = ["dynamic-slc"] if size > MIN_DYNAMIC_SHARE or hidden else []
     # A static cache takes n times its size of the native space.
     modes += ["static-slc"] if 0 < size * bits < MAX_STATIC_SPACE_SHARE else []
-    for mode in modes:
-        models.append(FirmwareModel(mode, "fold", "as-freed", bits_per_cell=bits))
-        for policy in ("direct-then-fold", "direct-while-folding"):
-            for reuse in ("after-idle", "when-empty", "as-freed"):
-                models.append(FirmwareModel(mode, policy, reuse, bits_per_cell=bits))
-    return models
+    caches = [FirmwareModel(mode, bits_per_cell=bits) for mode in modes]
+    if summary.tiers and bits > MLC_BITS:
+        caches.append(FirmwareModel("hybrid-slc", bits_per_cell=bits, has_two_tiers=True))
+    return models + [replace(cache, when_full=rule, reuse=reuse) for cache in caches for rule, reuse in RULES_OF_USE]
 
 
 def _further_parameters(firmware: FirmwareModel, write: FirstWrite) -> list[str]:
@@ -128,6 +135,8 @@ def _further_parameters(firmware: FirmwareModel, write: FirstWrite) -> list[str]
         names.append("dynamic_min")
     if firmware.when_full == "direct-then-fold" and len(summary.slow) > 1:
         names.append("watermark")
+    if firmware.has_two_tiers:
+        names.append("mlc_rate")
     if any(name == "native_rate" for name, _, _ in write.priors.part_priors):
         # Without a part, a slow data path and slow dies are the same to a write.
         names.append("ceiling")

@@ -30,8 +30,6 @@ LARGE_OVER_PROVISIONING: Final = 0.25
 """Over-provisioning to start from, as shares of the capacity."""
 CACHE_REUSED_SPEED_RATIO: Final = 1.3
 """Speed over that of the phase before from which on a phase is the cache being used again."""
-MAX_BUFFERED_SHARE: Final = 0.004
-"""Share of the capacity below which a first phase may be that of the drive's memory."""
 UNSEEN_CACHE_SHARE: Final = 0.3
 """Cache to start from if no end of it was seen, as a share of the capacity."""
 NATIVE_SPEED_RATIOS: Final = (0.15, 0.35)
@@ -46,6 +44,8 @@ MIN_OVERHEAD, MAX_OVERHEAD = 0.4, 15.0
 MIN_FOLD_BESIDE_OVERHEAD: Final = 1.0
 WHOLE_FILL_SHARE: Final = 0.97
 """Share of the capacity from which on a write counts as a whole fill."""
+MAX_TIER_SPEED_RATIO: Final = 0.85
+"""Speed of a second tier over that of the first up to which cells of two bits are tried."""
 PHASE_TOLERANCE_RATIO: Final = 1.001
 
 
@@ -59,6 +59,7 @@ class CurveSummary:
         slow: later phases: bytes/s, and the bytes at which each began and ended.
         link: bytes/s that the link and the host let through.
         capacity: capacity of the drive, in bytes.
+        tiers: bytes of a first tier of the cache, and bytes/s in it and in the second; None if it has one speed.
         whole: the write went to the end of the drive.
         oscillates: its bins are fast and slow in turns that are too short to be phases.
     """
@@ -70,6 +71,7 @@ class CurveSummary:
     capacity: float
     whole: bool
     oscillates: bool = False
+    tiers: tuple[float, float, float] | None = None
 
     @property
     def is_sawtooth(self) -> bool:
@@ -107,20 +109,15 @@ def summarize_phases(phases: Sequence[Phase], cache: float | None, link: float, 
         fast = max(p.bytes_per_s for p in phases)
     slow = tuple((p.bytes_per_s, p.from_bytes - start, p.to_bytes - start) for p in rest)
     whole = phases[-1].to_bytes - start > WHOLE_FILL_SHARE * capacity
-    return CurveSummary(cache if cached else None, fast, slow, link, capacity, whole)
+    return CurveSummary(cache if cached else None, fast, slow, link, capacity, whole, tiers=_tiers(cached))
 
 
-def end_behind_buffer(phases: Sequence[Phase], cache: float | None, capacity: float) -> float | None:
-    """The end of the cache, in bytes, where the analysis may have seen that of the drive's memory.
-
-    A first phase of so little of the capacity is what the memory took in. The cache then ends with the next phase, if
-    that is faster than the rest.
-    """
-    if cache is None or cache >= MAX_BUFFERED_SHARE * capacity or len(phases) < 3:
-        return cache
-    first, second, rest = phases[:3]
-    faster = second.bytes_per_s > CACHE_REUSED_SPEED_RATIO * rest.bytes_per_s
-    return second.to_bytes - first.from_bytes if faster else cache
+def _tiers(cached: Sequence[Phase]) -> tuple[float, float, float] | None:
+    """A first tier and a second one, if the cache's two phases are as different as those of one and two bits a cell."""
+    if len(cached) != 2 or cached[1].bytes_per_s > MAX_TIER_SPEED_RATIO * cached[0].bytes_per_s:
+        return None
+    first, second = cached
+    return first.to_bytes - first.from_bytes, first.bytes_per_s, second.bytes_per_s
 
 
 def split(curve: Curve, at_bytes: float) -> list[Phase]:
@@ -147,11 +144,16 @@ def initial_guesses(summary: CurveSummary, firmware: FirmwareModel) -> Iterator[
             # As fast as the link by chance, or faster by an unknown factor; from beyond it no slope leads back.
             beyond = max(HIDDEN_SPEED_RATIO * summary.link, summary.fast)
             yield from initial_guesses(replace(summary, fast=beyond, link=np.inf), firmware)
-        base |= {"slc_rate": summary.fast} | _cache_sizes(summary, firmware)
+        base |= {"slc_rate": summary.fast} | _cache_values(summary, firmware)
         yield from (base | values for values in _visible_caches(summary, firmware))
 
 
-def _cache_sizes(summary: CurveSummary, firmware: FirmwareModel) -> dict[str, float]:
+def _cache_values(summary: CurveSummary, firmware: FirmwareModel) -> dict[str, float]:
+    """Sizes of the cache's parts, and the rates of two tiers."""
+    if firmware.has_two_tiers and summary.tiers and summary.cache:
+        first, fast, slower = summary.tiers
+        sizes = {"static": first / summary.capacity, "dynamic": (summary.cache - first) / summary.capacity}
+        return {"slc_rate": fast, "mlc_rate": slower, **sizes}
     size = summary.cache / summary.capacity if summary.cache else UNSEEN_CACHE_SHARE
     sizes = {"dynamic": size, "static": size}
     if firmware.mode == "hybrid-slc":

@@ -36,8 +36,6 @@ TYPICAL_PAGE_BYTES: Final = 16 << 10
 TYPICAL_PLANES: Final = 4
 MIN_BUS_MTS: Final = 1200
 """Bus of unknown dies, in MT/s; faster where the pSLC rate needs it."""
-NO_SHRINK_SHARE: Final = 0.995
-"""A cache that keeps this share of its size on the full drive does not shrink."""
 MIN_FOLD_BELOW_SHARE: Final = 1e-3
 """Share of the capacity below which `fold_below` is less than a superblock, and left out of the profile."""
 MIN_FOLD_BATCH_SHARE: Final = 0.01
@@ -104,13 +102,18 @@ class Geometry:
 
 @dataclass(frozen=True)
 class FirmwareModel:
-    """Rules of a firmware that a fit chooses: `cache.mode`, `cache.when_full`, `cache.reuse`, `cache.dead`."""
+    """Rules of a firmware that a fit chooses: `cache.mode`, `cache.when_full`, `cache.reuse`, `cache.dead`.
+
+    Attributes:
+        has_two_tiers: behind a static part of one bit a cell the dynamic part holds two (`cache.dynamic_cells`).
+    """
 
     mode: str
     when_full: str = "direct-then-fold"
     reuse: str = "after-idle"
     dead: str = "free-at-once"
     bits_per_cell: int = 3
+    has_two_tiers: bool = False
 
     @property
     def has_cache(self) -> bool:
@@ -134,7 +137,8 @@ class FirmwareModel:
             return "no cache"
         reuse = "" if self.when_full == "fold" else f", reuse {self.reuse}"
         dead = ", dead data kept until idle" if self.dead == "until-idle" else ""
-        return f"{self.when_full}{reuse}, {self.mode}{dead}"
+        tiers = " of two tiers" if self.has_two_tiers else ""
+        return f"{self.when_full}{reuse}, {self.mode}{tiers}{dead}"
 
 
 def in_words(models: Sequence[FirmwareModel]) -> str:
@@ -186,6 +190,8 @@ PARAMETERS: Final = {
     for parameter in (
         Parameter("slc_rate", 2e7, 3e10, "log", 3e9, 2.0, ("nand.slc.program",), "B/s",
                   "what all dies program as pSLC", 0.06),
+        Parameter("mlc_rate", 2e7, 3e10, "log", 2e9, 2.0, ("nand.mlc.program",), "B/s",
+                  "what all dies program in the second tier, at two bits a cell", 0.06),
         Parameter("native_rate", 2e6, 2e10, "log", 8e8, 2.0, ("nand.native.program",), "B/s",
                   "what all dies program in native mode", 0.04),
         Parameter("dynamic", 5e-4, 0.7, "log", 0.15, 2.0, ("cache.dynamic",), "capacity",
@@ -240,6 +246,7 @@ def parameters_of(firmware: FirmwareModel) -> list[str]:
         names += ["slc_rate", "idle_threshold", "idle_rate", "residue", "fold_overhead"]
         names += ["dynamic", "dynamic_min"] if firmware.has_dynamic_cache else []
         names += ["static"] if firmware.has_static_cache else []
+        names += ["mlc_rate"] if firmware.has_two_tiers else []
         names += RULE_PARAMETERS.get(firmware.when_full, [])
     return [name for name in PARAMETERS if name in names]
 
@@ -328,12 +335,13 @@ class Model:
         spare = RESERVE_SUPERBLOCKS + OPEN_SUPERBLOCKS
         blocks = max(int(blocks + set_aside), int(needed + set_aside + spare))
         # The check of a profile allows no cache that is larger than the drive.
-        return blocks, min(dynamic, (blocks - set_aside - spare) * slc_bytes), static
+        dynamic_bytes = (2 if self.firmware.has_two_tiers else 1) * slc_bytes
+        return blocks, min(dynamic, (blocks - set_aside - spare) * dynamic_bytes), static
 
     def _nand_keys(self, values: Values) -> dict[str, str]:
         geometry, bits = self.geometry, self.geometry.bits_per_cell
         blocks, _, _ = self._cache_bytes(values)
-        return {
+        keys = {
             "nand.channels": str(geometry.channels),
             "nand.dies": str(geometry.dies),
             "nand.planes": str(geometry.planes),
@@ -352,6 +360,14 @@ class Model:
             "nand.suspend.erase": '"50us"',
             "nand.suspend.limit": "8",
         }
+        if self.firmware.has_two_tiers:
+            # Nothing that is fitted reads or erases there apart: as pSLC.
+            keys |= {
+                "nand.mlc.read": keys["nand.slc.read"],
+                "nand.mlc.program": _ns(geometry.program_bytes * 2 / values["mlc_rate"] * 1e9),
+                "nand.mlc.erase": keys["nand.slc.erase"],
+            }
+        return keys
 
     def _controller_keys(self, values: Values) -> dict[str, str]:
         geometry = self.geometry
@@ -375,11 +391,11 @@ class Model:
             "cache.fold_overhead": f"{values['fold_overhead']:.3f}",
         }
         if dynamic:
-            shrinks = values["dynamic_min"] < NO_SHRINK_SHARE
             keys["cache.dynamic"] = _size(dynamic)
-            keys["cache.dynamic_least"] = _size(values["dynamic_min"] * dynamic if shrinks else 0.0)
-            keys["cache.shrink_from"] = '"0%"' if shrinks else '"100%"'
+            keys["cache.dynamic_least"] = _size(values["dynamic_min"] * dynamic)
+            keys["cache.shrink_from"] = '"0%"'
             keys["cache.shrink_to"] = '"100%"'
+            keys |= {"cache.dynamic_cells": '"mlc"'} if firmware.has_two_tiers else {}
         if static:
             keys["cache.static"] = _size(static)
         if firmware.when_full == "direct-while-folding":

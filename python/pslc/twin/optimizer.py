@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any, Final
 
 import numpy as np
-from scipy.optimize import least_squares
 
 from pslc.base.errors import PslcError
 from pslc.twin.datasets import Dataset, Features, Floats, JobFeatures, RunSpec, run_sequences, simulate
@@ -348,6 +347,9 @@ def objective(candidate: Candidate) -> float:
 
 def refine(start: Candidate, evaluations: int = EVALUATIONS, map_fn: MapFn = map) -> Candidate:
     """Least squares from a start, with at most so many evaluations besides those of Jacobians."""
+    # An install without the extra `fit` imports all but this.
+    from scipy.optimize import least_squares
+
     problem = start.problem
     jacobian = _BroydenJacobian(problem, map_fn)
     solution = least_squares(
@@ -367,7 +369,7 @@ def refine(start: Candidate, evaluations: int = EVALUATIONS, map_fn: MapFn = map
 
 
 def _convergence(status: int, message: str, loss: float, loss_before: float) -> Convergence:
-    """How least squares ended; a limit of evaluations matters only if they still improved the loss a lot."""
+    """Ending of least squares; a limit of evaluations matters only if they still improved the loss a lot."""
     if status > 0:
         return Convergence(True, status, message.rstrip("."))
     return Convergence.of_round(status, loss, loss_before)

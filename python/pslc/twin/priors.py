@@ -9,11 +9,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from pslc.base import units
 from pslc.base.errors import user_error
 from pslc.device import parts
-from pslc.device.parts.derive import FOLD_OVERHEADS
-from pslc.recording.store import Recording
+from pslc.device.parts import constants
+from pslc.recording.model import Recording
 from pslc.recording.warnings import link_bytes_per_s
 from pslc.schema.facts import Device
 from pslc.twin.model import PARAMETERS, SUPERBLOCKS, FirmwareModel, Geometry, Model, typical_geometry
@@ -38,6 +37,9 @@ SAME_SPEED_LOG_RATIO: Final = 0.04
 """Logarithm of a ratio of speeds within which the load, not the drive, is taken for the limit."""
 MIN_SUPERBLOCKS: Final = SUPERBLOCKS / 8
 """Superblocks below which the blocks of a part are taken to be smaller: a small drive of large dies."""
+
+MIN_PRIOR_SD: Final = 0.3
+"""Least spread of a constant of parts: one drive differs from the next by more than all of them together tell."""
 
 Prior = tuple[str, float, float]
 """Parameter, prior mean (natural), standard deviation of its logarithm."""
@@ -169,24 +171,23 @@ def _geometry_of_parts(capacity_bytes: int, link: str, die: Any, chip: Any) -> G
 def _priors_of_parts(capacity_bytes: int, geometry: Geometry, die: Any, chip: Any) -> list[Prior]:
     """Priors from the data sheets of a die and perhaps a controller."""
     program = geometry.dies * die.planes * die.page_bytes * 1e9
+    part_sd = {
+        name: constants.constant(name, die.name, constants.of_die(die)).sd for name in ("slc_program", "native_program")
+    }
     priors = [
-        ("slc_rate", program / die.slc.program, 0.5),
-        ("native_rate", program * die.bits_per_cell / die.native.program, 0.7),
+        ("slc_rate", program / die.slc.program, max(part_sd["slc_program"], MIN_PRIOR_SD)),
+        ("native_rate", program * die.bits_per_cell / die.native.program, max(part_sd["native_program"], MIN_PRIOR_SD)),
         ("slc_read", die.slc.read / 1e9, 0.2),
         ("native_read", die.native.read / 1e9, 0.2),
         # What is binary beyond the nominal size, and the blocks beyond it; part of it may be set aside for the cache.
         ("over_provisioning", geometry.dies * die.bytes * (1 + die.spare) / capacity_bytes - 1, 0.3),
     ]
-    habits = {} if chip is None else chip.habits | (chip.habits_qlc if die.bits_per_cell > 3 else {})
-    overhead = habits.get(
-        "fold_overhead", FOLD_OVERHEADS["direct-then-fold", "TLC"] if die.bits_per_cell == 3 else None
-    )
-    if overhead is not None:
+    if chip:
+        of = constants.of(chip, die)
         # The weakest value of the library: it differs from family to family. Data decide where they can.
-        priors.append(("fold_overhead", float(overhead), 0.5))
-    if "native_write" in habits:
-        limit = units.size(str(habits["native_write"]).removesuffix("/s"), "native_write")
-        priors.append(("ceiling", float(limit), 0.3))
+        overhead = (die.bits_per_cell - 1) * of["folding"].median
+        priors.append(("fold_overhead", overhead, max(of["folding"].sd, MIN_PRIOR_SD)))
+        priors.append(("ceiling", of["native_write"].median, max(of["native_write"].sd, MIN_PRIOR_SD)))
     if chip:
         priors.append(("command", chip.command / 1e9, 0.5))
         priors += [("buffer", float(chip.write_buffer), 0.7)] if chip.write_buffer else []

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from pslc.base import words
-from pslc.recording.store import FITTED
+from pslc.recording.model import FITTED
 from pslc.twin.fit_result import FitResult
 from pslc.twin.identifiability import PARTLY_IDENTIFIED_SHARE, informative_suites
 from pslc.twin.model import PARAMETERS, UNSEEN_NATIVE_LIMIT, Model, Parameter, in_words, parameters_of
@@ -250,4 +250,7 @@ def _rule_sources(result: FitResult) -> dict[str, str]:
     for key in ("mode", "when_full", "reuse") if firmware.has_cache else ("mode",):
         also = sorted({getattr(model, key) for model in alternatives} - {getattr(firmware, key)})
         sources[f"cache.{key}"] = f"{FITTED} {suites}" + (f"; {' or '.join(also)} fits as well" if also else "")
+    if firmware.has_two_tiers:
+        sources["cache.dynamic_cells"] = "assumed: two bits a cell explain the speed of a second tier"
+        sources["nand.mlc"] = "assumed: read and erase as pSLC"
     return sources

@@ -19,8 +19,8 @@ from pslc.device import parts
 Interval = tuple[float, float, float]
 """The usual value, and the bounds that nine drives of ten are within."""
 
-CACHE_SHARES: Final[dict[int, Interval]] = {3: (0.052, 0.009, 0.33), 4: (0.14, 0.017, 0.25)}
-"""Size of the cache as a share of the capacity, by bits per cell: 127 drives of TLC and 33 of QLC that have a cache
+CACHE_SHARES: Final[dict[int, Interval]] = {3: (0.044, 0.008, 0.33), 4: (0.14, 0.017, 0.25)}
+"""Size of the cache as a share of the capacity, by bits per cell: 141 drives of TLC and 34 of QLC that have a cache
 (docs/accuracy/drives.csv, as the other tables here)."""
 FIRST_OVER_LINK: Final[Interval] = (0.75, 0.28, 0.95)
 """First phase over what the link carries, of 167 drives."""

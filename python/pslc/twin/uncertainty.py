@@ -21,7 +21,7 @@ MIN_RESIDUAL_VARIANCE: Final = 0.15
 """Variance of the residuals (1: `SIGMA` squared) below which data that fit even better do so by luck."""
 INTERVAL_INFLATION: Final = 1.5
 """Factor of all intervals: bins are not as independent of each other as the Jacobian takes them to be. It and
-`Parameter.model_error_sd` are calibrated on hidden drives (seeds 0 to 8 of `make bench-fit`, which measures others)."""
+`Parameter.model_error_sd` are calibrated on hidden drives (seeds 0 to 8 of the bench `fit`, which measures others)."""
 WELL_IDENTIFIED_SD_SHARE: Final = 0.1
 """Standard deviation over that of the prior, below which the data leave no choice."""
 UNIDENTIFIED_SD_SHARE: Final = 0.6

@@ -28,6 +28,7 @@ CAUSES: Final = {
     "flush": "writes were flushed more often",
     "cache": "the SLC cache was full",
     "room": "the drive was folding or collecting garbage beside the writes",
+    "untold": "the drive was slow, or less was asked of it: nothing tells whether requests waited",
     "unknown": "the cause cannot be determined without the drive's counters",
 }
 """Causes of a slowdown, in the order in which they are tested."""

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from pslc.base.errors import TargetError
+from pslc.device import sysfs
 
 SECTOR: Final = 512
 """Bytes: the block layer counts in these, whatever the drive's blocks are."""
@@ -15,7 +16,7 @@ MS: Final = 1_000_000
 FIELDS: Final = {
     "reads": (0, 1), "read_bytes": (2, SECTOR), "read_ns": (3, MS), "writes": (4, 1), "write_bytes": (6, SECTOR),
     "write_ns": (7, MS), "in_flight": (8, 1), "busy_ns": (9, MS), "queue_ns": (10, MS), "trims": (11, 1),
-    "trim_bytes": (13, SECTOR), "flushes": (15, 1),
+    "trim_bytes": (13, SECTOR), "flushes": (15, 1), "flush_ns": (16, MS),
 }  # fmt: skip
 """Place in the line, and what one is worth. Kernels before 4.18 count no discards, those before 5.5 no flushes."""
 
@@ -29,11 +30,14 @@ class Counters:
         Raises:
             PslcError: Linux counts nothing of it.
         """
-        self.path = Path(f"/sys/dev/block/{os.major(number)}:{os.minor(number)}/stat")
+        folder = Path(f"/sys/dev/block/{os.major(number)}:{os.minor(number)}")
+        self._files: list[int] = []
         try:
-            self._file = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
+            for path in sysfs.counting(folder):
+                self._files.append(os.open(path / "stat", os.O_RDONLY | os.O_CLOEXEC))
         except OSError as error:
-            raise TargetError(f"{self.path}: {error.strerror}", "lsblk lists the block devices") from None
+            self.close()
+            raise TargetError(f"{folder}: {error.strerror}", "lsblk lists the block devices") from None
 
     def now(self) -> tuple[int, ...]:
         """Current values of the counters in the order of `FIELDS`, in bytes and nanoseconds.
@@ -41,11 +45,13 @@ class Counters:
         Raises:
             OSError: the device is gone.
         """
-        return parsed(os.pread(self._file, 512, 0))
+        rows = [parsed(os.pread(file, 512, 0)) for file in self._files]
+        return tuple(sum(column) for column in zip(*rows, strict=True))
 
     def close(self) -> None:
         """No more of them."""
-        os.close(self._file)
+        for file in self._files:
+            os.close(file)
 
 
 def parsed(line: bytes) -> tuple[int, ...]:

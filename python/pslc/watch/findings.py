@@ -16,15 +16,16 @@ from pslc.analysis.thresholds import MIN_PAUSE_S
 from pslc.base import words
 from pslc.device.probe import NVME_DATA_UNIT, endurance_bytes
 from pslc.figures import curves
-from pslc.figures.picture import Line, Picture, Table
-from pslc.formats.nvme_smart_log import health
-from pslc.recording.store import Recording
+from pslc.figures.picture import Axis, Line, Panel, Picture, Table
+from pslc.recording import flushes
+from pslc.recording.model import Recording
 from pslc.recording.warnings import HOT
+from pslc.recording.watched import load_of
 from pslc.recording.wear import life_years
 from pslc.schema.facts import Change, HealthLog
+from pslc.schema.health import health
 from pslc.schema.warnings import MeasurementWarning, WarningCode
 from pslc.watch.causes import CAUSES, Because, lower, throttled, why
-from pslc.watch.recorded import load_of
 
 FULL: Final = 0.9
 """Share of a file system from which a drive behind it has little room for a cache."""
@@ -34,6 +35,14 @@ FAILED: Final = 0b1100
 """NVMe's critical warnings that it is not reliable, or only read; smartctl's FAILED of an ATA drive is the first."""
 WORN: Final = 90
 """Percentage used from which it is said."""
+UNTOLD: Final = Because("untold", "")
+"""Cause of a fall where nothing tells whether requests waited."""
+MAX_SMALL_BYTES: Final = 256 << 10
+"""Largest mean size of requests that an SSD answers in a few ms, however many are under way."""
+MIN_HIGH_WAF: Final = 4.0
+"""Write amplification from which a cause is named; random writes to a full drive have 2 to 4."""
+HOT_SENSOR_C: Final = 80
+"""Temperature of a single sensor from which controllers throttle; the drive's own is an average."""
 MOST_SAID: Final = 6
 """Falls that are told in words; the table has them all."""
 
@@ -71,6 +80,13 @@ class Moved(TypedDict):
     worst_at_s: float
 
 
+class Flushes(TypedDict):
+    """Flushes and their mean latency."""
+
+    count: float
+    latency_s: float
+
+
 class Stood(TypedDict):
     """A time in which nothing was completed."""
 
@@ -94,6 +110,8 @@ class Wear(TypedDict):
     percentage_used: list[int | None]
     media_errors: list[int | None]
     data_units_written: list[int | None]
+    hottest_sensor: list[int | None]
+    nand_units_written: list[int | None]
     available_spare_threshold: int | None
 
 
@@ -105,7 +123,9 @@ class Findings(Heat):
     read_bytes: float
     written_bytes: float
     discarded_bytes: float
-    busy: float
+    waits: bool
+    busy: float | None
+    flush: Flushes | None
     kinds: list[Moved]
     falls: list[Fell]
     stood_still: list[Stood]
@@ -118,13 +138,15 @@ class Findings(Heat):
     life_years: float | None
     full: float | None
     discards: bool
-    doubts: list[MeasurementWarning]
+    warnings: list[MeasurementWarning]
 
 
 def findings(recording: Recording) -> Findings:
     """Findings about a watched drive in base units; times are since the start of the recording.
 
     - `watched_s`, `began_unix` (0: not known), `read_bytes`, `written_bytes`, `discarded_bytes`, `busy`: share
+    - `waits`: whether latencies or busy time were counted; `busy` is null, and no fall has a cause, where they were not
+    - `flush`: `count` and mean `latency_s` of flushes; null where not known
     - `falls`: each time that reads or writes became slow and it was the drive: `kind`, `at_s`, `from_bytes_per_s`,
       `to_bytes_per_s` (while busy), `latency_from_s`, `latency_to_s`, `since_pause_bytes` and `watched_pause` (else it
       is at least so much), `cause` (of `pslc.watch.causes`), `sureness`, `again_s` (null: not while watched),
@@ -141,7 +163,10 @@ def findings(recording: Recording) -> Findings:
     logs = [health(log) for _, log in about["smart"]]
     heat = throttled(logs)
     slowdowns = find_slowdowns(load)
-    rows = [_slowdown_row(fall, why(fall, slowdowns, about["changes"], heat)) for fall in slowdowns]
+    waits = about.get("waits", True)
+    rows = [
+        _slowdown_row(fall, why(fall, slowdowns, about["changes"], heat) if waits else UNTOLD) for fall in slowdowns
+    ]
     seconds = float(load.seconds.sum())
     pauses = load.pauses()
     systems = about["file_systems"]
@@ -152,7 +177,9 @@ def findings(recording: Recording) -> Findings:
         "read_bytes": float(load.read_bytes.sum()),
         "written_bytes": float(load.write_bytes.sum()),
         "discarded_bytes": float(load.trim_bytes.sum()),
-        "busy": min(float(load.busy_s.sum()) / seconds, 1.0) if seconds else 0.0,
+        "waits": waits,
+        "busy": _busy_share(load) if waits else None,
+        "flush": _flushes(load),
         "kinds": [entry for kind in ("read", "write") if (entry := _of_kind(load, kind))],
         "falls": rows,
         "stood_still": _stood_still(recording, load),
@@ -166,7 +193,7 @@ def findings(recording: Recording) -> Findings:
         "life_years": _years_left(logs, float(load.write_bytes.sum()), seconds),
         "full": max((1 - entry["free_bytes"] / entry["bytes"] for entry in systems if entry["bytes"]), default=None),
         "discards": bool(load.trim_bytes.any()) or any("discard" in entry["options"].split(",") for entry in systems),
-        "doubts": _doubts(recording, load),
+        "warnings": _warnings(recording, load),
     }
 
 
@@ -216,8 +243,18 @@ def _of_kind(load: Load, kind: str) -> Moved | None:
     }
 
 
+def _busy_share(load: Load) -> float:
+    seconds = float(load.seconds.sum())
+    return min(float(load.busy_s.sum()) / seconds, 1.0) if seconds else 0.0
+
+
+def _flushes(load: Load) -> Flushes | None:
+    count, took = float(np.nansum(load.flushes)), float(np.nansum(load.flush_s))
+    return {"count": count, "latency_s": took / count} if count and took else None
+
+
 def _stood_still(recording: Recording, load: Load) -> list[Stood]:
-    """Where requests were under way and none came back for `STILL_S` or more."""
+    """Stretches in which requests were under way and none came back for `STILL_S` or more."""
     none = (load.reads + load.writes + recording.time["trims"] == 0) & (recording.time["in_flight"] > 0)
     edges = np.diff(np.concatenate([[0], none.astype(np.int8), [0]]))
     since = np.concatenate([[0.0], load.ends_s])
@@ -235,19 +272,21 @@ def _heat(load: Load) -> Heat:
 
 
 def _wear(*logs: HealthLog) -> Wear:
-    """What the drive's own log says of its life."""
+    """Wear by the drive's own log."""
     return {
         "critical_warning": [log.get("critical_warning") for log in logs],
         "available_spare": [log.get("available_spare") for log in logs],
         "percentage_used": [log.get("percentage_used") for log in logs],
         "media_errors": [log.get("media_errors") for log in logs],
         "data_units_written": [log.get("data_units_written") for log in logs],
+        "hottest_sensor": [log.get("hottest_sensor") for log in logs],
+        "nand_units_written": [log.get("nand_units_written") for log in logs],
         "available_spare_threshold": logs[-1].get("available_spare_threshold"),
     }
 
 
 def _years_left(logs: Sequence[HealthLog], written: float, seconds: float) -> float | None:
-    """How long it lasts at this load, by its own count of wear."""
+    """Years that the drive lasts at this load, by its own count of wear."""
     last = logs[-1] if logs else HealthLog()
     whole, used = endurance_bytes(last), last.get("percentage_used")
     if whole is None or used is None:
@@ -264,7 +303,7 @@ class WatchWarning(WarningCode):
     GAPS = "no sample was taken for {span} (the machine slept, or was busy): the report misses what happened then"
 
 
-def _doubts(recording: Recording, load: Load) -> list[MeasurementWarning]:
+def _warnings(recording: Recording, load: Load) -> list[MeasurementWarning]:
     texts = []
     if (recording.facts.get("host") or {}).get("virtual"):
         texts.append(WatchWarning.VIRTUAL.of())
@@ -286,18 +325,37 @@ def sentences(findings: Findings) -> list[str]:
     if left > 0:
         lines.append(f"{left} more slowdowns are in the table.")
     if not lines and (findings["read_bytes"] or findings["written_bytes"]):
-        lines.append("The drive caused no slowdown.")
-    lines += [*_of_free_space(findings), *_of_events(findings), *_of_wear(findings)]
+        lines.append(_without_falls(findings))
+    if findings["flush"] is not None:
+        lines.append(flushes.verdict(findings["flush"]["latency_s"]))
+    lines += [*_of_free_space(findings), *_of_events(findings), *_of_sensors(findings["wear"]), *_of_wear(findings)]
     if not findings["watched_s"]:
         return lines
     kinds = [f"{words.size(row['bytes'])} {verb}" for row, verb in _verbs(findings)]
     moved = " and ".join(kinds) or "Nothing moved"
+    busy = findings["busy"]
+    share = "" if busy is None else f"The drive was busy for {words.share(busy)} of that time. "
     lines.append(
-        f"{moved} in {words.span(findings['watched_s'])}. The drive was busy for {words.share(findings['busy'])} of "
-        f"that time, and at most {words.size(findings['most_since_pause_bytes'])} were written without a pause of "
-        f"{MIN_PAUSE_S:.0f} s."
+        f"{moved} in {words.span(findings['watched_s'])}. {share}At most "
+        f"{words.size(findings['most_since_pause_bytes'])} were written without a pause of {MIN_PAUSE_S:.0f} s."
     )
     return lines
+
+
+def _without_falls(findings: Findings) -> str:
+    """The sentence on a drive that never became slower: it was fast, slow throughout, or that is not known."""
+    if not findings["waits"]:
+        return "No slowdown is visible, but nothing tells whether requests waited for the drive."
+    slow = [
+        f"{row['kind']}s of {words.size(row['request_bytes'])} took {words.span(row['latency_s'])}"
+        for row in findings["kinds"]
+        if row["latency_s"] >= flushes.SLOW_S and row["request_bytes"] <= MAX_SMALL_BYTES
+    ]
+    return (
+        f"No fall stands out, but it was slow: {' and '.join(slow)} on average."
+        if slow
+        else "The drive caused no slowdown."
+    )
 
 
 def _of_free_space(findings: Findings) -> list[str]:
@@ -388,12 +446,26 @@ def _of_wear(findings: Findings) -> list[str]:
     return lines
 
 
+def _of_sensors(wear: Wear | None) -> list[str]:
+    sensor = wear["hottest_sensor"][1] if wear is not None else None
+    is_hot = sensor is not None and sensor >= HOT_SENSOR_C
+    return [f"A sensor of it is at {sensor} C, whatever its own temperature says: it may throttle."] if is_hot else []
+
+
 def _own_count(wear: Wear) -> list[str]:
     """Wear and bytes written as the drive itself counts them; empty where it counts neither."""
     used, written = wear["percentage_used"][1], wear["data_units_written"][1]
     counts = [f"{used} % of its life are used"] if isinstance(used, int) else []
     counts += [f"{words.size(written * NVME_DATA_UNIT)} were written"] if isinstance(written, int) else []
-    return [f"By its own count {' and '.join(counts)}."] if counts else []
+    lines = [f"By its own count {' and '.join(counts)}."] if counts else []
+    programmed = wear["nand_units_written"][1]
+    if programmed and written:
+        waf = programmed / written
+        cause = ": small or flushed writes fill whole pages" if waf >= MIN_HIGH_WAF else ""
+        lines.append(
+            f"Its cells took {words.size(programmed * NVME_DATA_UNIT)}, a write amplification of {waf:.1f}{cause}."
+        )
+    return lines
 
 
 def tables(findings: Findings) -> list[Table]:
@@ -448,23 +520,23 @@ def pictures(recording: Recording) -> list[Picture]:
     load = load_of(recording)
     if not load.seconds.size:
         return []
-    minutes = curves.minutes(recording)
+    x = curves.seconds(recording)
     latencies = []
     for kind in ("read", "write"):
         count, took = getattr(load, f"{kind}s"), getattr(load, f"{kind}_s")
         some = count > 0
         if some.any():
-            latencies.append(Line(kind, minutes[some], took[some] / count[some] * 1e3))
-    queue = [Line("mean queue", minutes, load.queue_s / load.seconds)]
-    busy = [Line("busy", minutes, 100 * np.minimum(load.busy_s / load.seconds, 1.0))]
+            latencies.append(Line(kind, x[some], took[some] / count[some]))
+    queue = Panel(Axis("queue depth"), [Line("mean queue depth", x, load.queue_s / load.seconds)])
+    busy = Panel(Axis("busy time", "share"), [Line("busy", x, np.minimum(load.busy_s / load.seconds, 1.0))])
+    latency = Panel(Axis("mean latency", "s", log=10), latencies)
     drawn = [
         curves.speed_by_time(recording),
-        Picture("latency", "Mean latency in each second", "minutes", "ms", latencies, log_y=True),
-        Picture("queue", "Queue depth", "minutes", "requests", queue),
-        Picture("busy", "Share of the time that the drive was busy", "minutes", "%", busy),
+        Picture("latency", "Mean latency over time", curves.TIME, (latency,)),
+        Picture("queue", "Queue depth and busy time", curves.TIME, (queue, busy)),
     ]
     measured = np.isfinite(load.celsius)
     if measured.any():
-        line = Line("drive", minutes[measured], load.celsius[measured])
-        drawn.append(Picture("heat", "Temperature", "minutes", "C", [line]))
+        panel = Panel(Axis("temperature", "C"), [Line("temperature", x[measured], load.celsius[measured])])
+        drawn.append(Picture("heat", "Temperature over time", curves.TIME, (panel,)))
     return drawn

@@ -3,8 +3,6 @@ these."""
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
@@ -12,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from pslc.analysis.load import Load
-from pslc.base import words
+from pslc.base import children, words
 from pslc.base.errors import TargetError
 from pslc.device import probe
 
@@ -55,13 +53,13 @@ def _zpool_lines(pool: str) -> list[str]:
     Raises:
         TargetError: there is no such program, or no such pool.
     """
-    if shutil.which("zpool") is None:
+    if children.find("zpool") is None:
         raise TargetError(f"{pool} is no device, and there is no zpool to ask for a pool", "lsblk lists the devices")
-    done = subprocess.run(["zpool", "list", "-vHPL", pool], capture_output=True, text=True, check=False, timeout=30)
-    if done.returncode:
-        reason = done.stderr.strip() or f"zpool ended with {done.returncode}"
+    done = children.run(["zpool", "list", "-vHPL", pool], timeout_s=30)
+    if done.code:
+        reason = done.errors.decode(errors="replace").strip() or f"zpool ended with {done.code}"
         raise TargetError(f"{pool} is no device and no pool: {reason}", "zpool list names the pools")
-    return done.stdout.splitlines()
+    return done.text.splitlines()
 
 
 def held_back(loads: Mapping[str, Load]) -> str:
@@ -92,7 +90,8 @@ def held_back(loads: Mapping[str, Load]) -> str:
         f"{second} for {words.share(share[second])}{_latencies(loads[first], loads[second])}."
     )
     if moved(first) > UNEVEN * moved(second):
-        text += f" It moved {words.times(moved(first) / max(moved(second), 1.0))} as much: perhaps the load is uneven."
+        ratio = words.three(moved(first) / max(moved(second), 1.0))
+        text += f" It moved {ratio} times as much: perhaps the load is uneven."
     return text
 
 

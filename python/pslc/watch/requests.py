@@ -107,7 +107,7 @@ class Requests:
 
 
 class _Layout:
-    """Where requests lie: writes and discards in the first half of the space, reads in the quarter behind it."""
+    """Layout of requests: writes and discards in the first half of the space, reads in the quarter behind it."""
 
     def __init__(self, order: Order, span_bytes: int, random: np.random.Generator) -> None:
         blocks = max(span_bytes // BLOCK_BYTES, 4)
@@ -164,7 +164,8 @@ def _limited(load: Load) -> Any:
 
 
 def _amounts(load: Load) -> list[tuple[str, tuple[Any, Any]]]:
-    """By kind, in the order of `OPS`: blocks moved until each interval, one more than intervals, and requests."""
+    """Amounts by kind, in the order of `OPS`: blocks moved until each interval, one more than intervals, and
+    requests."""
     amounts = []
     for kind in ("read", "write", "trim"):
         moved = np.nan_to_num(getattr(load, f"{kind}_bytes"))
@@ -181,13 +182,13 @@ def _even_shares(count: int) -> Floats:
 
 
 def _edges(load: Load) -> list[tuple[int, int]]:
-    """Where the drive was the limit: first interval, and the one after the last."""
+    """Edges of where the drive was the limit: first interval, and the one after the last."""
     steps = np.diff(np.concatenate([[0], _limited(load).astype(np.int8), [0]]))
     return [(int(a), int(b)) for a, b in zip(np.flatnonzero(steps == 1), np.flatnonzero(steps == -1), strict=True)]
 
 
 def _issue_times_s(load: Load) -> Floats:
-    """When the requests of each interval may be made first: at its beginning, or at that of its stretch."""
+    """Earliest time at which the requests of each interval may be made: at its beginning, or at that of its stretch."""
     starts = load.ends_s - load.seconds
     for begin, end in _edges(load):
         starts[begin:end] = starts[begin]

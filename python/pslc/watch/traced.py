@@ -53,13 +53,14 @@ class Traced:
             # The kernel's own number, with 20 bits for the minor one.
             self._tell(f"{EVENT}/filter", f"dev == {int(major) << 20 | int(minor)}")
             self._pipe = os.open(self._instance / "trace_pipe", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-            self._file = os.fdopen(writer.growing(into), "wb", buffering=0)
+            self._file = writer.Growing(into)
             self._tell(f"{EVENT}/enable", "1")
         except OSError as error:
             self._remove()
             raise TargetError(
                 f"--trace: {error.filename or self._instance}: {error.strerror}", "run it as root, into a new folder"
             ) from None
+        self.error: str | None = None
         self._ended = Event()
         self._reader = Thread(target=self._read, daemon=True)
         self._reader.start()
@@ -82,13 +83,21 @@ class Traced:
         if self._instance.is_dir():
             self._instance.rmdir()
 
+    def _write(self, data: bytes) -> None:
+        """Append to the file, up to the first error; what comes after it is read, and kept nowhere."""
+        if self.error is None:
+            try:
+                self._file.write(data)
+            except OSError as error:
+                self.error = f"{error.filename}: {error.strerror}"
+
     def _read(self) -> None:
         while True:
             last = self._ended.is_set()
             select.select([self._pipe], [], [], 0 if last else 0.5)
             try:
                 while data := os.read(self._pipe, 1 << 20):
-                    self._file.write(data)
+                    self._write(data)
             except BlockingIOError:
                 pass
             if last:

@@ -6,7 +6,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use pslc_ssd::codes;
+use pslc_ssd::faults;
 use pslc_ssd::state::StateError;
 pub use pslc_ssd::Hint;
 
@@ -69,36 +69,25 @@ impl OpenError {
             Self::Device(error) => error.hint(),
             Self::PhysicalDrive(error) => error.hint(),
             Self::TargetFile(error) => error.hint(),
-            Self::Unsupported(error) => error.hint().into(),
-            Self::File(error) => error.hint().into(),
-            Self::DriveFile(error) => error.hint().into(),
-            Self::State { source, .. } => source.hint().into(),
-            Self::System(error) => error.hint().into(),
+            Self::Unsupported(error) => error.hint(),
+            Self::File(error) => error.hint(),
+            Self::DriveFile(error) => error.hint(),
+            Self::State { source, .. } => source.hint(),
+            Self::System(error) => error.hint(),
         }
     }
 }
 
-/// What the system did not do with a path; `action` is what follows "cannot".
-#[derive(Debug, thiserror::Error)]
-pub enum SystemError {
-    #[error("{path}: cannot {action}: {}", words(source))]
-    NoRoom { action: &'static str, path: PathBuf, source: io::Error },
-    #[error("{path}: cannot {action}: {}", words(source))]
-    Failed { action: &'static str, path: PathBuf, source: io::Error },
-}
-
-codes!(SystemError {
-    NoRoom => "system-no-room",
-    Failed => "system-failed",
-});
-
-impl SystemError {
-    /// What to do next.
-    pub fn hint(&self) -> &'static str {
-        match self {
-            Self::NoRoom { .. } => "make room on that file system, or give another folder",
-            Self::Failed { .. } => "give a path in a folder on the drive that you can write to",
-        }
+faults! {
+    /// What the system did not do with a path; `action` is what follows "cannot".
+    #[derive(Debug, thiserror::Error)]
+    pub enum SystemError {
+        #[error("{path}: cannot {action}: {}", words(source))]
+        NoRoom { action: &'static str, path: PathBuf, source: io::Error } = "system-no-room"
+            => "make room on that file system, or give another folder",
+        #[error("{path}: cannot {action}: {}", words(source))]
+        Failed { action: &'static str, path: PathBuf, source: io::Error } = "system-failed"
+            => "give a path in a folder on the drive that you can write to",
     }
 }
 

@@ -3,8 +3,9 @@
 //! ```text
 //!   NewFile::begin    the folder is opened once; what has the name there is looked at
 //!      write ...      a file without a name (O_TMPFILE), or with a random one (O_EXCL|O_NOFOLLOW)
-//!   NewFile::commit   looked at again, then the two names change places, so that whatever has come
-//!                     to the name meanwhile is found out and gets it back
+//!   NewFile::commit   its bytes reach the disk; looked at again, then the two names change places, so that
+//!                     whatever has come to the name meanwhile is found out and gets it back; the folder
+//!                     reaches the disk: after a power cut there is the file before, whole, or this one
 //! ```
 //!
 //! A link, a file with several names, a device, a pipe, a socket and a read-only file are never replaced, whoever asks.
@@ -101,6 +102,7 @@ impl<'a> NewFile<'a> {
                 || named(&folder, mode).map(|(file, part)| (file, Some(part))),
                 |file| Ok((file, None)),
             )
+            .and_then(|(file, part)| sys::make_own(&file).map(|()| (file, part)))
             .map_err(|error| WriteError::system(path, error))?;
         Ok(NewFile {
             path: path.to_path_buf(),
@@ -118,8 +120,20 @@ impl<'a> NewFile<'a> {
         &self.file
     }
 
-    /// It gets its name. The file stays open.
+    /// It gets its name, on the disk, where its bytes have come before. The file stays open.
     pub fn commit(mut self) -> Result<File, WriteError> {
+        self.file.sync_all().map_err(|error| WriteError::system(&self.path, error))?;
+        let file = self.take_name()?;
+        self.folder.sync().map_err(|error| WriteError::system(&self.path, error))?;
+        Ok(file)
+    }
+
+    /// It gets its name. The file stays open. A power cut may leave it empty, or without its name.
+    pub fn commit_unsynced(mut self) -> Result<File, WriteError> {
+        self.take_name()
+    }
+
+    fn take_name(&mut self) -> Result<File, WriteError> {
         let there = judged(&self.folder, &self.name, &self.path, &self.replace)?;
         if let Some(there) = &there {
             there.hand_down(&self.file).map_err(|error| WriteError::system(&self.path, error))?;
@@ -192,12 +206,12 @@ impl Drop for NewFile<'_> {
     }
 }
 
-/// Make a file of these bytes; where it is synced they have reached the disk before it has its name.
+/// Make a file of these bytes, on the disk where it is to be `synced`.
 pub fn write(path: &Path, bytes: &[u8], replace: Replace, mode: u32, synced: bool) -> Result<(), WriteError> {
     let mut file = NewFile::begin(path, replace, mode)?;
-    let written = file.write_all(bytes).and_then(|()| if synced { file.file.sync_all() } else { Ok(()) });
-    written.map_err(|error| WriteError::system(path, error))?;
-    file.commit().map(drop)
+    file.write_all(bytes).map_err(|error| WriteError::system(path, error))?;
+    let committed = if synced { file.commit() } else { file.commit_unsynced() };
+    committed.map(drop)
 }
 
 /// Remove a file as far as it might be replaced.

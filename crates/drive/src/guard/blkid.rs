@@ -116,10 +116,10 @@ impl<'a> Probe<'a> {
             // SAFETY: the handle is valid until `drop`.
             failed |= unsafe { set(handle, value) } != 0;
         }
-        match failed {
-            true => Err(io::Error::other("libblkid cannot use it")),
-            false => Ok(probe),
+        if failed {
+            return Err(io::Error::other("libblkid cannot use it"));
         }
+        Ok(probe)
     }
 
     /// The next match; `None`: there is no other.

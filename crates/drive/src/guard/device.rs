@@ -3,13 +3,15 @@
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use pslc_load::Target;
 use rustix::fs::{flock, FlockOperation};
 
 use crate::error::{DeviceError, OpenError};
+use crate::guard::content;
 use crate::guard::facts::Device;
 use crate::guard::signatures;
 use crate::guard::sysfs;
@@ -22,6 +24,11 @@ use crate::sys;
 /// How often and after how long it is looked again whether a process has let go of a device.
 const LOOKS: u32 = 10;
 const BETWEEN: Duration = Duration::from_millis(200);
+
+/// Files of sysfs that tell which device one is.
+const SERIALS: [&str; 5] = ["loop/backing_file", "device/serial", "serial", "dm/uuid", "md/uuid"];
+/// Of an array without a superblock.
+const NO_UUID: &str = "00000000-0000-0000-0000-000000000000";
 
 /// libblkid looks for no RAID on what is as small as a floppy disk.
 const MIN_RAID_BYTES: u64 = 4 << 20;
@@ -38,56 +45,72 @@ pub fn serial_of(path: &Path) -> Result<Option<String>, OpenError> {
     Ok(rdev.and_then(sysfs::folder).ok().and_then(|folder| serial(&disk_of(&folder))))
 }
 
-/// Open a whole device for writing. `expected_serial` must be its own; nothing may use it; with a signature on it,
-/// `wipe_signatures` must be given. What is judged last, with nobody else able to take it, is the descriptor that is
-/// written.
-pub fn open_device(
-    path: &Path,
-    expected_serial: &str,
-    wipe_signatures: bool,
-) -> Result<RealTarget, OpenError> {
+/// Whether `open_device` would open a device, which is not written to.
+pub fn check_device(path: &Path, expected_serial: &str, may_hold_data: bool) -> Result<(), OpenError> {
     let handle = find(path)?;
-    let path = path.to_path_buf();
+    approve(&handle, path, &[handle.as_raw_fd()], expected_serial, may_hold_data)?;
+    open(&handle, path, false, libc::O_EXCL)?;
+    Ok(())
+}
+
+/// Open a whole device for writing. `expected_serial` must be its own; nothing may use it; with data on it,
+/// `may_hold_data` must be given. What is judged last, with nobody else able to take it, is the descriptor that is
+/// written.
+pub fn open_device(path: &Path, expected_serial: &str, may_hold_data: bool) -> Result<RealTarget, OpenError> {
+    let handle = find(path)?;
     let ours = [handle.as_raw_fd()];
-    let patient = |file: &File, ours: &[i32]| {
-        let mut device = look(file, &path, ours)?;
-        for _ in 0..LOOKS {
-            if device.users.open.is_empty() || !device.users.lasting.is_empty() {
-                break;
-            }
-            std::thread::sleep(BETWEEN);
-            device = look(file, &path, ours)?;
-        }
-        judge(device, expected_serial, wipe_signatures)
-    };
-    let device = patient(&handle, &ours)?;
-    let open = |of: &File, flags: i32| {
-        handle::reopen(of, true, flags).map_err(|source| match source.raw_os_error() {
-            Some(libc::EBUSY) => DeviceError::Held { path: path.clone() },
-            _ => DeviceError::NotOpened { path: path.clone(), source },
-        })
-    };
+    let device = approve(&handle, path, &ours, expected_serial, may_hold_data)?;
     // O_EXCL on a block device fails while anything holds it, in any mount namespace, and keeps others away.
-    let buffered = open(&handle, libc::O_EXCL)?;
+    let buffered = open(&handle, path, true, libc::O_EXCL)?;
+    let path = path.to_path_buf();
     // udev does not look at a device that is locked.
     if flock(&buffered, FlockOperation::NonBlockingLockExclusive).is_err() {
         return Err(DeviceError::Locked { path }.into());
     }
-    let again = patient(&buffered, &ours)?;
+    let again = approve(&buffered, &path, &ours, expected_serial, may_hold_data)?;
     if again.serial != device.serial || again.bytes != device.bytes || again.name != device.name {
         return Err(DeviceError::Changed { path }.into());
     }
-    let direct = open(&buffered, libc::O_DIRECT)?;
-    if wipe_signatures {
-        signatures::wipe(&buffered, device.bytes)
-            .map_err(|source| DeviceError::NotWiped { path: path.clone(), source })?;
-    }
+    let direct = open(&buffered, &path, true, libc::O_DIRECT)?;
     let block = device.logical_block;
     Ok(RealTarget::new(Some(direct), buffered, Trim::Discard, device.bytes, block, Written::unknown()))
 }
 
+/// Zero both ends of an open device, and each label that is still known then.
+pub fn wipe(device: &RealTarget, path: &Path) -> Result<(), OpenError> {
+    let failed = |source| DeviceError::NotWiped { path: path.to_path_buf(), source };
+    Ok(signatures::wipe(device.buffered(), device.capacity_bytes()).map_err(failed)?)
+}
+
+/// Open what was found for reading, or for writing too.
+fn open(handle: &File, path: &Path, write: bool, flags: i32) -> Result<File, DeviceError> {
+    handle::reopen(handle, write, flags).map_err(|source| match source.raw_os_error() {
+        Some(libc::EBUSY) => DeviceError::Held { path: path.to_path_buf() },
+        _ => DeviceError::NotOpened { path: path.to_path_buf(), source },
+    })
+}
+
+/// Look at a device and judge it; patiently, where a process has it open that may let it go.
+fn approve(
+    device: &File,
+    path: &Path,
+    ours: &[i32],
+    expected_serial: &str,
+    may_hold_data: bool,
+) -> Result<Device, DeviceError> {
+    let mut looked = look(device, path, ours)?;
+    for _ in 0..LOOKS {
+        if looked.users.open.is_empty() || !looked.users.lasting.is_empty() {
+            break;
+        }
+        std::thread::sleep(BETWEEN);
+        looked = look(device, path, ours)?;
+    }
+    judge(looked, expected_serial, may_hold_data)
+}
+
 /// What must be so before anything is written.
-fn judge(device: Device, expected_serial: &str, wipe_signatures: bool) -> Result<Device, DeviceError> {
+fn judge(device: Device, expected_serial: &str, may_hold_data: bool) -> Result<Device, DeviceError> {
     let path = device.path.clone();
     if device.is_partition {
         return Err(DeviceError::Partition { path });
@@ -113,7 +136,7 @@ fn judge(device: Device, expected_serial: &str, wipe_signatures: bool) -> Result
             Err(DeviceError::NoLibblkid { path, source })
         }
         Err(source) => Err(DeviceError::ContentUnknown { path, source }),
-        Ok(signatures) if !signatures.is_empty() && !wipe_signatures => {
+        Ok(signatures) if !signatures.is_empty() && !may_hold_data => {
             Err(DeviceError::HasSignatures { path, signatures })
         }
         Ok(_) => Ok(device),
@@ -124,9 +147,10 @@ fn judge(device: Device, expected_serial: &str, wipe_signatures: bool) -> Result
 fn find(path: &Path) -> Result<File, DeviceError> {
     let entry = handle::find(path, true).and_then(|file| Ok((file.metadata()?.file_type(), file)));
     let (kind, file) = entry.map_err(|source| DeviceError::NotFound { path: path.to_path_buf(), source })?;
-    match kind.is_block_device() {
-        true => Ok(file),
-        false => Err(DeviceError::NotBlockDevice { path: path.to_path_buf(), kind: sys::kind(&kind) }),
+    if kind.is_block_device() {
+        Ok(file)
+    } else {
+        Err(DeviceError::NotBlockDevice { path: path.to_path_buf(), kind: sys::kind(&kind) })
     }
 }
 
@@ -154,11 +178,26 @@ fn look(device: &File, path: &Path, ours: &[i32]) -> Result<Device, DeviceError>
         is_partition: folder.join("partition").exists(),
         users: users::of(read.unwrap_or(device), &name, &ours),
         signatures: match read {
-            Ok(file) => signatures::find(file, bytes),
+            Ok(file) => signatures::find(file, bytes).and_then(|labels| {
+                if labels.is_empty() {
+                    data_on(file, bytes)
+                } else {
+                    Ok(labels)
+                }
+            }),
             Err(error) => Err(io::Error::new(io::ErrorKind::PermissionDenied, error.to_string())),
         },
         name,
     })
+}
+
+/// What is on a device of which libblkid knows nothing; nothing where no drive is so small.
+fn data_on(device: &File, bytes: u64) -> io::Result<Vec<String>> {
+    if bytes < MIN_RAID_BYTES {
+        return Ok(Vec::new());
+    }
+    let mut memory = vec![0; content::SAMPLE_BYTES as usize];
+    content::find(bytes, &mut memory, &mut |offset, into| device.read_exact_at(into, offset))
 }
 
 /// The disk of a partition, or itself.
@@ -169,13 +208,66 @@ fn disk_of(folder: &Path) -> PathBuf {
     }
 }
 
-/// NVMe, virtio and SCSI say it in different places; a loop device is known by its file.
+/// NVMe, virtio and SCSI say it in different places; a loop device is known by its file, a device of dm or md by its UUID.
 fn serial(disk: &Path) -> Option<String> {
     let text = |name: &str| sysfs::text(&disk.join(name));
-    text("loop/backing_file").or_else(|| text("device/serial")).or_else(|| text("serial")).or_else(|| {
+    let stated = SERIALS.iter().find_map(|name| text(name)).filter(|serial| serial != NO_UUID);
+    let stated = stated.or_else(|| {
         // Page 0x80 of the vital product data: four bytes of header, then the number.
         let page = std::fs::read(disk.join("device/vpd_pg80")).ok()?;
         let text = String::from_utf8_lossy(page.get(4..)?).trim().to_string();
         (!text.is_empty()).then_some(text)
-    })
+    });
+    stated.or_else(|| usb_serial(&disk.join("device").canonicalize().ok()?))
+}
+
+/// A stick's number is in the descriptor of its USB device; the slots of a card reader share one, which names none of them.
+fn usb_serial(unit: &Path) -> Option<String> {
+    let units = unit.parent()?.read_dir().ok()?.flatten();
+    let is_alone =
+        units.filter(|entry| entry.file_name().to_string_lossy().matches(':').count() == 3).count() == 1;
+    let device = unit.ancestors().find(|folder| folder.join("idVendor").exists()).filter(|_| is_alone)?;
+    sysfs::text(&device.join("serial"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_device_of_dm_or_md_is_known_by_its_uuid() {
+        let disk = std::env::temp_dir().join(format!("pslc-uuid-{}", std::process::id()));
+        let with = |name: &str, text: &str| {
+            std::fs::create_dir_all(disk.join(name).parent().unwrap()).unwrap();
+            std::fs::write(disk.join(name), format!("{text}\n")).unwrap();
+            let read = serial(&disk);
+            std::fs::remove_dir_all(&disk).unwrap();
+            read
+        };
+        assert_eq!(with("dm/uuid", "CRYPT-LUKS2-1").as_deref(), Some("CRYPT-LUKS2-1"));
+        assert_eq!(with("md/uuid", "9d6ac3d4-1").as_deref(), Some("9d6ac3d4-1"));
+        assert_eq!(with("md/uuid", NO_UUID), None);
+        assert_eq!(with("dm/uuid", ""), None);
+    }
+
+    #[test]
+    fn a_stick_is_known_by_its_usb_descriptor_and_a_slot_of_a_card_reader_by_nothing() {
+        let usb = std::env::temp_dir().join(format!("pslc-usb-{}", std::process::id()));
+        let target = usb.join("1-1:1.0/host2/target2:0:0");
+        let disk = target.join("2:0:0:0/block/sda");
+        std::fs::create_dir_all(&disk).unwrap();
+        std::os::unix::fs::symlink("../..", disk.join("device")).unwrap();
+        std::fs::create_dir(target.join("power")).unwrap();
+        let with = |name: &str, text: &str| {
+            std::fs::write(usb.join(name), text).unwrap();
+            serial(&disk)
+        };
+        assert_eq!(with("serial", "4C5300\n"), None);
+        assert_eq!(with("idVendor", "0781\n").as_deref(), Some("4C5300"));
+        assert_eq!(with("serial", "\n"), None);
+        assert_eq!(with("serial", "4C5300\n").as_deref(), Some("4C5300"));
+        std::fs::create_dir(target.join("2:0:0:1")).unwrap();
+        assert_eq!(serial(&disk), None);
+        std::fs::remove_dir_all(&usb).unwrap();
+    }
 }

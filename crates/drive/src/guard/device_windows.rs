@@ -22,11 +22,13 @@ use windows_sys::Win32::System::Ioctl::{
 };
 
 use crate::error::{DeviceError, OpenError, PhysicalDriveError};
+use crate::guard::content::{self, SAMPLE_BYTES};
 use crate::guard::facts::{Device, Users};
-use crate::guard::physical_drive::{self, Approved, Facts, SAMPLE_BYTES};
+use crate::guard::physical_drive::{self, Approved, Facts};
 use crate::io::{Arena, RealTarget, Trim, Written};
 use crate::storage::{self, descriptor};
 use crate::sys;
+use pslc_load::Target;
 
 /// How often and after how long it is tried again whether a program has let go of a drive.
 const LOOKS: u32 = 10;
@@ -59,35 +61,49 @@ pub fn serial_of(path: &Path) -> Result<Option<String>, OpenError> {
     Ok(storage::describe(&find(path, number)?, number).serial)
 }
 
+/// Whether `open_device` would open a drive, which is not written to.
+pub fn check_device(path: &Path, expected_serial: &str, may_hold_data: bool) -> Result<(), OpenError> {
+    judge_alone(path, number_of(path)?, expected_serial, may_hold_data).map(drop)
+}
+
 /// Open a whole drive for writing. `expected_serial` must be its own, nothing may use it, and with anything on it
-/// `wipe_signatures` must be given. It is judged through a handle without rights, through one that shares it with nobody,
+/// `may_hold_data` must be given. It is judged through a handle without rights, through one that shares it with nobody,
 /// and through the one that is written.
-pub fn open_device(
-    path: &Path,
-    expected_serial: &str,
-    wipe_signatures: bool,
-) -> Result<RealTarget, OpenError> {
+pub fn open_device(path: &Path, expected_serial: &str, may_hold_data: bool) -> Result<RealTarget, OpenError> {
     let number = number_of(path)?;
-    physical_drive::confirm(&look(&find(path, number)?, number), path, expected_serial)?;
-    let judge = |file: &File| {
-        let read = |drive: &Approved| data_on(file, drive.bytes);
-        physical_drive::judge(&look(file, number), path, expected_serial, wipe_signatures, read)
-    };
-    let alone = judge(&open(path, number, GENERIC_READ, SHARE_NOTHING)?)?;
+    let alone = judge_alone(path, number, expected_serial, may_hold_data)?;
     let shared = open(path, number, GENERIC_READ | GENERIC_WRITE, SHARE_ALL)?;
-    let drive = judge(&shared)?;
+    let drive = judge(&shared, path, number, expected_serial, may_hold_data)?;
     let path = path.to_path_buf();
     if drive != alone {
         return Err(DeviceError::Changed { path }.into());
     }
     let direct = sys::reopen(&shared, true, false)
         .map_err(|source| DeviceError::NotOpened { path: path.clone(), source })?;
-    if wipe_signatures {
-        wipe(&shared, drive.bytes).map_err(|source| DeviceError::NotWiped { path, source })?;
-    }
-    let target =
-        RealTarget::new(Some(direct), shared, Trim::Discard, drive.bytes, drive.block, Written::unknown());
-    Ok(target)
+    Ok(RealTarget::new(Some(direct), shared, Trim::Discard, drive.bytes, drive.block, Written::unknown()))
+}
+
+/// Zero both ends of an open drive, and have the system read again what is there.
+pub fn wipe(drive: &RealTarget, path: &Path) -> Result<(), OpenError> {
+    let failed = |source| DeviceError::NotWiped { path: path.to_path_buf(), source };
+    Ok(wipe_ends(drive.buffered(), drive.capacity_bytes()).map_err(failed)?)
+}
+
+/// Judge a drive through a handle without rights, and through one that shares it with nobody.
+fn judge_alone(path: &Path, number: u32, serial: &str, may_hold_data: bool) -> Result<Approved, OpenError> {
+    physical_drive::confirm(&look(&find(path, number)?, number), path, serial)?;
+    judge(&open(path, number, GENERIC_READ, SHARE_NOTHING)?, path, number, serial, may_hold_data)
+}
+
+fn judge(
+    file: &File,
+    path: &Path,
+    number: u32,
+    serial: &str,
+    may_hold_data: bool,
+) -> Result<Approved, OpenError> {
+    let read = |drive: &Approved| data_on(file, drive.bytes);
+    physical_drive::judge(&look(file, number), path, serial, may_hold_data, read)
 }
 
 fn number_of(path: &Path) -> Result<u32, PhysicalDriveError> {
@@ -150,24 +166,20 @@ fn look(file: &File, number: u32) -> Facts {
     }
 }
 
-/// Where a drive has data.
-fn data_on(file: &File, bytes: u64) -> io::Result<Vec<&'static str>> {
+/// What a drive holds, a sentence each.
+fn data_on(file: &File, bytes: u64) -> io::Result<Vec<String>> {
     let mut memory = Arena::new(1, SAMPLE_BYTES as usize)?;
-    let mut places = Vec::new();
-    for (place, offset) in physical_drive::samples(bytes) {
-        let sample = memory.buffer(0);
-        if sys::pread(file.as_handle(), sample, offset)? != sample.len() {
-            return Err(io::ErrorKind::UnexpectedEof.into());
+    content::find(bytes, memory.buffer(0), &mut |offset, into| {
+        if sys::pread(file.as_handle(), into, offset)? == into.len() {
+            Ok(())
+        } else {
+            Err(io::ErrorKind::UnexpectedEof.into())
         }
-        if !physical_drive::is_blank(sample) {
-            places.push(place);
-        }
-    }
-    Ok(places)
+    })
 }
 
 /// Overwrite both ends with zeros, and have the system read again what is there.
-fn wipe(file: &File, bytes: u64) -> io::Result<()> {
+fn wipe_ends(file: &File, bytes: u64) -> io::Result<()> {
     let mut zeros = Arena::new(1, SAMPLE_BYTES as usize)?;
     for offset in [0, bytes - SAMPLE_BYTES] {
         if sys::pwrite(file.as_handle(), zeros.buffer(0), offset)? as u64 != SAMPLE_BYTES {
@@ -207,18 +219,14 @@ mod tests {
     }
 
     #[test]
-    fn data_are_found_at_both_ends_and_at_64_mib() {
+    fn data_are_found_on_a_drive_and_a_drive_that_is_shorter_than_is_said_is_an_error() {
         let file = in_place_of_a_drive("data");
         assert_eq!(data_on(&file, BYTES).unwrap(), [""; 0]);
-        write(&file, 2 << 20, 1, PAGE);
-        assert_eq!(data_on(&file, BYTES).unwrap(), [""; 0], "it lies elsewhere");
-        write(&file, 0, 0xFF, 1 << 20);
-        assert_eq!(data_on(&file, BYTES).unwrap(), [""; 0], "a drive may answer with ones");
         write(&file, (64 << 20) + (64 << 10), b'_', PAGE);
-        assert_eq!(data_on(&file, BYTES).unwrap(), ["around 64 MiB"]);
-        write(&file, BYTES - PAGE as u64, 1, PAGE);
-        write(&file, 4096, 0, PAGE);
-        assert_eq!(data_on(&file, BYTES).unwrap(), ["in its first MiB", "around 64 MiB", "in its last MiB"]);
+        assert_eq!(
+            data_on(&file, BYTES).unwrap(),
+            ["data around 64 MiB: text, in 1 of its 256 pages of 4 KiB"]
+        );
         assert!(data_on(&file, BYTES + (1 << 20)).is_err(), "the drive is shorter than is said");
     }
 
@@ -229,8 +237,11 @@ mod tests {
             write(&file, offset, 7, 1 << 20);
         }
         // Of a file there are no partitions to read again.
-        assert!(wipe(&file, BYTES).is_err());
-        assert_eq!(data_on(&file, BYTES).unwrap(), ["around 64 MiB"]);
+        assert!(wipe_ends(&file, BYTES).is_err());
+        assert_eq!(
+            data_on(&file, BYTES).unwrap(),
+            ["data around 64 MiB: binary data, in 256 of its 256 pages of 4 KiB"]
+        );
         let mut memory = Arena::new(1, 1 << 20).unwrap();
         for offset in [1 << 20, BYTES - (2 << 20)] {
             sys::pread(file.as_handle(), memory.buffer(0), offset).unwrap();

@@ -27,6 +27,16 @@ pub fn open_device(path: &Path, _: &str, _: bool) -> Result<RealTarget, OpenErro
     Err(refused(path))
 }
 
+#[cfg(not(windows))]
+pub fn check_device(path: &Path, _: &str, _: bool) -> Result<(), OpenError> {
+    Err(refused(path))
+}
+
+#[cfg(not(windows))]
+pub fn wipe(_: &RealTarget, path: &Path) -> Result<(), OpenError> {
+    Err(refused(path))
+}
+
 pub fn inspect_file(path: &Path) -> Result<Existing, OpenError> {
     Err(refused(path))
 }

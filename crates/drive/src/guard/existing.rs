@@ -85,9 +85,10 @@ fn find(path: &Path) -> Result<File, OpenError> {
     let kind = file.metadata().map_err(error)?.file_type();
     if !kind.is_file() {
         let path = path.to_path_buf();
-        let refused = match kind.is_block_device() {
-            true => TargetFileError::DeviceAsFile { path },
-            false => TargetFileError::NotRegular { path, kind: sys::kind(&kind) },
+        let refused = if kind.is_block_device() {
+            TargetFileError::DeviceAsFile { path }
+        } else {
+            TargetFileError::NotRegular { path, kind: sys::kind(&kind) }
         };
         return Err(refused.into());
     }

@@ -5,12 +5,14 @@
 //!   open_existing   a file that pslc made           mark  signatures
 //!   open_device     a device that nobody uses       users  signatures; on Windows physical_drive
 //!                     users       mounts  holders  loops: who stands on it, up and down the stack
-//!                     signatures  blkid: what it holds
+//!                     signatures  blkid: what it holds      content: the same rule on every system
 //!                   facts         what is shown of it before anybody agrees
 //! ```
 
 #[cfg(target_os = "linux")]
 mod blkid;
+#[cfg(any(target_os = "linux", windows))]
+mod content;
 #[cfg(target_os = "linux")]
 mod device;
 #[cfg(windows)]
@@ -29,7 +31,7 @@ pub(crate) mod holders;
 mod loops;
 #[cfg(target_os = "linux")]
 mod mounts;
-#[cfg(any(windows, test))]
+#[cfg(any(windows, all(test, target_os = "linux")))]
 mod physical_drive;
 mod room;
 #[cfg(unix)]
@@ -45,9 +47,9 @@ mod sysfs;
 mod users;
 
 #[cfg(any(target_os = "linux", windows))]
-pub use device::{inspect, open_device, serial_of};
+pub use device::{check_device, inspect, open_device, serial_of, wipe};
 #[cfg(not(any(target_os = "linux", windows)))]
-pub use elsewhere::{inspect, open_device, serial_of};
+pub use elsewhere::{check_device, inspect, open_device, serial_of, wipe};
 #[cfg(not(target_os = "linux"))]
 pub use elsewhere::{inspect_file, open_existing};
 #[cfg(target_os = "linux")]

@@ -5,14 +5,12 @@ use std::io;
 use std::path::Path;
 
 use crate::error::{DeviceError, OpenError, PhysicalDriveError};
+use crate::guard::content::SAMPLE_BYTES;
 use crate::storage::descriptor::{Attributes, Layout, PartitionKind, Table};
 use crate::storage::VolumeDrives;
 
 /// No drive is smaller.
 const MIN_BYTES: u64 = 4 << 20;
-
-/// Bytes at each place where it is looked for data.
-pub const SAMPLE_BYTES: u64 = 1 << 20;
 
 /// What the system says of a drive, and of all volumes; `None` where it says nothing.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -41,24 +39,25 @@ pub struct Approved {
     pub block: u32,
 }
 
-/// What must be so before anything is written. `read` looks for data on the drive, and is asked last; it returns each
-/// place that has some.
+/// What must be so before anything is written. `read` looks for data on the drive, and is asked last; it returns a
+/// sentence on each place that has some.
 pub fn judge(
     facts: &Facts,
     path: &Path,
     expected_serial: &str,
     wipe_signatures: bool,
-    read: impl FnOnce(&Approved) -> io::Result<Vec<&'static str>>,
+    read: impl FnOnce(&Approved) -> io::Result<Vec<String>>,
 ) -> Result<Approved, OpenError> {
     let approved = confirm(facts, path, expected_serial)?;
     let path = path.to_path_buf();
     match read(&approved) {
         Err(source) => Err(DeviceError::ContentUnknown { path, source }.into()),
-        Ok(places) => {
-            let signatures = signatures(facts.layout.as_ref(), &places);
-            match signatures.is_empty() || wipe_signatures {
-                true => Ok(approved),
-                false => Err(DeviceError::HasSignatures { path, signatures }.into()),
+        Ok(data) => {
+            let signatures = signatures(facts.layout.as_ref(), data);
+            if signatures.is_empty() || wipe_signatures {
+                Ok(approved)
+            } else {
+                Err(DeviceError::HasSignatures { path, signatures }.into())
             }
         }
     }
@@ -150,29 +149,12 @@ fn partitions(layout: &Layout) -> Vec<String> {
 }
 
 /// What is on a drive without partitions, a sentence each.
-fn signatures(layout: Option<&Layout>, places: &[&str]) -> Vec<String> {
+fn signatures(layout: Option<&Layout>, data: Vec<String>) -> Vec<String> {
     let table = layout.and_then(|layout| layout.table).map(|table| match table {
         Table::Mbr => "an empty partition table (MBR)".to_string(),
         Table::Gpt => "an empty partition table (GPT)".to_string(),
     });
-    table.into_iter().chain(places.iter().map(|place| format!("data {place}"))).collect()
-}
-
-/// Where it is looked for data, `SAMPLE_BYTES` each: the labels of file systems, volume managers, RAID and encryption lie
-/// at either end, and btrfs has a second one at 64 MiB.
-pub fn samples(bytes: u64) -> Vec<(&'static str, u64)> {
-    const COPY: u64 = (64 << 20) - SAMPLE_BYTES / 2;
-    let places = [
-        ("in its first MiB", Some(0)),
-        ("around 64 MiB", (bytes >= COPY + SAMPLE_BYTES).then_some(COPY)),
-        ("in its last MiB", bytes.checked_sub(SAMPLE_BYTES)),
-    ];
-    places.into_iter().filter_map(|(place, offset)| Some((place, offset?))).collect()
-}
-
-/// Whether nothing was ever written there: drives answer with zeros then, or with ones.
-pub fn is_blank(bytes: &[u8]) -> bool {
-    [0x00, 0xFF].iter().any(|blank| bytes.iter().all(|byte| byte == blank))
+    table.into_iter().chain(data).collect()
 }
 
 fn require<T>(fact: Option<T>, path: &Path, what: &str) -> Result<T, OpenError> {

@@ -56,9 +56,10 @@ fn prepare(path: &Path, size: u64) -> Result<File, OpenError> {
     }
     if let Ok(there) = fs::symlink_metadata(path) {
         let path = path.to_path_buf();
-        let refused = match there.is_file() {
-            true => TargetFileError::ScratchExists { path },
-            false => TargetFileError::ScratchNameTaken { path, kind: sys::kind(&there.file_type()) },
+        let refused = if there.is_file() {
+            TargetFileError::ScratchExists { path }
+        } else {
+            TargetFileError::ScratchNameTaken { path, kind: sys::kind(&there.file_type()) }
         };
         return Err(refused.into());
     }

@@ -21,12 +21,11 @@ pub fn check_scratch(path: &Path, size: u64) -> Result<(), OpenError> {
     check_name(path)?;
     if let Ok(there) = fs::symlink_metadata(path) {
         let path = path.to_path_buf();
-        return Err(match there.is_file() {
-            true => TargetFileError::ScratchExists { path },
-            false => {
-                let kind = About::at(&path).map_or("no file", |about| about.kind());
-                TargetFileError::ScratchNameTaken { path, kind }
-            }
+        return Err(if there.is_file() {
+            TargetFileError::ScratchExists { path }
+        } else {
+            let kind = About::at(&path).map_or("no file", |about| about.kind());
+            TargetFileError::ScratchNameTaken { path, kind }
         }
         .into());
     }

@@ -66,6 +66,17 @@ impl<T: Moment> Watchdog<T> {
         self.last
     }
 
+    /// When it was 0.
+    pub fn start(&self) -> T {
+        self.start
+    }
+
+    /// The time when it was read last.
+    #[inline]
+    pub fn last(&self) -> Nanos {
+        self.last
+    }
+
     /// The kernel was asked to wait for so long.
     pub fn waited(&mut self, time: Duration) {
         let before = self.last;
@@ -80,13 +91,14 @@ impl<T: Moment> Watchdog<T> {
         if self.back <= BACK && self.reads < MOST_READS && self.waited < MOST_WAITED {
             return Ok(());
         }
-        let what = match self.back > BACK {
-            true => format!("went back by {:.3} s", self.back.as_secs_f64()),
-            false => format!(
+        let what = if self.back > BACK {
+            format!("went back by {:.3} s", self.back.as_secs_f64())
+        } else {
+            format!(
                 "stood still for {:.1} s of waiting and {} looks at it",
                 self.waited.as_secs_f64(),
                 self.reads
-            ),
+            )
         };
         Err(TargetError::Clock { what })
     }
@@ -105,11 +117,7 @@ mod tests {
     impl Moment for Fake {
         fn since(self, earlier: Fake) -> Result<Duration, Duration> {
             let apart = Duration::from_nanos(self.0.abs_diff(earlier.0));
-            if self.0 >= earlier.0 {
-                Ok(apart)
-            } else {
-                Err(apart)
-            }
+            (self.0 >= earlier.0).then_some(apart).ok_or(apart)
         }
 
         fn after(self, time: Duration) -> Fake {

@@ -24,7 +24,7 @@ mod written;
 
 #[cfg(windows)]
 pub(crate) use arena::Arena;
-pub use engine::Kind;
+pub use engine::{name as op_name, Kind};
 pub use machine::keyword;
 #[cfg(target_os = "linux")]
 pub(crate) use mark::Mark;

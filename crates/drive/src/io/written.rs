@@ -55,10 +55,6 @@ impl Written {
         }
         holes
     }
-
-    pub fn is_known(&self) -> bool {
-        self.bits.is_some()
-    }
 }
 
 #[cfg(test)]

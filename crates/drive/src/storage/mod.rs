@@ -3,20 +3,31 @@
 //! ```text
 //!   query        what is asked: volumes and drives, opened without any right to their data (Windows alone)
 //!   descriptor   the answers of the storage stack, as pure functions of their bytes
-//!   nvme         what an NVMe drive itself answers: Identify Controller, the health log
+//!   nvme, ata    what a drive itself answers: who it is, and its health
+//!   linux        the same, asked on Linux
 //! ```
 //!
 //! The functions on bytes are the same on each system, so that they are tested everywhere.
 
+#[cfg(any(test, target_os = "linux"))]
+pub mod ata;
 pub mod descriptor;
 #[cfg(not(windows))]
 mod elsewhere;
+#[cfg(not(target_os = "linux"))]
+mod elsewhere_than_linux;
+#[cfg(target_os = "linux")]
+mod linux;
 pub mod nvme;
 #[cfg(windows)]
 mod query;
 
 #[cfg(not(windows))]
 pub use elsewhere::{drive, health, volume};
+#[cfg(not(target_os = "linux"))]
+pub use elsewhere_than_linux::{ata_health, ata_identity, nvme_health};
+#[cfg(target_os = "linux")]
+pub use linux::{ata_health, ata_identity, nvme_health};
 #[cfg(windows)]
 pub(crate) use query::{ask, describe, drives_of_system, look_at, path_of, place};
 #[cfg(windows)]

@@ -39,6 +39,10 @@ const SHARE_ALL: u32 = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
 /// An open file, while requests to it are under way.
 pub type Borrowed<'a> = BorrowedHandle<'a>;
 
+pub fn borrow(file: &File) -> Borrowed<'_> {
+    file.as_handle()
+}
+
 /// # Safety
 ///
 /// The file stays open for as long as that.
@@ -124,10 +128,11 @@ fn enable_manage_volume() -> io::Result<()> {
 thread_local!(static EVENT: io::Result<OwnedHandle> = {
     // SAFETY: it is an event of this process without a name, set by hand.
     let event = unsafe { CreateEventW(null(), 1, 0, null()) };
-    match event.is_null() {
-        true => Err(io::Error::last_os_error()),
+    if event.is_null() {
+        Err(io::Error::last_os_error())
+    } else {
         // SAFETY: the handle is new and nobody else's.
-        false => Ok(unsafe { OwnedHandle::from_raw_handle(event as _) }),
+        Ok(unsafe { OwnedHandle::from_raw_handle(event as _) })
     }
 });
 

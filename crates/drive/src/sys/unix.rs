@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::fs::{self, File, FileType, Metadata, OpenOptions, Permissions};
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
@@ -13,8 +13,8 @@ use pslc_ssd::Nanos;
 #[cfg(target_os = "linux")]
 use rustix::fs::{fallocate, FallocateFlags};
 use rustix::fs::{
-    flock, linkat, openat, readlinkat, renameat, renameat_with, unlinkat, AtFlags, FlockOperation, Mode,
-    OFlags, RenameFlags, XattrFlags,
+    flock, linkat, openat, readlinkat, renameat, renameat_with, seek, unlinkat, AtFlags, FlockOperation,
+    Mode, OFlags, RenameFlags, SeekFrom, XattrFlags,
 };
 use rustix::io::Errno;
 use rustix::time::{clock_gettime, ClockId};
@@ -82,6 +82,15 @@ impl About {
         // Only root gives files away.
         let _ = std::os::unix::fs::fchown(new, Some(self.about.uid()), Some(self.about.gid()));
         Ok(())
+    }
+}
+
+/// A new file can be read and written by its owner, whatever the umask: pslc itself does both.
+pub fn make_own(file: &File) -> io::Result<()> {
+    let mode = file.metadata()?.mode() & 0o7777;
+    match mode & 0o600 {
+        0o600 => Ok(()),
+        _ => file.set_permissions(Permissions::from_mode(mode | 0o600)),
     }
 }
 
@@ -202,9 +211,16 @@ impl Folder {
         Ok(unlinkat(&self.0, name, AtFlags::empty())?)
     }
 
-    /// Its names have reached the disk.
+    /// Its names have reached the disk, where the file system has such a promise.
     pub fn sync(&self) -> io::Result<()> {
-        self.0.sync_all()
+        match self.0.sync_all() {
+            Err(error)
+                if matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) =>
+            {
+                Ok(())
+            }
+            synced => synced,
+        }
     }
 }
 
@@ -265,6 +281,53 @@ pub fn reserve(_: &File, _: u64, _: u64) -> io::Result<bool> {
     Ok(false)
 }
 
+/// A file without a name, in memory.
+#[cfg(target_os = "linux")]
+pub fn temporary_file() -> io::Result<File> {
+    Ok(rustix::fs::memfd_create("pslc", rustix::fs::MemfdFlags::CLOEXEC)?.into())
+}
+
+/// A file that has lost its name.
+#[cfg(not(target_os = "linux"))]
+pub fn temporary_file() -> io::Result<File> {
+    let (folder, name) = (Folder::open(&std::env::temp_dir())?, format!("pslc-{:x}", crate::files::random()));
+    let file = folder.create(name.as_ref(), crate::files::PRIVATE)?;
+    folder.remove(name.as_ref())?;
+    Ok(file)
+}
+
+/// A file has holes here wherever nothing was written.
+pub fn make_sparse(_: &File) -> io::Result<()> {
+    Ok(())
+}
+
+/// Make zeros of a part of a file, and a hole of its whole blocks. False where the file system has no holes.
+#[cfg(target_os = "linux")]
+pub fn punch_hole(file: &File, offset: u64, bytes: u64) -> io::Result<bool> {
+    match fallocate(file, FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE, offset, bytes) {
+        Ok(()) => Ok(true),
+        Err(Errno::OPNOTSUPP | Errno::NOSYS) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+pub fn punch_hole(_: &File, _: u64, _: u64) -> io::Result<bool> {
+    Ok(false)
+}
+
+/// The next part of a file, from `at` on, that is no hole.
+pub fn next_data(file: &File, at: u64, end: u64) -> io::Result<Option<(u64, u64)>> {
+    let from = match seek(file, SeekFrom::Data(at)) {
+        Ok(from) if from < end => from,
+        Ok(_) | Err(Errno::NXIO) => return Ok(None),
+        Err(Errno::INVAL) => return Ok((at < end).then_some((at, end))),
+        Err(error) => return Err(error.into()),
+    };
+    let to = seek(file, SeekFrom::Hole(from))?;
+    Ok(Some((from, to.min(end))))
+}
+
 pub fn write_all_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
     file.write_all_at(bytes, offset)
 }
@@ -279,6 +342,10 @@ pub fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<usize> 
 
 /// An open file, while requests to it are under way.
 pub type Borrowed<'a> = BorrowedFd<'a>;
+
+pub fn borrow(file: &File) -> Borrowed<'_> {
+    file.as_fd()
+}
 
 /// # Safety
 ///

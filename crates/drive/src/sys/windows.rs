@@ -7,6 +7,7 @@ use std::os::windows::ffi::{OsStrExt, OsStringExt};
 use std::os::windows::fs::{FileExt, OpenOptionsExt};
 use std::os::windows::io::AsRawHandle;
 use std::path::{Path, PathBuf};
+use std::ptr::null_mut;
 
 use pslc_load::Usage;
 use pslc_ssd::Nanos;
@@ -16,10 +17,11 @@ use windows_sys::Win32::Foundation::{
 use windows_sys::Win32::Storage::FileSystem::{
     GetFileInformationByHandle, GetFileType, GetFinalPathNameByHandleW, GetVolumeInformationByHandleW,
     LockFileEx, MoveFileExW, BY_HANDLE_FILE_INFORMATION, FILE_ATTRIBUTE_DIRECTORY, FILE_ATTRIBUTE_READONLY,
-    FILE_ATTRIBUTE_REPARSE_POINT, FILE_FLAG_BACKUP_SEMANTICS, FILE_FLAG_OPEN_REPARSE_POINT,
-    FILE_READ_ATTRIBUTES, FILE_SHARE_DELETE, FILE_SHARE_READ, FILE_SHARE_WRITE, FILE_TYPE_CHAR,
-    FILE_TYPE_DISK, FILE_TYPE_PIPE, LOCKFILE_EXCLUSIVE_LOCK, LOCKFILE_FAIL_IMMEDIATELY,
+    FILE_ATTRIBUTE_REPARSE_POINT, FILE_FLAG_BACKUP_SEMANTICS, FILE_FLAG_DELETE_ON_CLOSE,
+    FILE_FLAG_OPEN_REPARSE_POINT, FILE_READ_ATTRIBUTES, FILE_SHARE_DELETE, FILE_SHARE_READ, FILE_SHARE_WRITE,
+    FILE_TYPE_CHAR, FILE_TYPE_DISK, FILE_TYPE_PIPE, LOCKFILE_EXCLUSIVE_LOCK, LOCKFILE_FAIL_IMMEDIATELY,
 };
+use windows_sys::Win32::System::Ioctl::{FSCTL_SET_SPARSE, FSCTL_SET_ZERO_DATA};
 use windows_sys::Win32::System::SystemInformation::{
     GetSystemInfo, GlobalMemoryStatusEx, MEMORYSTATUSEX, SYSTEM_INFO,
 };
@@ -27,7 +29,7 @@ use windows_sys::Win32::System::SystemServices::FILE_NAMED_STREAMS;
 use windows_sys::Win32::System::Threading::{
     GetCurrentProcess, GetCurrentThread, GetProcessTimes, GetThreadTimes,
 };
-use windows_sys::Win32::System::IO::{OVERLAPPED, OVERLAPPED_0, OVERLAPPED_0_0};
+use windows_sys::Win32::System::IO::{DeviceIoControl, OVERLAPPED, OVERLAPPED_0, OVERLAPPED_0_0};
 
 /// An open file, as requests name it.
 pub type Raw = isize;
@@ -253,6 +255,11 @@ impl Folder {
     }
 }
 
+/// There is no umask here.
+pub fn make_own(_: &File) -> io::Result<()> {
+    Ok(())
+}
+
 /// Open what a path leads to.
 pub fn open_patiently(path: &Path) -> io::Result<File> {
     File::open(path)
@@ -262,10 +269,10 @@ pub fn open_patiently(path: &Path) -> io::Result<File> {
 pub fn open_itself(path: &Path, write: bool) -> io::Result<File> {
     let flags = FILE_FLAG_OPEN_REPARSE_POINT;
     let file = OpenOptions::new().read(true).write(write).custom_flags(flags).open(path)?;
-    match About::of(&file)?.is_link() {
-        true => Err(io::Error::from_raw_os_error(ERROR_CANT_ACCESS_FILE as i32)),
-        false => Ok(file),
+    if About::of(&file)?.is_link() {
+        return Err(io::Error::from_raw_os_error(ERROR_CANT_ACCESS_FILE as i32));
     }
+    Ok(file)
 }
 
 /// Whether a file was not opened because its name is a link.
@@ -349,6 +356,38 @@ pub fn reserve(_: &File, _: u64, _: u64) -> io::Result<bool> {
     Ok(false)
 }
 
+/// A file that is gone when it is closed, also where the process is killed.
+pub fn temporary_file() -> io::Result<File> {
+    let path = std::env::temp_dir().join(format!("pslc-{:x}", crate::files::random()));
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create_new(true).share_mode(0).custom_flags(FILE_FLAG_DELETE_ON_CLOSE);
+    options.open(path)
+}
+
+/// Let a file have holes.
+pub fn make_sparse(file: &File) -> io::Result<()> {
+    // A file system without holes keeps the zeros.
+    let _ = control_sparse(file, FSCTL_SET_SPARSE, &[]);
+    Ok(())
+}
+
+/// Make zeros of a part of a file, and a hole of its whole blocks. False where the file system has no holes.
+pub fn punch_hole(file: &File, offset: u64, bytes: u64) -> io::Result<bool> {
+    Ok(control_sparse(file, FSCTL_SET_ZERO_DATA, &[offset, offset + bytes]).is_ok())
+}
+
+fn control_sparse(file: &File, code: u32, question: &[u64]) -> io::Result<()> {
+    let (handle, mut came) = (file.as_raw_handle() as HANDLE, 0);
+    let (input, length) = (question.as_ptr().cast(), size_of_val(question) as u32);
+    // SAFETY: the handle is open and waits for its requests, and the question is as long as is said.
+    succeeded(unsafe { DeviceIoControl(handle, code, input, length, null_mut(), 0, &mut came, null_mut()) })
+}
+
+/// The next part of a file, from `at` on, that may be no hole: all of it.
+pub fn next_data(_: &File, at: u64, end: u64) -> io::Result<Option<(u64, u64)>> {
+    Ok((at < end).then_some((at, end)))
+}
+
 pub fn write_all_at(file: &File, mut bytes: &[u8], mut offset: u64) -> io::Result<()> {
     while !bytes.is_empty() {
         match file.seek_write(bytes, offset)? {
@@ -415,11 +454,12 @@ pub fn usage(of_thread: bool) -> Usage {
     let thread = unsafe { GetCurrentThread() };
     // SAFETY: as above.
     let process = unsafe { GetCurrentProcess() };
-    match of_thread {
+    if of_thread {
         // SAFETY: the call fills in the four times.
-        true => unsafe { GetThreadTimes(thread, begun, ended, kernel, user) },
+        unsafe { GetThreadTimes(thread, begun, ended, kernel, user) }
+    } else {
         // SAFETY: the call fills in the four times.
-        false => unsafe { GetProcessTimes(process, begun, ended, kernel, user) },
+        unsafe { GetProcessTimes(process, begun, ended, kernel, user) }
     };
     // In units of 100 ns.
     let time = |of: &FILETIME| Nanos(((of.dwHighDateTime as u64) << 32 | of.dwLowDateTime as u64) * 100);

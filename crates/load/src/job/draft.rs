@@ -1,14 +1,19 @@
 //! A section being read, and what comes of it once everything is known.
 
+use std::cell::Cell;
+
 use pslc_ssd::Nanos;
 
 use super::engines::Engine;
-use super::option_fault::OptionFault;
 use super::sizes::Strided;
 use super::until::SteadyState;
 use super::values::{block, block_range, block_split, by_kind, distribution, pattern, percentage, size};
 use super::{Advice, ByKind, Data, Distribution, Job, Mix, Pattern, Sizes};
+use crate::option_fault::OptionFault;
 use crate::verify::{self, Sum, Verify, VerifyBacklog};
+
+/// Bytes of a page of memory, the least that a file system writes.
+const PAGE: u32 = 4096;
 
 /// A section being read. Sizes stay text until the target's capacity and `kb_base` are known.
 #[derive(Clone, Debug, Default)]
@@ -107,9 +112,10 @@ fn interval(asked: u32, job: &Job) -> u32 {
     } else if job.reads() {
         interval = interval.min(job.sizes.read.smallest());
     }
-    match interval > 0 && min % interval == 0 && max % interval == 0 {
-        true => interval,
-        false => gcd(min, max),
+    if interval > 0 && min % interval == 0 && max % interval == 0 {
+        interval
+    } else {
+        gcd(min, max)
     }
 }
 
@@ -259,8 +265,18 @@ impl Draft {
             job.distribution = read.map_err(|what| ("random_distribution", what))?;
         }
         if let Some(text) = &self.bs {
-            let bs = by_kind(text, job.bs, |text| block(text, kb_base)).map_err(|what| ("bs", what))?;
-            job.sizes = bs.each(|&size| Sizes::One(size));
+            let odd = Cell::new(None);
+            let bs = by_kind(text, job.bs, |text| match block(text, kb_base) {
+                Err(OptionFault::Block { bytes }) if !job.direct && (512..1 << 30).contains(&bytes) => {
+                    odd.set(Some(bytes));
+                    Ok((bytes as u32).next_multiple_of(PAGE))
+                }
+                size => size,
+            });
+            job.sizes = bs.map_err(|what| ("bs", what))?.each(|&size| Sizes::One(size));
+            let note =
+                |bytes| format!("bs={bytes} is written as whole blocks of 4 KiB, as a file system does");
+            job.notes.extend(odd.take().map(note));
         }
         if let Some(text) = &self.bsrange {
             job.sizes = block_range(text, kb_base).map_err(|what| ("bsrange", what))?;
@@ -358,7 +374,7 @@ impl Draft {
             Some(text) => size(text, whole, kb_base).map(Some).map_err(|what| (option, what)),
             None => Ok(None),
         };
-        let percent = |text: &Option<String>| text.as_deref().and_then(percentage);
+        let percent = |text: &Option<String>| Some(text.as_deref().and_then(percentage)?.min(100));
         let smallest = job.sizes.each(Sizes::smallest).smallest() as u64;
         job.offset = read("offset", &self.offset, capacity)?.unwrap_or(0);
         job.offset_increment = read("offset_increment", &self.offset_increment, capacity)?.unwrap_or(0);
@@ -380,7 +396,11 @@ impl Draft {
             }
             None => None,
         };
-        match percent(&self.io_size) {
+        match self.io_size.as_deref().and_then(percentage) {
+            // fio runs no job with more.
+            Some(percent) if percent > 100 => {
+                return Err(("io_size", OptionFault::MoreThanAll { text: format!("{percent}%") }));
+            }
             Some(percent) => job.asked.io_percent = Some(percent),
             None => job.io_size = read("io_size", &self.io_size, capacity)?.filter(|&bytes| bytes > 0),
         }

@@ -1,9 +1,9 @@
 //! What is wrong with a job file: a variant for each fault, with what its sentence is made of.
 
-use pslc_ssd::{codes, Hint};
+use pslc_ssd::{faults, Hint};
 
-use super::file::{MOST_BYTES, MOST_OPTIONS, MOST_SECTIONS, MOST_SLOTS};
-use super::option_fault::OptionFault;
+use super::limits::{MOST_BYTES, MOST_OPTIONS, MOST_SECTIONS, MOST_SLOTS};
+use crate::option_fault::OptionFault;
 
 /// What is wrong with a job file, and where. Displayed as `file:line: what`.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -27,12 +27,11 @@ impl JobError {
     /// What to write instead.
     pub fn hint(&self) -> Hint {
         match &*self.fault {
-            JobFault::Option { wrong, .. } => wrong.hint().unwrap_or("as in fio's manual".into()),
-            JobFault::Whole { wrong, as_read, .. } => wrong.hint().unwrap_or_else(|| match as_read {
-                Some((text, read)) => format!("fio reads {text} as {read}").into(),
-                None => "the whole target is size=100%".into(),
-            }),
-            JobFault::Value(_) => "set what is missing in the environment, or write the value".into(),
+            JobFault::Whole { wrong, as_read: Some((text, read)), .. } if wrong.is_of_target() => {
+                format!("fio reads {text} as {read}").into()
+            }
+            JobFault::Option { wrong, .. } | JobFault::Whole { wrong, .. } => wrong.hint(),
+            JobFault::Value(fault) => fault.hint(),
             JobFault::File(fault) => fault.hint(),
         }
     }
@@ -58,107 +57,72 @@ pub enum JobFault {
     File(#[from] FileFault),
 }
 
-/// Why the variables and keywords in a value cannot be replaced.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ValueFault {
-    #[error("${{{name}}} is not set")]
-    NotSet { name: String },
-    #[error("{keyword} is not known here")]
-    UnknownKeyword { keyword: &'static str },
-    #[error("\"{value}\" is no arithmetic: \"{replaced}\" is not of numbers, + - * / % ^ and brackets")]
-    NoArithmetic { value: String, replaced: String },
-    #[error("\"{value}\" is {number}, below 0")]
-    BelowZero { value: String, number: i128 },
-    #[error("\"{value}\" is no whole number")]
-    NotWhole { value: String },
+/// What to do about a value that cannot be made.
+const WRITE_VALUE: &str = "set what is missing in the environment, or write the value";
+/// What to do about an option that is not run.
+const LEAVE_OUT: &str = "leave it out; docs/fio.md lists what is obeyed";
+
+faults! {
+    /// Why the variables and keywords in a value cannot be replaced.
+    #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+    pub enum ValueFault {
+        #[error("${{{name}}} is not set")]
+        NotSet { name: String } = "job-variable-not-set" => WRITE_VALUE,
+        #[error("{keyword} is not known here")]
+        UnknownKeyword { keyword: &'static str } = "job-unknown-keyword" => WRITE_VALUE,
+        #[error("\"{value}\" is no arithmetic: \"{replaced}\" is not of numbers, + - * / % ^ and brackets")]
+        NoArithmetic { value: String, replaced: String } = "job-no-arithmetic" => WRITE_VALUE,
+        #[error("\"{value}\" is {number}, below 0")]
+        BelowZero { value: String, number: i128 } = "job-below-zero" => WRITE_VALUE,
+        #[error("\"{value}\" is no whole number")]
+        NotWhole { value: String } = "job-not-whole" => WRITE_VALUE,
+    }
 }
 
-codes!(ValueFault {
-    NotSet => "job-variable-not-set",
-    UnknownKeyword => "job-unknown-keyword",
-    NoArithmetic => "job-no-arithmetic",
-    BelowZero => "job-below-zero",
-    NotWhole => "job-not-whole",
-});
-
-/// Sections, options and jobs that cannot be as they stand in the file.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum FileFault {
-    #[error("{bytes} bytes; at most {MOST_BYTES}")]
-    LongFile { bytes: usize },
-    #[error("more than {MOST_SECTIONS} sections")]
-    ManySections,
-    #[error("more than {MOST_OPTIONS} options, those of [global] counted in each section")]
-    ManyOptions,
-    #[error("numjobs times iodepth is {slots} over all jobs; at most {MOST_SLOTS}")]
-    ManySlots { slots: u64 },
-    #[error("there is no job in it")]
-    NoJob,
-    #[error("\"[{text}\" is no section")]
-    NoSection { text: String },
-    #[error("{option} stands before any section")]
-    BeforeSections { option: String },
-    #[error("wait_for: there is no job {waited} before {job}")]
-    NoJobToWaitFor { waited: String, job: String },
-    #[error("{job} and {other} are one group, and become steady together")]
-    SteadyStates { job: String, other: String },
-    #[error("ioengine={engine} is another engine's business: {why}")]
-    OtherEngine { engine: String, why: &'static str },
-    #[error("an fio option that pslc does not run: {option}: {why}")]
-    NotRun { option: String, why: &'static str },
-    #[error("an fio option that pslc does not run: {option}: it is {whose}")]
-    OptionOfEngine { option: String, whose: &'static str },
-    #[error("{option} is an option of the command line")]
-    CommandLine { option: String },
-    #[error("unknown option {option}")]
-    UnknownOption { option: String, near: Option<&'static str> },
-}
-
-codes!(FileFault {
-    LongFile => "job-long-file",
-    ManySections => "job-many-sections",
-    ManyOptions => "job-many-options",
-    ManySlots => "job-many-slots",
-    NoJob => "job-no-job",
-    NoSection => "job-no-section",
-    BeforeSections => "job-before-sections",
-    NoJobToWaitFor => "job-no-job-to-wait-for",
-    SteadyStates => "job-steady-states",
-    OtherEngine => "job-other-engine",
-    NotRun => "job-not-run",
-    OptionOfEngine => "job-option-of-engine",
-    CommandLine => "job-command-line",
-    UnknownOption => "job-unknown-option",
-});
-
-impl FileFault {
-    /// What to write instead.
-    pub fn hint(&self) -> Hint {
-        match self {
-            Self::LongFile { .. } => "a job file is a text of a few lines".into(),
-            Self::ManySections => "loops=N repeats a job, numjobs=N makes it several times".into(),
-            Self::ManyOptions => "give fewer sections, or fewer options in [global]".into(),
-            Self::ManySlots { .. } => {
-                "no drive has more than 65536 requests in each queue; give fewer numjobs".into()
-            }
-            Self::NoJob => "a job is a section, [name], with options such as rw=write".into(),
-            Self::NoSection { .. } => "a section is a name in brackets: [sequential-fill]".into(),
-            Self::BeforeSections { .. } => "begin with [global] or a job's name in brackets".into(),
-            Self::NoJobToWaitFor { .. } => "the job that is waited for stands first".into(),
-            Self::SteadyStates { .. } => {
-                "give both the same steadystate, ss_dur and ss_ramp, or the second new_group".into()
-            }
-            Self::OtherEngine { .. } => {
-                "pslc runs reads, writes and trims of a drive: io_uring, libaio, psync and their like".into()
-            }
-            Self::NotRun { .. } | Self::OptionOfEngine { .. } => {
-                "leave it out; docs/fio.md lists what is obeyed".into()
-            }
-            Self::CommandLine { option } => format!("leave it out here; pslc run JOBFILE --{option}").into(),
-            Self::UnknownOption { near: Some(near), .. } => {
-                format!("did you mean {near}? docs/fio.md lists what is obeyed").into()
-            }
-            Self::UnknownOption { near: None, .. } => "docs/fio.md lists what is obeyed".into(),
-        }
+faults! {
+    /// Sections, options and jobs that cannot be as they stand in the file.
+    #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+    pub enum FileFault {
+        #[error("{bytes} bytes; at most {MOST_BYTES}")]
+        LongFile { bytes: usize } = "job-long-file" => "a job file is a text of a few lines",
+        #[error("more than {MOST_SECTIONS} sections")]
+        ManySections = "job-many-sections" => "loops=N repeats a job, numjobs=N makes it several times",
+        #[error("more than {MOST_OPTIONS} options, those of [global] counted in each section")]
+        ManyOptions = "job-many-options" => "give fewer sections, or fewer options in [global]",
+        #[error("numjobs times iodepth is {slots} over all jobs; at most {MOST_SLOTS}")]
+        ManySlots { slots: u64 } = "job-many-slots"
+            => "no drive has more than 65536 requests in each queue; give fewer numjobs",
+        #[error("there is no job in it")]
+        NoJob = "job-no-job" => "a job is a section, [name], with options such as rw=write",
+        #[error("\"[{text}\" is no section")]
+        NoSection { text: String } = "job-no-section" => "a section is a name in brackets: [sequential-fill]",
+        #[error("{option} stands before any section")]
+        BeforeSections { option: String } = "job-before-sections"
+            => "begin with [global] or a job's name in brackets",
+        /// A line of a file that another one includes: whoever reads the message may not be whoever may read that file.
+        #[error("a line of an included file, which is not shown, is neither a section nor an option of fio's")]
+        Included = "job-included" => "include job files and parts of them only",
+        #[error("wait_for: there is no job {waited} before {job}")]
+        NoJobToWaitFor { waited: String, job: String } = "job-no-job-to-wait-for"
+            => "the job that is waited for stands first",
+        #[error("{job} and {other} are one group, and become steady together")]
+        SteadyStates { job: String, other: String } = "job-steady-states"
+            => "give both the same steadystate, ss_dur and ss_ramp, or the second new_group",
+        #[error("ioengine={engine} is another engine's business: {why}")]
+        OtherEngine { engine: String, why: &'static str } = "job-other-engine"
+            => "pslc runs reads, writes and trims of a drive: io_uring, libaio, psync and their like",
+        #[error("an fio option that pslc does not run: {option}: {why}")]
+        NotRun { option: String, why: &'static str } = "job-not-run" => LEAVE_OUT,
+        #[error("an fio option that pslc does not run: {option}: it is {whose}")]
+        OptionOfEngine { option: String, whose: &'static str } = "job-option-of-engine" => LEAVE_OUT,
+        #[error("{option} is an option of the command line")]
+        CommandLine { option: String } = "job-command-line"
+            => format!("leave it out here; pslc run JOBFILE --{option}"),
+        #[error("unknown option {option}")]
+        UnknownOption { option: String, near: Option<&'static str> } = "job-unknown-option"
+            => match near {
+                Some(near) => format!("did you mean {near}? docs/fio.md lists what is obeyed"),
+                None => "docs/fio.md lists what is obeyed".into(),
+            },
     }
 }

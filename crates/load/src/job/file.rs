@@ -1,6 +1,7 @@
 //! fio job files: sections of `option=value`, [global] before them, `${ENV}`, comments.
 
 use super::error::{FileFault, JobError, JobFault, ValueFault};
+use super::limits::{MOST_BYTES, MOST_OPTIONS, MOST_SECTIONS, MOST_SLOTS};
 use super::options::{find, Tier, OPTIONS};
 use super::values::without_unit;
 use super::{engines, keywords, words, Draft, Job};
@@ -11,14 +12,6 @@ pub enum Ground {
     Simulated,
     Real,
 }
-
-/// Bytes of a job file, its sections, and requests that all its jobs have under way at once: far beyond what a
-/// measurement needs, and far below what fills a machine.
-pub const MOST_BYTES: usize = 16_000_000;
-pub const MOST_SECTIONS: usize = 10_000;
-pub const MOST_SLOTS: u64 = 1_000_000;
-/// Options of all sections, those of [global] counted in each.
-pub const MOST_OPTIONS: usize = 300_000;
 
 /// Read a job file for a target of `capacity_bytes`. `source` is its name in errors, until a line `#line N FILE` says
 /// that the next one is line N of another; `#line 0 FILE` begins a job file with a [global] of its own, whose jobs run
@@ -44,6 +37,7 @@ pub fn parse(
             option: option.clone(),
             value: value.clone(),
             global: false,
+            included: false,
         }));
         let given = |option: &str| {
             let names = find(option).map_or(&[][..], |row| row.names);
@@ -98,6 +92,8 @@ struct Line {
     value: String,
     /// It stands in [global].
     global: bool,
+    /// It stands in a file that another one includes.
+    included: bool,
 }
 
 /// A job with its own lines behind those of [global].
@@ -130,9 +126,11 @@ impl Sections {
     }
 
     /// A line with a name in brackets, without the first.
-    fn begin(&mut self, name: &str, source: &str, place: String) -> Result<(), JobError> {
+    fn begin(&mut self, name: &str, source: &str, place: String, included: bool) -> Result<(), JobError> {
         let Some(name) = name.strip_suffix(']').map(str::trim).filter(|name| !name.is_empty()) else {
-            return Err(refused(&place, FileFault::NoSection { text: name.into() }));
+            let fault =
+                if included { FileFault::Included } else { FileFault::NoSection { text: name.into() } };
+            return Err(refused(&place, fault));
         };
         if self.list.len() == MOST_SECTIONS {
             return Err(refused(source, FileFault::ManySections));
@@ -150,13 +148,15 @@ impl Sections {
         Ok(())
     }
 
-    fn option(&mut self, text: &str, place: String) -> Result<(), JobError> {
+    fn option(&mut self, text: &str, place: String, included: bool) -> Result<(), JobError> {
         let (option, value) = text.split_once('=').unwrap_or((text, ""));
         let (option, value) = (option.trim().to_string(), value.trim().to_string());
         let Some(global) = self.in_global else {
-            return Err(refused(&place, FileFault::BeforeSections { option }));
+            let is_shown = !included || find(&option).is_some();
+            let fault = if is_shown { FileFault::BeforeSections { option } } else { FileFault::Included };
+            return Err(refused(&place, fault));
         };
-        let line = Line { place, option, value, global };
+        let line = Line { place, option, value, global, included };
         match self.list.last_mut() {
             Some(section) if !global => section.lines.push(line),
             _ => self.global.push(line),
@@ -167,7 +167,7 @@ impl Sections {
 
 fn sections(source: &str, text: &str) -> Result<Vec<Section>, JobError> {
     let mut sections = Sections::default();
-    let (mut source, mut number) = (source, 0);
+    let (mut source, mut number, mut named) = (source, 0, source);
     for raw in text.lines() {
         number += 1;
         let marker = raw.strip_prefix("#line ").and_then(|rest| rest.split_once(' '));
@@ -175,6 +175,8 @@ fn sections(source: &str, text: &str) -> Result<Vec<Section>, JobError> {
         {
             (source, number) = (name, line.saturating_sub(1));
             if line == 0 {
+                // A further file of the command line.
+                named = name;
                 sections.begin_file();
             }
             continue;
@@ -183,8 +185,8 @@ fn sections(source: &str, text: &str) -> Result<Vec<Section>, JobError> {
         let line = raw.split([';', '#']).next().unwrap_or_default().trim();
         match line.strip_prefix('[') {
             _ if line.is_empty() => {}
-            Some(name) => sections.begin(name, source, place)?,
-            None => sections.option(line, place)?,
+            Some(name) => sections.begin(name, source, place, source != named)?,
+            None => sections.option(line, place, source != named)?,
         }
     }
     Ok(sections.list)
@@ -297,6 +299,7 @@ fn unknown(line: &Line) -> JobError {
     let fault = match engines::option(&option) {
         Some(whose) => FileFault::OptionOfEngine { option, whose },
         None if COMMAND_LINE.contains(&option.as_str()) => FileFault::CommandLine { option },
+        None if line.included => FileFault::Included,
         None => {
             let names = OPTIONS.iter().flat_map(|row| row.names.iter().copied());
             let near = pslc_ssd::profile::nearest(&option, names);

@@ -41,9 +41,10 @@ impl Decimal {
 
     /// With so many decimals, the others cut off.
     fn scaled(self, scale: u32) -> Option<Decimal> {
-        let mantissa = match scale >= self.scale {
-            true => self.mantissa.checked_mul(10i128.checked_pow(scale - self.scale)?)?,
-            false => self.mantissa / 10i128.checked_pow(self.scale - scale)?,
+        let mantissa = if scale >= self.scale {
+            self.mantissa.checked_mul(10i128.checked_pow(scale - self.scale)?)?
+        } else {
+            self.mantissa / 10i128.checked_pow(self.scale - scale)?
         };
         Some(Decimal { mantissa, scale })
     }

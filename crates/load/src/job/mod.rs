@@ -5,7 +5,7 @@ mod engines;
 mod error;
 mod file;
 mod keywords;
-mod option_fault;
+mod limits;
 mod options;
 mod sizes;
 mod traits;
@@ -16,7 +16,6 @@ mod words;
 pub use draft::Draft;
 pub use error::{codes, FileFault, JobError, JobFault, ValueFault};
 pub use file::{parse, Ground};
-pub use option_fault::OptionFault;
 pub use options::{engine_table, table, Verdict};
 pub use sizes::{ByKind, Extent, Sizes, Strided, Zones};
 pub use traits::{traits, Traits};
@@ -24,6 +23,7 @@ pub use until::{LatencyTarget, LeastRate, Measure, SteadyState};
 
 use pslc_ssd::Nanos;
 
+pub use crate::option_fault::OptionFault;
 use crate::verify::Verify;
 use sizes::Asked;
 

@@ -4,8 +4,8 @@ use pslc_ssd::Nanos;
 
 use super::draft::Hint;
 use super::engines::{self, Engine, ENGINES};
-use super::option_fault::OptionFault;
 use super::values::{boolean, by_kind, count, decimal, flag, percentiles, time};
+use crate::option_fault::OptionFault;
 use crate::verify::{Pattern, Sum, HEADER_BYTES};
 
 use super::{Advice, Data, Draft, ExitWhat, Pace, SyncMode};

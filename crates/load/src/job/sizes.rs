@@ -107,12 +107,11 @@ impl Zones {
         for &(part, size) in &self.list {
             share += part;
             if percent < share {
-                return match self.absolute {
-                    true => (at / align, (at + size) / align),
-                    false => {
-                        let from = at * blocks / 100;
-                        (from, from + blocks * size / 100)
-                    }
+                return if self.absolute {
+                    (at / align, (at + size) / align)
+                } else {
+                    let from = at * blocks / 100;
+                    (from, from + blocks * size / 100)
                 };
             }
             at += size;

@@ -3,12 +3,12 @@
 
 use pslc_ssd::Nanos;
 
-use super::option_fault::OptionFault;
 use super::values;
 use super::ByKind;
+use crate::option_fault::OptionFault;
 
 /// What is looked at each second.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measure {
     /// Requests a second.
     Requests,
@@ -18,7 +18,7 @@ pub enum Measure {
 
 /// A job ends once it is steady: over `duration` seconds no rate of a second differs from their mean by as much as
 /// `limit`, or their slope is below it.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SteadyState {
     pub of: Measure,
     /// Of the line through the rates by least squares; otherwise the largest deviation from the mean.

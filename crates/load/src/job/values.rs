@@ -2,8 +2,8 @@
 
 use pslc_ssd::Nanos;
 
-use super::option_fault::OptionFault;
 use super::{ByKind, Distribution, Mix, Pattern, Sizes, Zones};
+use crate::option_fault::OptionFault;
 
 /// A whole number, perhaps hexadecimal, and its unit. As in fio, a unit stands right behind decimal digits, and one behind
 /// a fraction or a blank says nothing, nor does the fraction.
@@ -74,7 +74,7 @@ pub fn size(text: &str, whole: u64, kb_base: u64) -> Result<u64, OptionFault> {
 
 /// The percentage that a size is given as.
 pub fn percentage(text: &str) -> Option<u64> {
-    number(text).and_then(|(number, suffix)| matches!(suffix, "%" | "%%").then_some(number.min(100)))
+    number(text).and_then(|(number, suffix)| matches!(suffix, "%" | "%%").then_some(number))
 }
 
 /// Of no use beyond, and far from the end of the clock.
@@ -161,10 +161,7 @@ pub fn block_range(text: &str, kb_base: u64) -> Result<ByKind<Sizes>, OptionFaul
         // What follows each end, as in a split, says nothing to fio.
         let end = |text: &str| block(text.split([':', '-', '/']).next().unwrap_or(text).trim(), kb_base);
         let (low, high) = (end(low)?, end(high)?);
-        Ok(match low == high {
-            true => Sizes::One(low),
-            false => Sizes::Range(low.min(high), low.max(high)),
-        })
+        Ok(if low == high { Sizes::One(low) } else { Sizes::Range(low.min(high), low.max(high)) })
     })
 }
 
@@ -368,17 +365,16 @@ fn zones(text: &str, absolute: bool, kb_base: u64) -> Result<Zones, OptionFault>
     let shared = filled(&shared)
         .filter(|filled| filled.iter().map(|(_, share)| share).sum::<u32>() == 100)
         .ok_or_else(|| not_all(text, &shared))?;
-    let sizes: Vec<u64> = match absolute {
-        true => shared.iter().map(|(bytes, _)| bytes.unwrap_or(0)).collect(),
-        false => {
-            let percent = given_percent(&sized);
-            let open = sized.iter().filter(|(_, share)| share.is_none()).count() as u32;
-            if percent > 100 {
-                return Err(OptionFault::Parts { text: text.into(), percent });
-            }
-            let rest = (100 - percent) / open.max(1);
-            sized.iter().map(|(_, share)| share.unwrap_or(rest) as u64).collect()
+    let sizes: Vec<u64> = if absolute {
+        shared.iter().map(|(bytes, _)| bytes.unwrap_or(0)).collect()
+    } else {
+        let percent = given_percent(&sized);
+        let open = sized.iter().filter(|(_, share)| share.is_none()).count() as u32;
+        if percent > 100 {
+            return Err(OptionFault::Parts { text: text.into(), percent });
         }
+        let rest = (100 - percent) / open.max(1);
+        sized.iter().map(|(_, share)| share.unwrap_or(rest) as u64).collect()
     };
     let list = shared.into_iter().zip(sizes).map(|((_, share), size)| (share, size)).collect();
     Ok(Zones { list, absolute })

@@ -1,8 +1,8 @@
 //! Values of options that change no request: what fio refuses is refused here, too, for a slip of the pen is one
 //! wherever it stands.
 
-use super::option_fault::OptionFault;
 use super::values::{boolean, flag};
+use crate::option_fault::OptionFault;
 
 enum Form {
     /// 0 or 1.
@@ -84,8 +84,9 @@ pub fn check(option: &str, value: &str) -> Result<(), OptionFault> {
         Words(words) => (words, value),
         Prefixes(words) => (words, value.split(':').next().unwrap_or(value)),
     };
-    match words.contains(&word) {
-        true => Ok(()),
-        false => Err(OptionFault::UnknownWord { text: value.into(), choices: words.join(", ").into() }),
+    if words.contains(&word) {
+        Ok(())
+    } else {
+        Err(OptionFault::UnknownWord { text: value.into(), choices: words.join(", ").into() })
     }
 }

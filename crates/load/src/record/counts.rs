@@ -45,10 +45,6 @@ impl Counts {
         }
     }
 
-    pub fn record_n(&mut self, ns: u64, times: u64) {
-        self.0[bucket(ns).min(LEN - 1)] += times;
-    }
-
     pub fn add(&mut self, other: &Counts) {
         self.0.iter_mut().zip(other.0.iter()).for_each(|(mine, theirs)| *mine += theirs);
     }

@@ -11,7 +11,7 @@ pub const PERCENTILES: [f64; 17] =
 const BUCKETS: [u64; 10] = [2, 4, 10, 20, 50, 100, 250, 500, 750, 1000];
 
 /// Completion latencies of one kind of request.
-#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug)]
 pub struct Latency {
     pub count: u64,
     pub bytes: u64,
@@ -19,32 +19,7 @@ pub struct Latency {
     pub max_ns: u64,
     sum_ns: u128,
     /// Made with the first request.
-    #[serde(with = "steps")]
     counts: Option<Counts>,
-}
-
-/// Counts as what they hold: value and count.
-mod steps {
-    use super::Counts;
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    pub fn serialize<S: Serializer>(of: &Option<Counts>, out: S) -> Result<S::Ok, S::Error> {
-        let steps = of.as_ref().map(|counts| {
-            let histogram = counts.histogram();
-            let steps = histogram.iter_recorded();
-            steps.map(|step| (step.value_iterated_to(), step.count_at_value())).collect::<Vec<_>>()
-        });
-        steps.serialize(out)
-    }
-
-    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Counts>, D::Error> {
-        let steps = Option::<Vec<(u64, u64)>>::deserialize(from)?;
-        Ok(steps.map(|steps| {
-            let mut counts = Counts::new();
-            steps.iter().for_each(|&(value, count)| counts.record_n(value, count));
-            counts
-        }))
-    }
 }
 
 impl Latency {

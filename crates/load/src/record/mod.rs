@@ -1,13 +1,16 @@
 //! The recording of a run: the statistics of each job, and everything over time and over bytes.
 
+mod cause;
 mod counts;
 mod latency;
 mod log;
+mod moved;
 mod samples;
 mod series;
 mod spectrum;
 mod steady;
 
+pub use cause::shares;
 pub use latency::{buckets, Latency};
 pub use log::{Entry, Log};
 pub use samples::{Sampler, Spread};
@@ -22,7 +25,7 @@ use crate::target::{Target, TargetError, Usage, Verdict};
 use crate::traces::Survey;
 
 /// What a job verified.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Verified {
     /// That are what was written, each with a header of its own where there are headers, and their bytes.
     pub blocks: u64,
@@ -58,7 +61,7 @@ impl Verified {
 }
 
 /// One line of a report: a clone of a job, or under `group_reporting` all of a group.
-#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug)]
 pub struct JobStats {
     pub name: String,
     pub group: u32,
@@ -200,9 +203,8 @@ impl JobStats {
     }
 }
 
-/// Everything that was recorded. A run that was stopped, or whose target failed, has what came before. It can be handed to
-/// another process, without its error.
-#[derive(Debug, serde::Serialize, serde::Deserialize)]
+/// Everything that was recorded. A run that was stopped, or whose target failed, has what came before.
+#[derive(Debug)]
 pub struct Recording {
     pub stats: Vec<JobStats>,
     /// Bins of equal time.
@@ -210,10 +212,8 @@ pub struct Recording {
     /// Bins of equal bytes.
     pub bytes: Series,
     /// Of the jobs that asked for one.
-    #[serde(skip)]
     pub logs: Vec<Log>,
     /// What was asked for, of a replay that looks.
-    #[serde(skip)]
     pub survey: Option<Box<Survey>>,
     pub start: Nanos,
     pub end: Nanos,
@@ -221,7 +221,6 @@ pub struct Recording {
     pub before: Vec<u64>,
     pub totals: Vec<u64>,
     pub interrupted: bool,
-    #[serde(skip)]
     pub error: Option<TargetError>,
 }
 
@@ -292,16 +291,6 @@ impl Recorder {
         }
     }
 
-    /// Go on with what was recorded of a target until a while ago.
-    pub fn resume(recording: Recording) -> Recorder {
-        let Recording { stats, mut time, mut bytes, logs, start, before, totals, .. } = recording;
-        let sums = time.sums();
-        time.reopen();
-        bytes.reopen();
-        let latencies = Tally::new();
-        Recorder { stats, logs, time, bytes, sums, latencies, start, before, row: totals, moved_only: false }
-    }
-
     pub fn moved_bytes(&self) -> u64 {
         self.sums.bytes.iter().sum()
     }
@@ -319,9 +308,10 @@ impl Recorder {
     /// How far a pause up to `until` goes at once: to the end of the present bin, so that what the target does in a pause
     /// is not told of the first of its bins.
     pub fn pause<T: Target>(&self, until: Nanos) -> Nanos {
-        match T::CAN_CUT_PAUSES && !self.moved_only {
-            true => until.min(Nanos(self.time.edge())),
-            false => until,
+        if T::CAN_CUT_PAUSES && !self.moved_only {
+            until.min(Nanos(self.time.edge()))
+        } else {
+            until
         }
     }
 
@@ -392,6 +382,7 @@ impl Recorder {
             }
         }
         if request.op == Op::Flush {
+            self.sums.flush_ns += latency;
             return;
         }
         self.sums.bytes[kind] += request.len as u64;
@@ -417,10 +408,21 @@ impl Recorder {
         error: Option<TargetError>,
     ) -> Recording {
         let end = target.now();
-        target.sample(&mut self.row);
+        target.peek(&mut self.row);
         self.share_latencies();
         self.time.finish(end, self.sums, &self.row);
         self.bytes.finish(end, self.sums, &self.row);
+        if !self.moved_only {
+            let is_waited = |name: &&str| name.starts_with("waited_");
+            let first = target.columns().iter().position(is_waited).unwrap_or(0);
+            let waited = first..first + target.columns().iter().filter(|name| is_waited(name)).count();
+            self.time.book_waits(waited.clone(), &self.before);
+            self.bytes.book_waits(waited, &self.before);
+            let paces = target.moved_paces();
+            self.time.book_moved(&paces);
+            self.bytes.end_sooner(self.start, &self.before, &paces);
+        }
+        target.sample_begun(&mut self.row);
         for at in (0..self.stats.len()).rev() {
             if let Some(of) = self.stats[at].part_of {
                 let part = self.stats.remove(at);

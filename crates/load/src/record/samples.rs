@@ -3,7 +3,7 @@
 use pslc_ssd::Nanos;
 
 /// How a rate was spread over the samples.
-#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Spread {
     pub count: u64,
     pub min: f64,
@@ -52,7 +52,7 @@ impl Spread {
 }
 
 /// Samples a running total of each kind with the first completion after each span.
-#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug)]
 pub struct Sampler {
     every: Nanos,
     last: Nanos,

@@ -2,32 +2,36 @@
 //! are more than 4096 bins every other snapshot is dropped and bins are twice as wide, so any run fits. Over bytes the
 //! first bins stay narrow: a run may be long beside the cache that it begins with.
 
-use pslc_ssd::Nanos;
+use std::ops::Range;
 
+use pslc_ssd::{Nanos, Pace};
+
+use super::moved::moved_by;
 use super::spectrum::{Spectrum, Tally};
 
 const MAX_ROWS: usize = 4096;
 
 /// Running totals of completed requests.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sums {
     /// By kind: reads, writes, trims.
     pub bytes: [u64; 3],
     pub count: [u64; 3],
     pub latency_ns: u64,
+    /// Latency of flushes, which are no requests of a series.
+    pub flush_ns: u64,
 }
 
-#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug)]
 struct Snapshot {
     end: Nanos,
     sums: Sums,
     latency_max: u64,
     latencies: Spectrum,
-    columns: Box<[u64]>,
 }
 
 /// Bins along one axis.
-#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug)]
 pub struct Series {
     /// Width of a bin, in nanoseconds or bytes.
     pub width: u64,
@@ -41,13 +45,12 @@ pub struct Series {
     head_rows: usize,
     head_end: u64,
     rows: Vec<Snapshot>,
+    /// The target's columns at the end of each row, one row after the other.
+    values: Vec<u64>,
     /// Latencies of the present bin, as far as they were given; none once the last bin is closed.
-    #[serde(skip)]
     latencies: Tally,
     /// Bins have neither latencies nor columns.
     moved_only: bool,
-    /// The last row is of a bin that was not over.
-    cut: bool,
 }
 
 /// The percentiles of latency that each bin tells, in permille, and their columns.
@@ -70,17 +73,9 @@ impl Series {
             head_rows: 0,
             head_end: start,
             rows: Vec::new(),
+            values: Vec::new(),
             latencies: Tally::new(),
             moved_only: coarseness.is_some(),
-            cut: false,
-        }
-    }
-
-    /// Go on with a series that was finished: the bin that was cut then is the present one again.
-    pub(super) fn reopen(&mut self) {
-        if std::mem::take(&mut self.cut) {
-            let last = self.rows.pop().expect("a row was cut");
-            self.add_latencies(&last.latencies, last.latency_max);
         }
     }
 
@@ -115,19 +110,19 @@ impl Series {
     pub fn finish(&mut self, now: Nanos, sums: Sums, columns: &[u64]) {
         if sums != self.rows.last().map_or(Sums::default(), |row| row.sums) {
             self.push(now, sums, columns);
-            self.cut = true;
         }
-    }
-
-    /// What was completed until the last bin was closed.
-    pub(super) fn sums(&self) -> Sums {
-        self.rows.last().map_or(Sums::default(), |row| row.sums)
     }
 
     fn push(&mut self, end: Nanos, sums: Sums, columns: &[u64]) {
         let (latencies, latency_max) = self.latencies.take();
-        let columns = if self.moved_only { &[] } else { columns };
-        self.rows.push(Snapshot { end, sums, latency_max, latencies, columns: columns.into() });
+        self.rows.push(Snapshot { end, sums, latency_max, latencies });
+        if !self.moved_only {
+            if self.values.is_empty() {
+                // Memory that is not used is not taken.
+                self.values.reserve_exact((self.max_rows + 1) * columns.len());
+            }
+            self.values.extend_from_slice(columns);
+        }
     }
 
     /// Leave the bins at the start as they are that would be too wide there.
@@ -143,29 +138,99 @@ impl Series {
 
     fn halve(&mut self) {
         self.extend_head();
+        let stride = self.values.len() / self.rows.len();
         let odd = (self.rows.len() - self.head_rows) % 2 == 1;
         let last = if odd { self.rows.pop() } else { None };
         let mut index = 0;
         let mut both = Tally::new();
-        let head_rows = self.head_rows;
+        let (head_rows, values) = (self.head_rows, &mut self.values);
+        let mut kept = 0;
         self.rows.retain_mut(|row| {
             index += 1;
-            if index <= head_rows {
-                return true;
+            if index > head_rows {
+                both.add(&row.latencies, row.latency_max);
+                if (index - head_rows) % 2 == 1 {
+                    return false;
+                }
+                (row.latencies, row.latency_max) = both.take();
             }
-            both.add(&row.latencies, row.latency_max);
-            if (index - head_rows) % 2 == 1 {
-                return false;
-            }
-            (row.latencies, row.latency_max) = both.take();
+            values.copy_within((index - 1) * stride..index * stride, kept * stride);
+            kept += 1;
             true
         });
+        self.values.truncate(kept * stride);
         // The bin that lost its partner goes on, a new one is wider: either until an edge of the wider grid.
         match last {
             Some(last) => self.latencies.add(&last.latencies, last.latency_max),
             None => self.edge += self.width,
         }
         self.width *= 2;
+    }
+
+    /// What was moved counts while it was moved, and not where its request ended.
+    pub fn book_moved(&mut self, paces: &[Option<Pace>; 2]) {
+        for (kind, pace) in paces.iter().enumerate() {
+            if let Some(pace) = pace {
+                let rows = self.rows.iter_mut().rev().map(|row| (row.end.0, &mut row.sums.bytes[kind]));
+                moved_by(rows, *pace);
+            }
+        }
+    }
+
+    /// What requests spent their time on counts where they ended, and not where they were asked for: of the time in these
+    /// columns as much as that of all that had ended.
+    pub fn book_waits(&mut self, columns: Range<usize>, before: &[u64]) {
+        let stride = before.len();
+        if columns.is_empty() {
+            return;
+        }
+        let rows = self.values.chunks(stride);
+        let asked: Vec<Vec<u64>> =
+            std::iter::once(before).chain(rows).map(|row| row[columns.clone()].to_vec()).collect();
+        let totals: Vec<u64> = asked.iter().map(|row| row.iter().sum()).collect();
+        let mut at = 0;
+        for (row, snapshot) in self.rows.iter().enumerate() {
+            let ended = totals[0] + snapshot.sums.latency_ns + snapshot.sums.flush_ns;
+            while at < row && totals[at + 1] <= ended {
+                at += 1;
+            }
+            let (passed, all) = (ended.saturating_sub(totals[at]), totals[at + 1] - totals[at]);
+            let passed = passed.min(all) as u128;
+            let between = |(a, b): (&u64, &u64)| a + ((b - a) as u128 * passed / all.max(1) as u128) as u64;
+            let ends = asked[at].iter().zip(&asked[at + 1]).map(between);
+            self.values[row * stride..][columns.clone()].iter_mut().zip(ends).for_each(|(to, end)| *to = end);
+        }
+    }
+
+    /// Bins of bytes end when their bytes were moved, and not where the request of the last of them ended.
+    pub fn end_sooner(&mut self, start: Nanos, before: &[u64], paces: &[Option<Pace>; 2]) {
+        let mut ends: Vec<Nanos> = self.rows.iter().map(|row| row.end).collect();
+        for (at, pair) in self.rows.windows(2).enumerate().rev() {
+            let moved = pair[1].sums.bytes.iter().zip(&pair[0].sums.bytes).map(|(all, here)| all - here);
+            let times = paces.iter().zip(moved).filter_map(|(pace, moved)| Some(pace.as_ref()?.time(moved)));
+            let time = times.max().unwrap_or(0);
+            ends[at] = ends[at].min(Nanos(ends[at + 1].0.saturating_sub(time).max(start.0)));
+        }
+        let sooner = ends.iter().zip(&self.rows).enumerate().filter(|(_, (end, row))| **end < row.end);
+        let moved: Vec<(usize, Vec<u64>)> =
+            sooner.map(|(at, (end, _))| (at, self.values_at(*end, start, before))).collect();
+        for (at, values) in moved {
+            self.rows[at].end = ends[at];
+            self.values[at * before.len()..][..before.len()].copy_from_slice(&values);
+        }
+    }
+
+    /// The target's columns at a time before the last bin ended, between those at the ends of bins.
+    fn values_at(&self, at: Nanos, start: Nanos, before: &[u64]) -> Vec<u64> {
+        let values = |row: usize| &self.values[row * before.len()..][..before.len()];
+        let next = self.rows.partition_point(|row| row.end < at);
+        let (from, first) = match next.checked_sub(1) {
+            Some(last) => (self.rows[last].end, values(last)),
+            None => (start, before),
+        };
+        let (passed, all) = ((at.0 - from.0) as i128, (self.rows[next].end.0 - from.0).max(1) as i128);
+        let between = |(a, b): (&u64, &u64)| (*a as i128 + (*b as i128 - *a as i128) * passed / all) as u64;
+        first.iter().zip(values(next)).map(between).collect()
     }
 
     pub fn len(&self) -> usize {
@@ -206,7 +271,7 @@ impl Series {
             out.push((name.to_string(), values.collect()));
         }
         for (at, name) in names.iter().enumerate() {
-            out.push((name.to_string(), self.rows.iter().map(|row| row.columns[at]).collect()));
+            out.push((name.to_string(), self.values.iter().skip(at).step_by(names.len()).copied().collect()));
         }
         out
     }

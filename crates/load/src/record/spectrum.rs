@@ -86,7 +86,7 @@ impl Tally {
 }
 
 /// The latencies of a bin: counts from bucket `from` on.
-#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, Default)]
 pub struct Spectrum {
     from: usize,
     counts: Box<[u32]>,

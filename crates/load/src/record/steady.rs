@@ -9,7 +9,7 @@ use crate::job::{Measure, SteadyState};
 const SECOND: Nanos = Nanos::from_secs(1);
 
 /// The rates of the last seconds, and what they came to when they were last looked at.
-#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug)]
 pub struct Steadiness {
     pub asked: SteadyState,
     /// Requests and bytes a second, of each of the last seconds, at most `duration` of them.

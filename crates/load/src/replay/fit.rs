@@ -53,9 +53,10 @@ impl Remap {
             }
             Fit::Wrap => self.within(request, request.offset % self.capacity, into)?,
             Fit::Scale(span) => {
-                let scaled = match span > self.capacity {
-                    true => (request.offset as u128 * self.capacity as u128 / span as u128) as u64,
-                    false => request.offset,
+                let scaled = if span > self.capacity {
+                    (request.offset as u128 * self.capacity as u128 / span as u128) as u64
+                } else {
+                    request.offset
                 };
                 let at = scaled / ALIGNED * ALIGNED + request.offset % ALIGNED;
                 self.within(request, at, into)?;

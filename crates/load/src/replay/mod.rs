@@ -9,8 +9,9 @@ use std::collections::VecDeque;
 use pslc_ssd::{Nanos, Op, Request, PAGE_BYTES};
 
 use crate::job::Job;
+use crate::progress::Progress;
 use crate::record::{JobStats, Recorder, Recording, Times};
-use crate::runner::{Next, Observer, Progress};
+use crate::runner::{Next, Observer};
 use crate::target::{Completion, Target, TargetError};
 use crate::traces::{Pages, Surveyor, Trace, TraceError, TraceFault, AHEAD};
 pub use fit::{Fit, Remap};
@@ -111,7 +112,7 @@ pub fn replay<T: Target>(
 ) -> Result<(Recording, Replayed), TraceError> {
     let slots = vec![job; job.iodepth as usize];
     let capacity = target.capacity_bytes();
-    target.before_run(&[], observer);
+    target.before_run(&[], &mut |progress| observer.look(progress) != Next::Stop);
     let mut begun = target.begin(&slots, how.footing.largest);
     let mut outcome = Replayed::default();
     if let (Some(pages), Ok(())) = (prefill, &begun) {
@@ -376,7 +377,7 @@ impl Run {
         // In a pause too: on a real drive it lasts.
         self.until_look -= 1;
         if self.until_look == 0 {
-            self.until_look = T::LOOK_EVERY;
+            self.until_look = T::LOOK_EVERY.min(observer.patience());
             self.look(target, trace, observer);
         }
         Ok(())
@@ -417,13 +418,14 @@ impl Run {
             elapsed: target.now() - self.start,
             total_time: Nanos::ZERO,
         };
-        match observer.look(&so_far) {
-            Next::Go => {}
-            Next::Keep => {
-                let survey = self.surveyor.as_ref().map(|surveyor| Box::new(surveyor.so_far(trace)));
-                observer.keep(Recording { survey, ..self.recorder.so_far(target) });
-            }
-            Next::Stop => self.stopped = true,
+        if self.stopped {
+            return;
         }
+        let next = observer.look(&so_far);
+        if next != Next::Go {
+            let survey = self.surveyor.as_ref().map(|surveyor| Box::new(surveyor.so_far(trace)));
+            observer.keep(Recording { survey, ..self.recorder.so_far(target) });
+        }
+        self.stopped = next == Next::Stop;
     }
 }

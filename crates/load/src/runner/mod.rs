@@ -13,21 +13,10 @@ use std::collections::{BinaryHeap, VecDeque};
 use pslc_ssd::{Nanos, Op, Request};
 
 use crate::job::{ExitWhat, Job, Mix};
+use crate::progress::Progress;
 use crate::record::{Entry, JobStats, Log, Recorder, Recording, Times};
 use crate::target::{Purpose, Target, TargetError, Usage, Verdict};
 use worker::{State, Worker};
-
-/// How far a run has come.
-#[derive(Clone, Copy, Debug)]
-pub struct Progress {
-    pub done_bytes: u64,
-    /// 0 where a job is time-based.
-    pub total_bytes: u64,
-    /// Time since the start of the run on the target's clock.
-    pub elapsed: Nanos,
-    /// How long the jobs take that end by time; 0 where none does.
-    pub total_time: Nanos,
-}
 
 /// The longest request of any job.
 fn largest(jobs: &[Job]) -> u32 {
@@ -50,7 +39,8 @@ pub enum Next {
     Go,
     /// Go on, and give me what is recorded so far.
     Keep,
-    /// Hand over nothing more; what is under way is awaited and the recording is marked as interrupted.
+    /// Hand over nothing more, and give me what is recorded so far; what is under way is awaited, however long, and the
+    /// recording is marked as interrupted.
     Stop,
 }
 
@@ -65,7 +55,12 @@ pub trait Observer {
         None
     }
 
-    /// What was recorded until now, as asked for by [`Next::Keep`].
+    /// Completions between two looks at most, where a target would be looked at less often.
+    fn patience(&self) -> u32 {
+        u32::MAX
+    }
+
+    /// What was recorded until now, as asked for by [`Next::Keep`] and [`Next::Stop`].
     fn keep(&mut self, _so_far: Recording) {}
 }
 
@@ -82,7 +77,7 @@ impl<F: FnMut(&Progress) -> bool> Observer for F {
 
 /// Run `jobs` to their end, or until the observer, who is asked every few completions, wants no more.
 pub fn run<T: Target>(target: &mut T, jobs: &[Job], seed: u64, observer: &mut dyn Observer) -> Recording {
-    target.before_run(jobs, observer);
+    target.before_run(jobs, &mut |progress| observer.look(progress) != Next::Stop);
     let mut runner = Runner::new(target, jobs, seed, observer.coarseness());
     let slots: Vec<&Job> =
         runner.slots.iter().map(|slot| &jobs[runner.workers[slot.worker as usize].job]).collect();
@@ -199,10 +194,8 @@ impl Runner {
     fn new<T: Target>(target: &mut T, jobs: &[Job], seed: u64, coarseness: Option<u64>) -> Runner {
         let Cast { stats, mut workers, slots, flows } = Cast::of(jobs, seed);
         let sized = jobs.iter().all(|job| !job.time_based);
-        let total_bytes = match sized {
-            true => workers.iter().map(Worker::total_bytes).fold(0, u64::saturating_add),
-            false => 0,
-        };
+        let total_bytes =
+            if sized { workers.iter().map(Worker::total_bytes).fold(0, u64::saturating_add) } else { 0 };
         let total_time = total_time(jobs);
         let mut recorder = Recorder::new(target, stats, total_bytes, largest(jobs), coarseness);
         for (at, worker) in workers.iter_mut().enumerate().filter(|(_, worker)| jobs[worker.job].logged) {
@@ -334,7 +327,8 @@ impl Runner {
 
     fn all<T: Target>(&mut self, target: &mut T, observer: &mut dyn Observer) -> Result<(), TargetError> {
         self.usage = target.usage();
-        let mut until_look = T::LOOK_EVERY;
+        let look_every = T::LOOK_EVERY.min(observer.patience());
+        let mut until_look = look_every;
         let mut under_way = 0u32;
         loop {
             if let Some(&slot) = self.ready.front() {
@@ -361,7 +355,7 @@ impl Runner {
                 // A request of a gigabyte takes as long as many small ones.
                 until_look = until_look.saturating_sub(1 + (len >> 16));
                 if until_look == 0 {
-                    until_look = T::LOOK_EVERY;
+                    until_look = look_every;
                     self.look(target, observer);
                 }
                 completion.slot
@@ -388,7 +382,7 @@ impl Runner {
             return;
         }
         let next = observer.look(&so_far);
-        if next == Next::Keep {
+        if next != Next::Go {
             observer.keep(self.recorder.so_far(target));
         }
         if next == Next::Stop {

@@ -138,10 +138,12 @@ impl Limits {
         // As in fio, only time ends a pass of a job that is over by time, but where it is to verify.
         let endless = job.one_at_a_time || (job.time_based && job.verify.is_none());
         let only = job.verify.as_ref().is_some_and(|verify| verify.only);
-        let pass = match endless && !only {
-            true => u64::MAX,
-            false if may_exceed => one_pass.max(job.io_size.unwrap_or(0)),
-            false => one_pass,
+        let pass = if endless && !only {
+            u64::MAX
+        } else if may_exceed {
+            one_pass.max(job.io_size.unwrap_or(0))
+        } else {
+            one_pass
         };
         let backlog = |verify: &Verify| verify.reads_back && verify.backlog.is_some();
         let between = if job.verify.as_ref().is_some_and(backlog) { one_pass } else { 0 };
@@ -344,10 +346,8 @@ impl Stream {
     /// The direction of the next request of a mix. fio draws it, and after a change of mind stays with it for a while.
     fn direction(&mut self) -> Op {
         if self.total.count[self.direction as usize] >= self.until {
-            let op = match below(&mut self.draws.kinds, 100) < self.mix_read as u64 {
-                true => Op::Read,
-                false => Op::Write,
-            };
+            let op =
+                if below(&mut self.draws.kinds, 100) < self.mix_read as u64 { Op::Read } else { Op::Write };
             if op != self.direction {
                 let other = if op == Op::Read { self.mix_read } else { 100 - self.mix_read };
                 self.until = self.total.count[self.direction as usize] * other as u64 / 100;

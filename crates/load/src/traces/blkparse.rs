@@ -11,7 +11,7 @@
 
 use pslc_ssd::{Op, Request};
 
-use super::lines::{self, Lines};
+use super::lines::{self, LineResult, Lines};
 use super::number::{length, offset, scaled, whole, words};
 use super::{Devices, Entry, Format, Reading, TraceFault};
 
@@ -38,12 +38,7 @@ impl Lines for Blkparse {
     }
 
     #[inline]
-    fn line(
-        &mut self,
-        line: &[u8],
-        devices: &mut Devices,
-        into: &mut Vec<Entry>,
-    ) -> Result<(), &'static str> {
+    fn line(&mut self, line: &[u8], devices: &mut Devices, into: &mut Vec<Entry>) -> LineResult {
         if self.ended || line.starts_with(b"CPU") || line.starts_with(b"Total (") {
             self.ended = true;
             return Ok(());

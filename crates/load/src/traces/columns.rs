@@ -3,7 +3,7 @@
 
 use pslc_ssd::Op;
 
-use super::lines::{self, Lines};
+use super::lines::{self, LineResult, Lines};
 use super::number::{scaled, whole};
 use super::{ColumnFault, Devices, Entry, Format, Reading, TraceFault};
 
@@ -35,15 +35,19 @@ struct Columns {
     separator: u8,
     /// By field: what it is, and its unit.
     fields: Vec<Option<(usize, u64)>>,
+    /// What all requests are, where no column says it.
+    always: Option<Op>,
+    /// The next line is that of the names.
     first: bool,
 }
 
 /// The unit of a column: said after a colon, or by the end of its name; else seconds and bytes.
 fn unit(what: &str, name: &str, wanted: Option<&str>) -> Result<u64, ColumnFault> {
     let timed = matches!(what, "time" | "took");
-    let table: &[(&str, u64)] = match timed {
-        true => &[("ns", 1), ("us", 1000), ("ms", 1_000_000), ("s", 1_000_000_000)],
-        false => &[("bytes", 1), ("sectors", 512), ("sector", 512), ("lba", 512), ("kib", 1024)],
+    let table: &[(&str, u64)] = if timed {
+        &[("ns", 1), ("us", 1000), ("ms", 1_000_000), ("s", 1_000_000_000)]
+    } else {
+        &[("bytes", 1), ("sectors", 512), ("sector", 512), ("lba", 512), ("kib", 1024)]
     };
     if let Some(wanted) = wanted {
         let row = table.iter().find(|(word, _)| *word == wanted);
@@ -60,7 +64,11 @@ fn unit(what: &str, name: &str, wanted: Option<&str>) -> Result<u64, ColumnFault
 
 /// What each of a table's columns is, by its place in `USUAL_NAMES`, with its unit. `wanted` is what users say: what, and the
 /// column's name, perhaps with its unit after a colon.
-fn assign(names: &[&str], assigned: &[(String, String)]) -> Result<Vec<Option<(usize, u64)>>, ColumnFault> {
+fn assign(
+    names: &[&str],
+    assigned: &[(String, String)],
+    needs_op: bool,
+) -> Result<Vec<Option<(usize, u64)>>, ColumnFault> {
     let mut fields = vec![None; names.len()];
     if let Some((what, _)) =
         assigned.iter().find(|(what, _)| !USUAL_NAMES.iter().any(|(kind, _)| kind == what))
@@ -89,7 +97,7 @@ fn assign(names: &[&str], assigned: &[(String, String)]) -> Result<Vec<Option<(u
         };
         match field {
             Some(field) => fields[field] = Some((at, unit(what, names[field], unit_said)?)),
-            None if at <= SIZE => {
+            None if at <= SIZE && (at != OP || needs_op) => {
                 return Err(ColumnFault::Missing { kind: what, columns: owned(names) });
             }
             None => {}
@@ -114,21 +122,29 @@ impl Lines for Columns {
         let text = String::from_utf8_lossy(first).into_owned();
         let names: Vec<&str> =
             text.split(separator as char).map(|name| name.trim().trim_matches('"')).collect();
-        let fields = assign(&names, &reading.columns)?;
-        Ok(Columns { separator, fields, first: true })
+        // Columns without names have numbers.
+        let bare = names
+            .iter()
+            .all(|name| scaled(name.as_bytes(), 1).is_some() || operation(name.as_bytes()).is_some());
+        let numbers: Vec<String> = (1..=names.len()).map(|place| place.to_string()).collect();
+        let names = if bare { numbers.iter().map(String::as_str).collect() } else { names };
+        let always = reading
+            .columns
+            .iter()
+            .find(|(what, name)| what == USUAL_NAMES[OP].0 && !names.contains(&name.as_str()))
+            .and_then(|(_, name)| operation(name.as_bytes()));
+        let mut assigned = reading.columns.clone();
+        assigned.retain(|(what, _)| always.is_none() || what != USUAL_NAMES[OP].0);
+        let fields = assign(&names, &assigned, always.is_none())?;
+        Ok(Columns { separator, fields, always, first: !bare })
     }
 
     #[inline]
-    fn line(
-        &mut self,
-        line: &[u8],
-        devices: &mut Devices,
-        into: &mut Vec<Entry>,
-    ) -> Result<(), &'static str> {
+    fn line(&mut self, line: &[u8], devices: &mut Devices, into: &mut Vec<Entry>) -> LineResult {
         if std::mem::take(&mut self.first) {
             return Ok(());
         }
-        let (mut values, mut op, mut device) = ([0u64; 6], None, &b"0"[..]);
+        let (mut values, mut op, mut device) = ([0u64; 6], self.always, &b"0"[..]);
         let mut count = 0;
         for (text, field) in line.split(|&byte| byte == self.separator).zip(&self.fields) {
             count += 1;
@@ -174,7 +190,7 @@ pub fn columns<'a>(
     names: &[&'a str],
     assigned: &[(String, String)],
 ) -> Result<Vec<Assigned<'a>>, ColumnFault> {
-    let fields = assign(names, assigned)?;
+    let fields = assign(names, assigned, true)?;
     let fields_of_names = names.iter().zip(fields);
     Ok(fields_of_names
         .filter_map(|(name, field)| field.map(|(at, unit)| (USUAL_NAMES[at].0, *name, unit)))

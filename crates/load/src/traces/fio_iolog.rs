@@ -12,7 +12,7 @@
 
 use pslc_ssd::Op;
 
-use super::lines::{self, Lines};
+use super::lines::{self, LineResult, Lines};
 use super::number::{length, offset, whole, words};
 use super::{Devices, Entry, Format, Reading, TraceFault};
 
@@ -46,12 +46,7 @@ impl Lines for Iolog {
     }
 
     #[inline]
-    fn line(
-        &mut self,
-        line: &[u8],
-        devices: &mut Devices,
-        into: &mut Vec<Entry>,
-    ) -> Result<(), &'static str> {
+    fn line(&mut self, line: &[u8], devices: &mut Devices, into: &mut Vec<Entry>) -> LineResult {
         if std::mem::take(&mut self.first) {
             return Ok(());
         }
@@ -65,12 +60,11 @@ impl Lines for Iolog {
         };
         let end = last().ok_or("an action")?;
         let managed = matches!(end, b"add" | b"open" | b"close");
-        let (action, at, len) = match managed {
-            true => (end, &b"0"[..], &b"0"[..]),
-            false => {
-                let at = last().ok_or("an offset and a length")?;
-                (last().ok_or("an action")?, at, end)
-            }
+        let (action, at, len) = if managed {
+            (end, &b"0"[..], &b"0"[..])
+        } else {
+            let at = last().ok_or("an offset and a length")?;
+            (last().ok_or("an action")?, at, end)
         };
         let mut time = self.waited;
         let mut file = rest;

@@ -9,7 +9,7 @@
 //! (`block_bio_queue`, which has no bytes and no command). The formats are those of `include/trace/events/block.h`.
 
 use super::blkparse::Kind;
-use super::lines::{self, Lines};
+use super::lines::{self, LineResult, Lines};
 use super::number::{length, offset, scaled, words};
 use super::{Devices, Entry, Format, Reading, TraceFault};
 
@@ -36,12 +36,7 @@ impl Lines for Ftrace {
     }
 
     #[inline]
-    fn line(
-        &mut self,
-        line: &[u8],
-        devices: &mut Devices,
-        into: &mut Vec<Entry>,
-    ) -> Result<(), &'static str> {
+    fn line(&mut self, line: &[u8], devices: &mut Devices, into: &mut Vec<Entry>) -> LineResult {
         if line.starts_with(b"#") {
             return Ok(());
         }

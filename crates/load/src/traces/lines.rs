@@ -13,6 +13,9 @@ pub struct Opening {
     pub reading: Reading,
 }
 
+/// What was expected in a line, where something else stands.
+pub type LineResult = Result<(), &'static str>;
+
 /// What a format of lines has to know.
 pub trait Lines: Send + Sized + 'static {
     const NAME: &'static str;
@@ -24,9 +27,8 @@ pub trait Lines: Send + Sized + 'static {
     /// A reader for a file that begins with `head`, or why there is none.
     fn begin(head: &[u8], reading: &Reading) -> Result<Self, TraceFault>;
 
-    /// The requests of a line, which may be none; `Err` says what was expected where something else stands.
-    fn line(&mut self, line: &[u8], devices: &mut Devices, into: &mut Vec<Entry>)
-        -> Result<(), &'static str>;
+    /// Append the requests of a line, which may be none.
+    fn line(&mut self, line: &[u8], devices: &mut Devices, into: &mut Vec<Entry>) -> LineResult;
 
     fn notes(&self) -> Vec<String> {
         Vec::new()

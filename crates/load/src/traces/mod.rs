@@ -1,34 +1,27 @@
-//! Traces: requests with the times at which somebody made them, read as a stream. One file a format; which one a file is
-//! of is found by trying each on its beginning.
+//! Traces: requests with the times at which somebody made them, read as a stream. A format is a row of `rows`, or a file;
+//! which one a trace is of is found by trying each on its beginning.
 //!
 //! ```text
 //!   file -> packed (gzip, zstd, xz) -> lines -> a format -> Source -> Trace (times from 0, cuts, one device)
 //!                                      blktrace (binary, a file a processor) ^
 //! ```
 //!
-//! A new format is a file here and a line in `FORMATS`.
+//! A new format is a row of `rows` or a file here, and a line in `FORMATS`.
 
-mod alibaba;
 mod blkparse;
 mod blktrace;
 mod columns;
-mod disksim;
 mod error;
 mod fio_iolog;
-mod fio_iolog_v1;
-mod fiu;
 mod ftrace;
 mod iolog_writer;
 mod lines;
-mod mqsim;
-mod msr;
 mod number;
 mod packed;
 mod pages;
-mod spc;
+mod procmon;
+mod rows;
 mod survey;
-mod systor;
-mod tencent;
 
 use std::io::Read;
 use std::path::Path;
@@ -139,17 +132,20 @@ pub struct Format {
 /// Every format of text; blktrace's binary one is told by its first bytes.
 pub const FORMATS: &[Format] = &[
     fio_iolog::FORMAT,
-    fio_iolog_v1::FORMAT,
+    rows::FIO_IOLOG_V1,
     blkparse::FORMAT,
     ftrace::FORMAT,
-    msr::FORMAT,
-    alibaba::FORMAT,
-    tencent::FORMAT,
-    systor::FORMAT,
-    spc::FORMAT,
-    fiu::FORMAT,
-    mqsim::FORMAT,
-    disksim::FORMAT,
+    rows::MSR,
+    rows::ALIBABA,
+    rows::TENCENT,
+    rows::SYSTOR,
+    rows::SPC,
+    rows::FIU,
+    rows::MQSIM,
+    rows::DISKSIM,
+    rows::BIOSNOOP,
+    rows::IOSNOOP,
+    procmon::FORMAT,
     columns::FORMAT,
 ];
 
@@ -235,9 +231,10 @@ impl Cut {
             return request;
         }
         let align = self.align.max(1);
-        let len = match format == blktrace::NAME {
-            true => (request.len as u64).next_multiple_of(align).min(u32::MAX as u64) as u32,
-            false => request.len,
+        let len = if format == blktrace::NAME {
+            (request.len as u64).next_multiple_of(align).min(u32::MAX as u64) as u32
+        } else {
+            request.len
         };
         Request { offset: request.offset / self.scale.max(1) / align * align, len, ..request }
     }

@@ -76,31 +76,10 @@ pub fn read_or_write(text: &[u8]) -> Option<Op> {
     }
 }
 
-/// The fields of a line between commas: exactly `N` of them.
-#[inline]
-pub fn commas<const N: usize>(line: &[u8]) -> Option<[&[u8]; N]> {
-    exactly(line.split(|&byte| byte == b','))
-}
-
-/// The fields of a line between blanks: exactly `N` of them.
-#[inline]
-pub fn blanks<const N: usize>(line: &[u8]) -> Option<[&[u8]; N]> {
-    exactly(words(line))
-}
-
 /// What stands between blanks.
 #[inline]
 pub fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(|byte| byte.is_ascii_whitespace()).filter(|word| !word.is_empty())
-}
-
-#[inline]
-fn exactly<'a, const N: usize>(mut parts: impl Iterator<Item = &'a [u8]>) -> Option<[&'a [u8]; N]> {
-    let mut fields = [&[] as &[u8]; N];
-    for place in &mut fields {
-        *place = parts.next()?;
-    }
-    parts.next().is_none().then_some(fields)
 }
 
 #[cfg(test)]

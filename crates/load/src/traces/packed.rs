@@ -64,11 +64,12 @@ impl Read for Limited {
         let got = self.bytes.read(into)?;
         self.unpacked += got as u64;
         let limit = FREE_BYTES + MAX_RATIO * self.packed.load(Relaxed);
-        match self.unpacked <= limit {
-            true => Ok(got),
-            false => Err(std::io::Error::other(format!(
+        if self.unpacked <= limit {
+            Ok(got)
+        } else {
+            Err(std::io::Error::other(format!(
                 "it unpacks to more than {limit} bytes, the limit for its size ({MAX_RATIO} to 1); unpack it first"
-            ))),
+            )))
         }
     }
 }

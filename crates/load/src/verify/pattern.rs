@@ -1,6 +1,6 @@
 //! `verify_pattern` and `buffer_pattern`: bytes that are repeated over a request, some of which may be its offset.
 
-use crate::job::OptionFault;
+use crate::option_fault::OptionFault;
 
 /// What a request is filled with, from its beginning, over and over.
 #[derive(Clone, Debug, PartialEq, Eq)]

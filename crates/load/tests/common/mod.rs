@@ -92,42 +92,7 @@ pub fn jobs(text: &str) -> Vec<Job> {
 
 /// A drive of 2 GB with 16 dies of TLC.
 pub fn small_drive() -> SimTarget {
-    let text = r#"
-name = "small"
-capacity = "2GB"
-link = "pcie3x4"
-[nand]
-channels = 4
-dies = 16
-planes = 2
-pages_per_block = 192
-blocks_per_plane = 28
-page = "16KiB"
-bits_per_cell = 3
-bus = "800MT/s"
-[nand.slc]
-read = "25us"
-program = "200us"
-erase = "4ms"
-[nand.native]
-read = "50us"
-program = "1800us"
-erase = "4ms"
-[controller]
-write_buffer = "4MiB"
-cores = 4
-command = "1us"
-[ftl]
-gc = "greedy"
-reserve_superblocks = 4
-[cache]
-mode = "dynamic-slc"
-dynamic = "400MB"
-when_full = "direct-then-fold"
-reuse = "after-idle"
-[cache.idle]
-threshold = "1s"
-"#;
+    let text = include_str!("small.toml");
     let profile = pslc_ssd::profile::load("small.toml", text, &|_| None, &[]);
     SimTarget::new(Nanos::ZERO, Machine::new(&profile.unwrap_or_else(|error| panic!("{error}")).config))
 }

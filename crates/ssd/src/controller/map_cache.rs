@@ -86,9 +86,10 @@ impl MapCache {
 
     /// A write changes the map at `at`; returns when there is room to remember that.
     pub fn change_later(&mut self, at: Nanos) -> Nanos {
-        let room = match self.changes.len() == CHANGES {
-            true => self.changes.pop_front().expect("it is full"),
-            false => Nanos::ZERO,
+        let room = if self.changes.len() == CHANGES {
+            self.changes.pop_front().expect("it is full")
+        } else {
+            Nanos::ZERO
         };
         self.changes.push_back(at);
         room
@@ -143,54 +144,5 @@ impl MapCache {
             _ => self.held[older as usize].newer = slot,
         }
         self.newest = slot;
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    fn holding(pages: u64) -> MapCache {
-        let map = config::MapCache { bytes: pages * PAGE_BYTES, access: Nanos::ZERO };
-        MapCache::new(&map, 64 * MAPPED_PAGES as u64)
-    }
-
-    proptest! {
-        /// Against a list that is searched from end to end.
-        #[test]
-        fn the_least_recently_used_goes_first(
-            size in 1u64..20,
-            looks in prop::collection::vec((0u32..64, any::<bool>()), 1..400),
-        ) {
-            let mut cache = holding(size);
-            let mut list: Vec<(u32, bool)> = Vec::new();
-            for (segment, change) in looks {
-                let expected = match list.iter().position(|&(held, _)| held == segment) {
-                    Some(at) => {
-                        let (_, changed) = list.remove(at);
-                        list.push((segment, changed | change));
-                        Look::Hit
-                    }
-                    None => {
-                        let gone = (list.len() as u64 == size).then(|| list.remove(0));
-                        list.push((segment, change));
-                        Look::Miss { writes: gone.is_some_and(|(_, changed)| changed) }
-                    }
-                };
-                prop_assert_eq!(cache.look(segment, change), expected);
-            }
-        }
-    }
-
-    #[test]
-    fn uniform_looks_hit_as_often_as_the_share_that_is_held() {
-        let mut cache = holding(16);
-        let (mut hits, mut x) = (0, 1u64);
-        for _ in 0..100_000 {
-            x = x.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            hits += (cache.look((x >> 58) as u32, false) == Look::Hit) as u32;
-        }
-        assert!((24_000..26_000).contains(&hits), "{hits} of 100000, a quarter is held");
     }
 }

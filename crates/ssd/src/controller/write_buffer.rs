@@ -4,7 +4,6 @@
 use crate::consistency::{ensure, ensure_counters, Consistency};
 use crate::nand::{Nand, Programming};
 use crate::units::Nanos;
-use crate::waits::{Cause, Waits};
 
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct WriteBuffer {
@@ -20,12 +19,10 @@ pub struct WriteBuffer {
     size: u32,
     /// Time that writes have stood still for want of room, each for itself.
     pub waited: Nanos,
-    /// Until when the last that did so waited, and for which unit: data come in order, so what follows waits as well.
-    #[serde(skip)]
-    behind: (Nanos, Programming),
-    /// What the last writes waited for themselves.
-    #[serde(skip)]
-    before: Waits,
+    /// Until when the last that did so waited, and when the data were there of what was in its room: data come in order, so
+    /// what follows waits as well.
+    behind: Nanos,
+    came: Nanos,
 }
 
 impl WriteBuffer {
@@ -40,8 +37,8 @@ impl WriteBuffer {
             free: size_pages,
             size: size_pages,
             waited: Nanos::ZERO,
-            behind: (Nanos::ZERO, Programming::default()),
-            before: Waits::default(),
+            behind: Nanos::ZERO,
+            came: Nanos::ZERO,
         }
     }
 
@@ -52,7 +49,7 @@ impl WriteBuffer {
             (self.units.len(), self.numbers.len(), self.size) == (slots, slots, size_pages),
             "write buffer",
         )?;
-        ensure_counters(&[self.next, self.waited.0], "write buffer")?;
+        ensure_counters(&[self.next, self.waited.0, self.behind.0, self.came.0], "write buffer")?;
         ensure_counters(&self.numbers, "write buffer")?;
         ensure(self.oldest <= self.next && self.next - self.oldest <= slots as u64, "write buffer")?;
         ensure(self.under_way().all(|unit| nand.has_queued(unit)), "programs under way")?;
@@ -82,7 +79,7 @@ impl WriteBuffer {
 
     /// What it holds, relative to `now`.
     pub fn timing_relative_to(&self, nand: &Nand, now: Nanos, into: &mut Vec<u64>) {
-        into.push(self.free as u64);
+        into.extend([self.free as u64, self.behind.saturating_sub(now).0, self.came.saturating_sub(now).0]);
         self.under_way().for_each(|unit| nand.program_timing_relative_to(unit, now, into));
         into.push(u64::MAX);
     }
@@ -91,6 +88,8 @@ impl WriteBuffer {
     pub fn shift_timing(&mut self, nand: &Nand, span: Nanos, units: u64) {
         let held = |number: u64| (self.units[self.slot(number)], self.numbers[self.slot(number)]);
         let held: Vec<(Programming, u64)> = (self.oldest..self.next).map(held).collect();
+        self.behind += span;
+        self.came += span;
         self.oldest += units;
         self.next += units;
         for (number, (unit, of_host)) in (self.oldest..).zip(held) {
@@ -107,36 +106,29 @@ impl WriteBuffer {
         while self.free < pages {
             assert!(self.oldest < self.next, "the buffer holds two program units");
             let oldest = &self.units[self.slot(self.oldest)];
+            let (end, came) = (nand.end_of(oldest), oldest.asked);
             self.oldest += 1;
             self.free += oldest.pages;
-            let end = nand.end_of(oldest);
             room = room.max(end);
-            if end > self.behind.0 && nand.waits.go_on() {
-                self.behind = (end, *oldest);
+            if end > self.behind {
+                (self.behind, self.came) = (end, came);
             }
         }
         self.free -= pages;
         room
     }
 
-    /// A write has come in at `at`: account for what it waited for. Until the data are there of the unit whose room it takes,
-    /// that is what those waited for.
-    #[inline(never)]
-    pub fn account(&mut self, nand: &mut Nand, at: Nanos) {
-        if self.behind.0 > nand.waits.until() {
-            self.account_for_room(nand, at);
+    /// How long data that have come at `at`, after others at `before`, waited for a program to end; `followed` is more by how
+    /// long they waited for its data to come.
+    #[inline(always)]
+    pub fn held_up(&self, before: Nanos, at: Nanos, followed: &mut Nanos) -> Nanos {
+        let end = self.behind.min(at);
+        let came = self.came.max(before).min(end);
+        if came <= before {
+            return end.saturating_sub(before);
         }
-        self.before.add(at, nand.waits.until(), Cause::Link);
-        nand.waits.spend(at, Cause::Link);
-    }
-
-    fn account_for_room(&mut self, nand: &mut Nand, at: Nanos) {
-        let (room, unit) = self.behind;
-        let room = room.min(at);
-        nand.waits.spend_as(room.min(unit.asked), self.before.by());
-        let work = nand.work_of(&unit, room);
-        self.before.share(room.0.saturating_sub(nand.waits.until().0), &work);
-        nand.waits.spend_as(room, &work);
+        *followed += came - before;
+        end - came
     }
 
     /// The next unit is full, and being programmed.
@@ -146,12 +138,6 @@ impl WriteBuffer {
         self.units[slot] = unit;
         self.numbers[slot] = number;
         self.next += 1;
-    }
-
-    /// Another unit was programmed: what the last writes waited for counts less.
-    #[inline(never)]
-    pub fn fade(&mut self) {
-        self.before.fade();
     }
 
     /// Whether the unit of host data with that number, in the order they are filled, is still in the buffer at `now`.

@@ -5,7 +5,12 @@ pub struct Memory(Vec<u32>);
 
 impl Memory {
     /// `len` numbers, all 0.
+    ///
+    /// # Panics
+    ///
+    /// They are more than a page has memory for.
     pub fn new(len: usize) -> Memory {
+        assert!(len <= isize::MAX as usize / 4, "this takes more memory than a page has");
         Memory(vec![0; len])
     }
 

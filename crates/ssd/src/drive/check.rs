@@ -11,6 +11,11 @@ use crate::units::{Lpn, Nanos};
 const MAX_UNSEEN: Nanos = Nanos::from_secs(24 * 3600);
 
 impl Drive {
+    /// What follows from the profile alone and is not in a drive file.
+    pub(crate) fn describe(&mut self, config: &Config) {
+        self.ftl.describe(config);
+    }
+
     /// Whether it is this drive, at `now`, in a state that requests can have led to.
     pub(crate) fn check(&self, config: &Config, now: Nanos) -> Consistency {
         let controller = &config.controller;
@@ -36,7 +41,7 @@ impl Drive {
 
     fn check_counters(&self) -> Consistency {
         let moved = [self.host_read_bytes, self.host_write_bytes, self.host_trim_bytes];
-        let waited = [self.map_waited.0, self.flush_waited.0, self.waking.spent.0];
+        let waited = [self.silent.0, self.map_waited.0, self.flush_waited.0, self.waking.spent.0];
         let pages = [self.map_read_pages, self.map_programmed_pages, self.lost_pages];
         let events = [self.power_cycles, self.unsafe_shutdowns];
         ensure_counters(&moved, "counters")?;

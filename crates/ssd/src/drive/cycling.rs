@@ -1,6 +1,7 @@
 //! A drive in a run: writes that repeat those of a cycle before are answered from it, and what they did to the timing is
 //! worked out when somebody looks.
 
+use super::idle::LONGEST_AT_ONCE;
 use super::page_range::PageRange;
 use super::{Ahead, Drive};
 use crate::cycle_cache::{CycleCache, CycleCounters, Hint, PendingCycles};
@@ -39,14 +40,16 @@ impl CyclingDrive {
     /// Many requests follow, and nobody will ask for [`Drive::waits`]. Until [`CyclingDrive::end_run`] writes that repeat
     /// those of a cycle before are answered from it.
     pub fn begin_run(&mut self) {
-        self.drive.nand.waits.stop();
+        self.drive.tells = false;
         self.cycles = self.drive.writes_can_repeat().then(Box::default);
     }
 
     pub fn end_run(&mut self) {
         self.apply_pending();
         self.cycles = None;
-        self.drive.nand.waits = Waits::default();
+        self.drive.tells = true;
+        let (account, share) = (&self.drive.nand.account, self.drive.link.share_permille());
+        self.drive.waits.look(account, share, 15);
     }
 
     /// Work out the writes that were answered from a cycle.
@@ -62,6 +65,15 @@ impl CyclingDrive {
         match self.cycles.as_ref().and_then(|cycles| cycles.ahead()) {
             Some((counters, held)) => self.drive.sample_ahead(Ahead { now, counters, held }, into),
             None => self.drive.sample(now, into),
+        }
+    }
+
+    /// Look at what requests spent their time on since the last time, with what is pending.
+    pub fn look(&self, waits: &mut Waits) {
+        let (account, share) = (&self.drive.nand.account, self.drive.link.share_permille());
+        match self.cycles.as_ref().and_then(|cycles| cycles.account_ahead()) {
+            Some(ahead) => waits.look(&account.plus(&ahead, 1), share, 0),
+            None => waits.look(account, share, 0),
         }
     }
 
@@ -84,6 +96,9 @@ impl CyclingDrive {
             return self.drive.submit(now, request);
         }
         self.drive.assert_fits(request);
+        if self.drive.warms_at(now) {
+            self.drive.warm_in_cycle(cycles, now);
+        }
         let pages = PageRange::of(request, self.drive.unit());
         if self.drive.is_cacheable(now, request, &pages) {
             return self.drive.write_in_cycle(cycles, now, request.len, &pages);
@@ -108,25 +123,40 @@ impl CyclingDrive {
 impl Drive {
     /// Whether its writes do no more than their number of pages tells.
     fn writes_can_repeat(&self) -> bool {
-        self.map_cache.is_none()
-            && self.controller.write_cache
-            && !self.controller.merges_rewrites
-            && !self.usb.bulk_only
-            && self.usb.behind.is_none()
-            && !self.ftl.predicts()
+        self.map_cache.is_none() && self.controller.write_cache && !self.usb.bulk_only && !self.ftl.predicts()
     }
 
-    /// Whether this is a write of whole pages that go to one superblock, while the drive has nothing else to do.
+    /// Whether this is a write of whole pages that go to one superblock, while the drive has nothing else to do; where
+    /// rewrites are merged, one of a single unit may go nowhere.
     #[inline]
     fn is_cacheable(&self, now: Nanos, request: &Request, pages: &PageRange) -> bool {
         request.op == Op::Write
             && !request.fua
             && pages.is_whole()
-            && pages.count > 0
+            && pages.count > self.controller.merges_rewrites as u32
             && now >= self.now
             && now <= self.silent_since
             && self.heat.as_ref().is_none_or(|heat| now < heat.due)
             && self.ftl.plain_pointer(pages.count).is_some()
+    }
+
+    /// Whether a step of the temperature is due, and the drive has done nothing but requests since it was last called.
+    #[inline]
+    fn warms_at(&self, now: Nanos) -> bool {
+        let is_due = self.heat.as_ref().is_some_and(|heat| now >= heat.due);
+        is_due && now <= self.silent_since && now <= self.now + LONGEST_AT_ONCE
+    }
+
+    /// The step of the temperature: a cycle, which is often longer than a step, goes on unless the link becomes slower or
+    /// faster by it.
+    #[inline(never)]
+    fn warm_in_cycle(&mut self, cycles: &mut CycleCache, now: Nanos) {
+        let ahead = cycles.ahead().map_or(Nanos::ZERO, |(counters, _)| counters.programming);
+        let energy_nj = self.energy_nj(now, ahead);
+        let Some(share) = self.heat.as_mut().and_then(|heat| heat.step(now, energy_nj)) else { return };
+        self.apply_pending(cycles);
+        cycles.abandon();
+        self.link.set_share(share);
     }
 
     /// Such a write: mapped at once, and answered from the cycle where it repeats one.
@@ -166,14 +196,15 @@ impl Drive {
         if cycles.is_recording() {
             self.buffer.let_go(&self.nand, now);
             let held = self.buffer.held(&self.nand, now);
-            cycles.record(now, len, done - now, self.cycle_counters(), held);
+            cycles.record(now, len, done - now, (self.cycle_counters(), &self.nand.account), held);
         }
         done
     }
 
     /// Whether a cycle begins with such a write in the state that the drive is in.
     fn matches_cycle(&self, cycles: &mut CycleCache, now: Nanos, len: u32) -> bool {
-        cycles.detect(now, len, self.cycle_counters(), self.cycle_hint(now), |state| {
+        let counted = (self.cycle_counters(), &self.nand.account);
+        cycles.detect(now, len, counted, self.cycle_hint(now), |state| {
             self.timing_relative_to(now, state);
         })
     }
@@ -182,8 +213,7 @@ impl Drive {
         CycleCounters {
             units: self.buffer.units(),
             waited: self.buffer.waited,
-            line: self.link.line_busy,
-            to_drive: self.link.to_drive_busy,
+            link: self.link.busy(),
             programming: self.nand.programming,
         }
     }
@@ -229,15 +259,16 @@ impl Drive {
 
     fn apply_cycles(&mut self, pending: &PendingCycles) {
         let PendingCycles { span, counters, .. } = *pending;
+        let account = self.nand.account.plus(&pending.account, 1);
         let since = self.nand.horizon();
         self.ftl.shift_timing(span, counters.units);
         self.buffer.shift_timing(&self.nand, span, counters.units);
         self.buffer.waited += counters.waited;
         self.link.shift_timing(since, span);
-        self.link.line_busy += counters.line;
-        self.link.to_drive_busy += counters.to_drive;
+        self.link.work(&counters.link);
         self.nand.shift_timing(since, span, counters.units);
         self.nand.programming += counters.programming;
+        self.nand.account = account;
         self.cores.shift_timing(span);
     }
 }

@@ -2,6 +2,7 @@
 
 use super::Drive;
 use crate::units::Nanos;
+use crate::waits::Cause;
 
 impl Drive {
     /// Returns when all that was acknowledged survives a loss of power: at once where the buffer does.
@@ -13,10 +14,10 @@ impl Drive {
         let mut drained = taken;
         if let Some(last) = self.buffer.last(&self.nand) {
             drained = taken.max(self.nand.end_of(&last));
-            let work = self.nand.work_of(&last, drained);
-            self.nand.waits.spend_as(drained, &work);
+            self.nand.account.wait(drained - taken);
         }
         let safe = drained + self.controller.flush;
+        self.nand.account.spend(Cause::Commands, self.controller.flush);
         self.flush_waited += safe - taken;
         safe
     }

@@ -4,6 +4,9 @@ use super::Drive;
 use crate::power::{energy_pj, Activity};
 use crate::units::Nanos;
 
+/// What is drawn within it is spread evenly over it.
+pub(super) const LONGEST_AT_ONCE: Nanos = Nanos::from_secs(1);
+
 impl Drive {
     /// Let the time up to `now` pass: what the host's silence leaves is used for background work.
     #[inline(always)]
@@ -30,6 +33,7 @@ impl Drive {
     #[inline(never)]
     fn rest(&mut self, before: Nanos) {
         let now = self.now;
+        self.silent += now - before.max(self.silent_since).min(now);
         let deep = self.power.as_ref().and_then(|power| power.background_until());
         let until = deep.map_or(now, |after| now.min(self.silent_since + after));
         let worked = self.ftl.background(&mut self.nand, self.silent_since, until);
@@ -41,12 +45,12 @@ impl Drive {
         }
     }
 
-    /// Follow the temperature up to `now`, a second at a time at most: what is drawn within each is spread evenly over it.
+    /// Follow the temperature up to `now`.
     #[inline(never)]
     fn update_temperature(&mut self, now: Nanos) {
         let mut until = self.now;
         while until < now {
-            until = now.min(until + Nanos::from_secs(1));
+            until = now.min(until + LONGEST_AT_ONCE);
             self.advance_idle(until);
             let energy_nj = self.energy_nj(until, Nanos::ZERO);
             let Some(heat) = &mut self.heat else { return };

@@ -11,9 +11,10 @@ impl Drive {
     /// When the controller knows where these pages are: at once where the whole map is in DRAM.
     #[inline]
     pub(super) fn look_up(&mut self, at: Nanos, pages: PageRange, change: bool) -> Nanos {
-        match self.map_cache.is_some() {
-            true => self.look_up_in_cache(at, pages, change),
-            false => at,
+        if self.map_cache.is_some() {
+            self.look_up_in_cache(at, pages, change)
+        } else {
+            at
         }
     }
 
@@ -24,7 +25,7 @@ impl Drive {
         for segment in pages.first.0 / MAPPED_PAGES..=last / MAPPED_PAGES {
             let Look::Miss { writes } = cache.look(segment, change) else { continue };
             let die = segment % self.nand.dies();
-            mapped = mapped.max(self.nand.host_read(at, die, CellMode::Slc, 0, 1));
+            mapped = mapped.max(self.nand.host_read(at, die, CellMode::Slc, (0, 1), 1).arrived);
             self.map_read_pages += 1;
             self.map_pages_to_write += writes as u32;
             let unit = self.nand.program_unit(CellMode::Slc, 1000);

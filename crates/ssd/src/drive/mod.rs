@@ -14,6 +14,7 @@ mod cycling;
 mod flush;
 mod idle;
 mod lookup;
+mod pace;
 mod page_range;
 mod power;
 mod read;
@@ -22,6 +23,7 @@ mod trim;
 mod write;
 
 pub use cycling::CyclingDrive;
+pub use pace::Pace;
 
 use crate::cell_mode::CellMode;
 use crate::columns::columns;
@@ -30,7 +32,7 @@ use crate::controller::{MapCache, ReadAhead, WriteBuffer};
 use crate::cores::Cores;
 use crate::cycle_cache::CycleCounters;
 use crate::ftl::custom::Custom;
-use crate::ftl::{Ftl, Superblock};
+use crate::ftl::{Aging, Ftl, Superblock};
 use crate::link::Link;
 use crate::nand::Nand;
 use crate::power::{Waking, LEVELS};
@@ -81,6 +83,17 @@ pub struct Drive {
     /// Times the power went without a word, and pages that the write buffer lost then.
     unsafe_shutdowns: u64,
     lost_pages: u64,
+    /// Time in which the host asked for nothing.
+    silent: Nanos,
+    /// What the time of the last request goes to, where somebody asks.
+    #[serde(skip, default = "yes")]
+    tells: bool,
+    #[serde(skip)]
+    waits: Waits,
+}
+
+fn yes() -> bool {
+    true
 }
 
 /// When counters are asked for, what writes add to them that are not worked out yet, and the pages that are in the buffer.
@@ -95,7 +108,7 @@ impl Drive {
     pub fn new(config: &Config) -> Drive {
         let unit = config.nand.map_unit;
         Drive {
-            link: Link::of(config),
+            link: Link::new(config),
             controller: config.controller.clone(),
             cores: Cores::new(config.controller.cores),
             buffer: WriteBuffer::new(
@@ -132,6 +145,9 @@ impl Drive {
             power_cycles: 1,
             unsafe_shutdowns: 0,
             lost_pages: 0,
+            silent: Nanos::ZERO,
+            tells: true,
+            waits: Waits::default(),
         }
     }
 
@@ -157,9 +173,15 @@ impl Drive {
         self.unit().bytes(self.ftl.pages.slc_valid)
     }
 
-    /// Link, as its ceilings in bytes a second: for data written, for data read.
+    /// Whether anybody asks what the last request spent its time on.
+    #[inline]
+    pub fn tells(&self) -> bool {
+        self.tells
+    }
+
+    /// The most that the links carry of data read and of data written, in bytes a second.
     pub fn link_ceilings(&self) -> (u64, u64) {
-        (self.link.write_ceiling(), self.link.read_ceiling())
+        self.link.ceilings()
     }
 
     /// Ask this policy of the cache and this victim rule from now on, in place of the profile's.
@@ -167,15 +189,15 @@ impl Drive {
         self.ftl.set_custom(custom);
     }
 
-    /// A copy in the same state.
-    pub fn fork(&self) -> Drive {
-        self.clone()
+    /// Time up to `now` in which nothing was asked for.
+    pub fn silent(&self, now: Nanos) -> Nanos {
+        self.silent + now.saturating_sub(self.silent_since.max(self.now))
     }
 
     /// What the time of the request that was submitted last goes to.
     #[inline]
     pub fn waits(&self) -> &Waits {
-        &self.nand.waits
+        &self.waits
     }
 
     /// Prefetch what a request will look up. Changes no state.
@@ -218,9 +240,23 @@ impl Drive {
         self.buffer.held(&self.nand, self.now)
     }
 
+    /// Bytes that the write buffer holds at most.
+    pub fn write_buffer_bytes(&self) -> u64 {
+        self.controller.write_buffer_bytes
+    }
+
     /// The superblocks, for tools that look inside.
     pub fn superblocks(&self) -> impl Iterator<Item = &Superblock> {
         self.ftl.superblocks()
+    }
+
+    /// The age of what it holds; `None` where data do not age.
+    pub(crate) fn aging(&self) -> Option<&Aging> {
+        self.ftl.aging.as_deref()
+    }
+
+    pub(crate) fn set_aging(&mut self, aging: Option<Aging>) {
+        self.ftl.aging = aging.map(Box::new);
     }
 
     /// Mapping pages of a superblock in a mode.
@@ -258,7 +294,8 @@ impl Drive {
         "native_programmed_bytes_total": self.unit().bytes(self.ftl.programmed(CellMode::Native, ahead.counters.units)),
         "slc_erases_total": self.ftl.erases().0 * self.planes,
         "native_erases_total": self.ftl.erases().1 * self.planes,
-        "link_busy_ns_total": self.link.busy(ahead.counters.to_drive, ahead.counters.line).0,
+        "link_read_busy_ns_total": self.link.busy_with(&ahead.counters.link).to_host.0,
+        "link_write_busy_ns_total": self.link.busy_with(&ahead.counters.link).to_drive.0,
         "die_busy_ns_total": (self.nand.busy() + ahead.counters.programming).0,
         "buffer_wait_ns_total": (self.buffer.waited + ahead.counters.waited).0,
         "suspends_total": self.nand.suspends,

@@ -11,19 +11,16 @@ impl Drive {
     /// Panics if the request goes past the end of the drive: the caller checks what users give.
     #[inline]
     pub fn submit(&mut self, now: Nanos, request: &Request) -> Nanos {
-        match self.nand.waits.go_on() {
-            true => self.work_out::<true>(now, request),
-            false => self.work_out::<false>(now, request),
+        let done = self.work_out(now, request);
+        if self.tells {
+            self.waits.look(&self.nand.account, self.link.share_permille(), 15);
         }
+        done
     }
 
-    /// As `submit`; what the time goes to is accounted for where it `ACCOUNTS`.
     #[inline]
-    fn work_out<const ACCOUNTS: bool>(&mut self, now: Nanos, request: &Request) -> Nanos {
+    fn work_out(&mut self, now: Nanos, request: &Request) -> Nanos {
         self.assert_fits(request);
-        if ACCOUNTS {
-            self.nand.waits.begin(now);
-        }
         if self.ignores(request) {
             return now;
         }
@@ -31,39 +28,27 @@ impl Drive {
         self.ftl.called_after(now.saturating_sub(self.silent_since));
         let awake = self.waking.called(now);
         let free = awake.max(self.bus_free);
-        if ACCOUNTS {
-            self.nand.waits.spend(awake, Cause::Waking);
-            self.nand.waits.spend(free, Cause::Link);
+        if free > now {
+            self.nand.account.spend(Cause::Waking, awake - now);
+            self.nand.account.spend(Cause::Link, free - awake);
         }
+        let work = match request.op {
+            Op::Read => self.controller.read,
+            Op::Write => self.controller.write,
+            Op::Trim | Op::Flush => self.controller.command,
+        };
+        let taken = self.cores.take(free, work);
+        self.nand.account.spend(Cause::Commands, taken - free);
         let done = match request.op {
-            Op::Read => {
-                let taken = self.cores.take(free, self.controller.read);
-                self.read::<ACCOUNTS>(taken, request)
-            }
-            Op::Write => {
-                let taken = self.cores.take(free, self.controller.write);
-                self.write(taken, request)
-            }
-            Op::Trim => {
-                let taken = self.cores.take(free, self.controller.command);
-                self.trim(taken, request)
-            }
-            Op::Flush => {
-                let taken = self.cores.take(free, self.controller.command);
-                self.flush(taken)
-            }
+            Op::Read => self.read(taken, request),
+            Op::Write => self.write(taken, request),
+            Op::Trim => self.trim(taken, request),
+            Op::Flush => self.flush(taken),
         };
         if self.usb.bulk_only {
             self.bus_free = done;
         }
         self.silent_since = self.silent_since.max(done);
-        if ACCOUNTS {
-            self.nand.waits.end(done);
-            let share = self.link.share_permille();
-            if share < 1000 {
-                self.nand.waits.leave(share, Cause::Link, Cause::Heat);
-            }
-        }
         done
     }
 

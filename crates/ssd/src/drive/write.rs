@@ -2,6 +2,7 @@
 
 use super::page_range::PageRange;
 use super::Drive;
+use crate::link::Transfer;
 use crate::nand::Way;
 use crate::request::Request;
 use crate::units::{Lpn, Nanos, Ppn};
@@ -10,18 +11,22 @@ use crate::waits::Cause;
 /// A write on its way over the link.
 #[derive(Clone, Copy, Debug)]
 struct Payload {
-    /// Bytes of its data and of its command that have not come yet.
+    /// Bytes of its data that have not come yet, and its command if that has not.
     bytes: u64,
-    command: u64,
+    commands: u64,
     /// When the last of what has come was here; at first, when the drive was ready for it.
     arrived: Nanos,
-    /// Time in which nothing of it was under way, for want of room in the buffer.
+    /// Time in which nothing of it was under way, for want of room in the buffer; and that of data before it as well.
     waited: Nanos,
+    held: Nanos,
+    /// Time in which it waited for data before it to come.
+    followed: Nanos,
 }
 
 impl Payload {
-    fn new(bytes: u32, command: u64, ready: Nanos) -> Payload {
-        Payload { bytes: bytes as u64, command, arrived: ready, waited: Nanos::ZERO }
+    fn new(bytes: u32, ready: Nanos) -> Payload {
+        let none = Nanos::ZERO;
+        Payload { bytes: bytes as u64, commands: 1, arrived: ready, waited: none, held: none, followed: none }
     }
 }
 
@@ -36,29 +41,23 @@ impl Drive {
             Some(cache) => cache.change_later(mapped),
             None => Nanos::ZERO,
         };
-        let merged = match pages.is_whole() {
-            true => taken,
-            false => self.read_modify_write(taken, pages),
-        };
+        let merged = if pages.is_whole() { taken } else { self.read_modify_write(taken, pages) };
         let ready = merged.max(behind);
         self.map_waited += ready - merged;
-        if self.nand.waits.go_on() {
-            self.nand.waits.spend(taken, Cause::Commands);
-            self.nand.waits.spend(merged, Cause::Own);
-            self.nand.waits.spend(ready, Cause::Mapping);
-        }
+        self.nand.account.spend(Cause::Mapping, ready - merged);
         if let Some(ahead) = &mut self.read_ahead {
             ahead.forget(pages.first, pages.count);
         }
         let copy_in = self.controller.copy_in(request.len);
         if self.controller.merges_rewrites && pages.count == 1 && self.merges(ready, pages.first) {
-            let bytes = request.len as u64 + self.link.command_bytes();
-            let copied = self.link.receive(self.now, ready, bytes) + copy_in;
-            self.nand.waits.spend(copied, Cause::Link);
-            return self.acknowledge(request, copied);
+            let data = Transfer { bytes: request.len as u64, commands: 1 };
+            let here = self.link.receive(self.now, ready, data);
+            self.nand.account.spend(Cause::Link, here - ready);
+            self.nand.account.spend(Cause::Commands, copy_in);
+            return self.acknowledge(request, here + copy_in);
         }
         self.ftl.sort(pages.first, pages.count);
-        let mut payload = Payload::new(request.len, self.link.command_bytes(), ready);
+        let mut payload = Payload::new(request.len, ready);
         let (mut page, mut rest) = (pages.first, pages.count);
         while rest > 0 {
             let mapped = self.ftl.map_host(&mut self.nand, ready, page, rest);
@@ -67,18 +66,17 @@ impl Drive {
             page += mapped;
             rest -= mapped;
         }
-        self.buffer.waited += payload.waited;
-        let copied = payload.arrived + copy_in;
-        self.nand.waits.spend(copied, Cause::Commands);
+        let copied = self.take(&payload, ready, copy_in);
         self.acknowledge(request, copied)
     }
 
     /// When a write is answered whose data are in the buffer at `copied`.
     #[inline]
     fn acknowledge(&mut self, request: &Request, copied: Nanos) -> Nanos {
-        match request.fua || !self.controller.write_cache {
-            true => self.flush(copied),
-            false => copied,
+        if request.fua || !self.controller.write_cache {
+            self.flush(copied)
+        } else {
+            copied
         }
     }
 
@@ -105,11 +103,25 @@ impl Drive {
     pub(super) fn program_write(&mut self, now: Nanos, len: u32, throttled: bool) -> Nanos {
         self.now = now;
         self.nand.forget_before(now);
-        let ready = self.cores.take(self.waking.called(now), self.controller.write);
-        let mut payload = Payload::new(len, self.link.command_bytes(), ready);
+        let awake = self.waking.called(now);
+        let ready = self.cores.take(awake, self.controller.write);
+        self.nand.account.spend(Cause::Waking, awake - now);
+        self.nand.account.spend(Cause::Commands, ready - awake);
+        let mut payload = Payload::new(len, ready);
         self.take_in(ready, self.unit().whole(len as u64) as u32, throttled, &mut payload);
+        self.take(&payload, ready, self.controller.copy_in(len))
+    }
+
+    /// The data of a write that was ready for them are here; returns when they are copied.
+    #[inline(always)]
+    fn take(&mut self, payload: &Payload, ready: Nanos, copy_in: Nanos) -> Nanos {
         self.buffer.waited += payload.waited;
-        payload.arrived + self.controller.copy_in(len)
+        let account = &mut self.nand.account;
+        account.wait(payload.held);
+        account.follow(payload.followed);
+        account.spend(Cause::Link, payload.arrived - ready - payload.held - payload.followed);
+        account.spend(Cause::Commands, copy_in);
+        payload.arrived + copy_in
     }
 
     /// Take in `pages` of a write that are mapped, from `ready` on: program unit by program unit, once there is room in the
@@ -117,17 +129,18 @@ impl Drive {
     #[inline(always)]
     fn take_in(&mut self, ready: Nanos, mut pages: u32, throttled: bool, payload: &mut Payload) {
         let unit = self.unit();
-        let accounts = self.nand.waits.go_on();
         while pages > 0 {
             let part = pages.min(self.ftl.unit_room());
             let room = self.buffer.take(&self.nand, ready, part);
             let carried = payload.bytes.min(unit.bytes(part as u64));
             payload.bytes -= carried;
-            let at = self.link.receive(self.now, room, carried + std::mem::take(&mut payload.command));
+            let data = Transfer { bytes: carried, commands: std::mem::take(&mut payload.commands) };
+            let at = self.link.receive(self.now, room, data);
             payload.waited += room.saturating_sub(payload.arrived);
-            payload.arrived = payload.arrived.max(at);
-            if accounts {
-                self.buffer.account(&mut self.nand, at);
+            // A part of a link that is shared may pass another.
+            if at > payload.arrived {
+                payload.held += self.buffer.held_up(payload.arrived, at, &mut payload.followed);
+                payload.arrived = at;
             }
             self.ftl.arrive(&mut self.nand, &mut self.buffer, at, part, throttled);
             pages -= part;
@@ -137,13 +150,12 @@ impl Drive {
     /// Read-modify-write: pages that a write covers in part are read first; returns when that is done.
     #[inline(never)]
     fn read_modify_write(&mut self, taken: Nanos, pages: PageRange) -> Nanos {
-        let mut ready = taken;
-        let mut way = Way::default();
+        let mut last_way = Way::without_read(taken, taken);
         let last = Lpn(pages.first.0 + pages.count - 1);
         let mut read = |drive: &mut Drive, first: Lpn| {
-            drive.each_multi_plane_page(taken, PageRange::whole(first, 1), |drive, at, _| {
-                if at > ready {
-                    (ready, way) = (at, drive.nand.way);
+            drive.each_multi_plane_page(taken, PageRange::whole(first, 1), |_, way, _| {
+                if way.arrived > last_way.arrived {
+                    last_way = way;
                 }
             });
         };
@@ -153,8 +165,7 @@ impl Drive {
         if pages.ragged.1 && (last != pages.first || !pages.ragged.0) {
             read(self, last);
         }
-        self.nand.waits.spend(taken, Cause::Commands);
-        way.account(&mut self.nand.waits);
-        ready
+        last_way.account(&mut self.nand.account);
+        last_way.arrived
     }
 }

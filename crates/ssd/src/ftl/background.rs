@@ -1,9 +1,10 @@
-//! What the drive does while the host is silent: it folds the cache, and then erases what is free, so that the host's next
-//! superblocks need not be erased before they are programmed.
+//! What the drive does while the host is silent: it folds the cache, rewrites data that are old, collects garbage until
+//! `idle.collect` is free, and then erases what is free, so that the host's next superblocks need not be erased before they
+//! are programmed.
 //!
 //! ```text
-//!   last request    idle.threshold                             next request
-//!        |----------------|-- fold --|-- fold --|-- erase --|-- erase --|
+//!   last request    idle.threshold                                            next request
+//!        |----------------|-- fold --|-- refresh --|-- collect --|-- erase --|-- erase --|
 //! ```
 
 use super::Ftl;
@@ -34,13 +35,59 @@ impl Ftl {
         if self.idle_start.is_some() {
             progress = self.fold_in_background(nand, &idle, since, start, until);
         }
-        if let Progress::Done(worked) = progress {
-            progress = self.erase_ahead(nand, worked, start, until);
+        let mut from = start;
+        loop {
+            if let Progress::Done(worked) = progress {
+                progress = self.refresh_in_background(nand, &idle, worked, from, until);
+            }
+            if let Progress::Done(worked) = progress {
+                progress = self.collect_in_background(nand, &idle, worked, from, until);
+            }
+            if let Progress::Done(worked) = progress {
+                progress = self.erase_ahead(nand, worked, from, until);
+            }
+            match (progress, self.next_refresh()) {
+                // More data become old in this silence, or there is room for them now.
+                (Progress::Done(_), Some((due, _)))
+                    if due < until && (due > from || self.has_room_to_move()) =>
+                {
+                    from = due.max(nand.horizon());
+                }
+                (Progress::Done(worked), _) => return worked,
+                (Progress::Interrupted, _) => return until,
+            }
         }
-        match progress {
-            Progress::Done(worked) => worked,
-            Progress::Interrupted => until,
+    }
+
+    /// Move data that are old by then into fresh cells, from `start` on, as long as there is space to begin with.
+    fn refresh_in_background(
+        &mut self,
+        nand: &mut Nand,
+        idle: &Idle,
+        mut worked: Nanos,
+        start: Nanos,
+        until: Nanos,
+    ) -> Progress {
+        if self.aging.is_none() {
+            return Progress::Done(worked);
         }
+        self.end_dead_refresh();
+        let mut at = start.max(nand.horizon());
+        while let Some((due, superblock)) = self.next_refresh() {
+            at = at.max(self.relocation.next_start(nand, start));
+            if due > at || !self.has_room_to_move() {
+                break;
+            }
+            if at >= until {
+                return Progress::Interrupted;
+            }
+            nand.forget_before(at);
+            let moved = self.refresh(nand, at, superblock);
+            worked = at;
+            self.pause_after(idle, at, moved);
+        }
+        self.program_relocated(nand, at);
+        Progress::Done(worked)
     }
 
     /// Fold from `start` on until only the residue is left.
@@ -70,13 +117,50 @@ impl Ftl {
             };
             worked = at;
             self.pages.idle_folded += self.pages.folded - folded;
-            if let Some(rate) = idle.rate_bytes_per_s {
-                self.relocation
-                    .pause_until(at + Nanos(self.unit().bytes(moved as u64) * 1_000_000_000 / rate));
-            }
+            self.pause_after(idle, at, moved);
         };
         self.decide_throttle();
         progress
+    }
+
+    /// Whether a superblock can be moved though that gives no space; one that was begun can.
+    fn has_room_to_move(&self) -> bool {
+        self.relocation.has_victim() || self.superblocks.free() > self.reserve
+    }
+
+    /// Collect garbage from `start` on until as much is free as the firmware wants.
+    fn collect_in_background(
+        &mut self,
+        nand: &mut Nand,
+        idle: &Idle,
+        mut worked: Nanos,
+        start: Nanos,
+        until: Nanos,
+    ) -> Progress {
+        let wanted = (idle.collect_bytes / self.superblock_bytes(self.geometry.main)) as u32;
+        if wanted == 0 {
+            return Progress::Done(worked);
+        }
+        let mut at = start;
+        while self.superblocks.free() < self.reserve + wanted {
+            at = at.max(self.relocation.next_start(nand, start));
+            if at >= until {
+                return Progress::Interrupted;
+            }
+            nand.forget_before(at);
+            let Some(moved) = self.reclaim(nand, at) else { break };
+            worked = at;
+            self.pause_after(idle, at, moved);
+        }
+        self.program_relocated(nand, at);
+        Progress::Done(worked)
+    }
+
+    /// Begin the next unit as late as the rate of idle work demands after one of `moved` pages.
+    fn pause_after(&mut self, idle: &Idle, at: Nanos, moved: u32) {
+        if let Some(rate) = idle.rate_bytes_per_s {
+            self.relocation.pause_until(at + Nanos(self.unit().bytes(moved as u64) * 1_000_000_000 / rate));
+        }
     }
 
     /// Erase free superblocks, one at a time, once the dies have nothing else to do: a host that comes back waits for one

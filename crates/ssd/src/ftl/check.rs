@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::aging::Aging;
 use super::geometry::Geometry;
 use super::page_map::PageMap;
 use super::relocation::Relocation;
@@ -31,6 +32,7 @@ impl Ftl {
                 && (self.reserve, self.fold_below, self.fold_batch) == watermarks(config)
                 && self.capacity_pages == self.unit().whole(config.capacity_bytes)
                 && self.gc_rule == config.ftl.gc
+                && self.worn_after == config.cache_erases()
                 && self.sorts == sorts(cache)
                 && self.idle_start == idle_start(cache, &self.silences),
             "FTL",
@@ -45,6 +47,10 @@ impl Ftl {
         ensure(self.dead.is_empty() && self.kept.iter().all(|index| *index < count), "superblocks")?;
         self.check_pointers()?;
         self.relocation.check(&Relocation::new(config), &self.geometry, &self.superblocks, nand)?;
+        match (&self.aging, Aging::new(config)) {
+            (Some(aging), Some(described)) => aging.check(&described, self.relocation.victim())?,
+            (aging, described) => ensure(aging.is_some() == described.is_some(), "age of data")?,
+        }
         self.check_maps(count)
     }
 

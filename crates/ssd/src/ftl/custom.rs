@@ -116,16 +116,18 @@ impl super::Ftl {
 
     #[inline]
     pub(super) fn overflow(&self) -> Overflow {
-        match self.custom.policy.is_some() {
-            true => self.custom.decision.overflow,
-            false => self.config.when_full.overflow(),
+        if self.custom.policy.is_some() {
+            self.custom.decision.overflow
+        } else {
+            self.config.when_full.overflow()
         }
     }
 
     pub(super) fn fold_order(&self) -> FoldOrder {
-        match self.custom.policy.is_some() {
-            true => self.custom.decision.order,
-            false => self.config.when_full.order(),
+        if self.custom.policy.is_some() {
+            self.custom.decision.order
+        } else {
+            self.config.when_full.order()
         }
     }
 
@@ -160,6 +162,7 @@ impl super::Ftl {
         let place = rule.choose(&candidates);
         let chosen = place.and_then(|place| candidates.superblocks.get(place)).map(|(index, _)| *index);
         let Candidates { superblocks, full, openings } = candidates;
-        chosen.or_else(|| VictimRule::Greedy.choose(superblocks.into_iter(), full, openings))
+        let superblocks = superblocks.into_iter().map(|(index, block)| (index, block.candidate()));
+        chosen.or_else(|| VictimRule::Greedy.choose(superblocks, full, openings))
     }
 }

@@ -21,6 +21,9 @@ impl Ftl {
     ///
     /// Folding the static part takes native space and gives none back, so where that is short it is collected first.
     pub(super) fn fold(&mut self, nand: &mut Nand, at: Nanos) -> Option<u32> {
+        if self.is_refreshing() && self.fold_victim().is_some() {
+            self.abandon_refresh();
+        }
         if !self.relocation.has_victim() {
             let first = self.fold_victim()?;
             let costs = self.superblocks.get(first).set_aside;
@@ -51,7 +54,10 @@ impl Ftl {
     ) -> Option<u32> {
         let (full, openings) = (self.geometry.slc_pages, self.superblocks.openings());
         match self.fold_order() {
-            FoldOrder::Oldest => VictimRule::Fifo.choose(cache, full, openings),
+            FoldOrder::Oldest => {
+                let candidates = cache.map(|(index, block)| (index, block.candidate()));
+                VictimRule::Fifo.choose(candidates, full, openings)
+            }
             FoldOrder::CostBenefit => {
                 // age / valid, compared by cross multiplication; the oldest where that is the same.
                 let worth = |age: u64, valid: u32| (openings - age + 1) as u128 * valid as u128;

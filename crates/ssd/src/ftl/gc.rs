@@ -23,14 +23,16 @@ impl Ftl {
     /// Choose a victim where none is being emptied; `None` when no superblock would give space.
     #[inline]
     pub(super) fn begin_gc(&mut self) -> Option<()> {
-        match self.relocation.has_victim() {
-            true => Some(()),
-            false => self.take_gc_victim(),
+        if self.relocation.has_victim() && !self.is_refreshing() {
+            Some(())
+        } else {
+            self.take_gc_victim()
         }
     }
 
     #[cold]
     fn take_gc_victim(&mut self) -> Option<()> {
+        self.abandon_refresh();
         let victim = self.watermark_victim().or_else(|| self.gc_victim())?;
         self.custom.chosen = self.custom.chosen.saturating_add(1);
         self.take_victim(victim);
@@ -74,7 +76,10 @@ impl Ftl {
             .filter(|(_, block)| block.state == State::Closed && !block.set_aside && block.valid < full);
         let openings = self.superblocks.openings();
         match &self.custom.victims {
-            None => self.gc_rule.choose(candidates, full, openings),
+            None => {
+                let candidates = candidates.map(|(index, block)| (index, block.candidate()));
+                self.gc_rule.choose(candidates, full, openings)
+            }
             Some(rule) => {
                 let superblocks = candidates.collect();
                 self.custom_victim(rule.as_ref(), Candidates { superblocks, full, openings })

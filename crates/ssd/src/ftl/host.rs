@@ -190,10 +190,8 @@ impl Ftl {
     #[inline(never)]
     fn program_host(&mut self, nand: &mut Nand, buffer: &mut WriteBuffer) {
         let pointer = self.host.as_mut().expect("it has a full unit");
-        let unit = match pointer.switched {
-            false => nand.program_unit(pointer.mode, 1000),
-            true => nand.reprogram_unit(),
-        };
+        let unit =
+            if pointer.switched { nand.reprogram_unit() } else { nand.program_unit(pointer.mode, 1000) };
         let number = self.superblocks.get(pointer.superblock).first_unit + pointer.dispatched as u64;
         let (die, ready) = pointer.dispatch(self.geometry.dies);
         let (programmed, work) = match pointer.mode {
@@ -203,9 +201,6 @@ impl Ftl {
         *programmed += pointer.unit_pages as u64;
         nand.work = work;
         buffer.programmed(nand.program(ready, die, &unit), number);
-        if nand.waits.go_on() {
-            buffer.fade();
-        }
     }
 
     /// Program the host's open units, padded if they are not full.
@@ -228,9 +223,6 @@ impl Ftl {
         pointer.given += padding;
         self.p2l.set(from, Lpn::NONE, padding, |_, _| {});
         buffer.take(nand, now, padding);
-        if nand.waits.go_on() {
-            buffer.account(nand, now);
-        }
         self.arrive(nand, buffer, now, padding, self.is_throttled());
     }
 
@@ -250,7 +242,7 @@ impl Ftl {
                 }
                 self.open(nand, at, mode, Writer::Host, set_aside)
             }
-            Next::Switched(superblock) => self.switch(superblock),
+            Next::Switched(superblock) => self.switch(superblock, at),
         };
         self.superblocks.get_mut(pointer.superblock).first_unit = self.host_units;
         self.host_units += (pointer.room() / pointer.unit_pages) as u64;
@@ -264,7 +256,7 @@ impl Ftl {
         if !has_cache {
             return Next::Free(self.geometry.main);
         }
-        if self.past_cache {
+        if self.past_cache || self.worn_after.is_some_and(|erases| self.superblocks.slc_erases >= erases) {
             return Next::Free(CellMode::Native);
         }
         loop {
@@ -294,10 +286,13 @@ impl Ftl {
     }
 
     /// Make a full superblock of the cache a native one that is filled up, its data in place.
-    fn switch(&mut self, superblock: u32) -> WritePointer {
+    fn switch(&mut self, superblock: u32, at: Nanos) -> WritePointer {
         self.pages.slc_valid -= self.superblocks.get(superblock).valid as u64;
         let born = self.host_pages();
         self.superblocks.switch(superblock, born);
+        if let Some(aging) = &mut self.aging {
+            aging.begins(superblock, at);
+        }
         WritePointer {
             given: self.geometry.pages(self.geometry.dynamic),
             switched: true,

@@ -1,5 +1,6 @@
 //! The flash translation layer: which page is where, which superblock is filled next, and in which mode.
 
+mod aging;
 mod background;
 pub mod cache;
 mod check;
@@ -18,6 +19,7 @@ mod throttle;
 pub mod victim;
 mod write_pointer;
 
+pub use aging::Aging;
 pub use superblocks::{Superblock, Writer};
 
 use cache::{Space, View, WriteThrottle};
@@ -35,7 +37,7 @@ use victim::VictimRule;
 use write_pointer::WritePointer;
 
 use crate::cell_mode::CellMode;
-use crate::config::{self, CacheMode, Config, Reuse};
+use crate::config::{self, CacheMode, Config, Idle, Reuse};
 use crate::controller::WriteBuffer;
 use crate::nand::Nand;
 use crate::units::{Lpn, MapUnit, Nanos, Ppn};
@@ -102,6 +104,12 @@ pub struct Ftl {
     credits: Credits,
     erasing: EraseBeside,
     exhausted: bool,
+    /// Erases of pSLC after which the cache is off for good; `None`: never.
+    #[serde(skip)]
+    worn_after: Option<u64>,
+    /// Written apart from the rest in a drive file; `None` where data do not age.
+    #[serde(skip)]
+    pub aging: Option<Box<Aging>>,
     #[serde(skip)]
     custom: Custom,
     pub pages: PageCounts,
@@ -160,11 +168,29 @@ impl Ftl {
             credits: Credits::default(),
             erasing: EraseBeside::new(config),
             exhausted: false,
+            worn_after: config.cache_erases(),
+            aging: Aging::new(config),
             custom: Custom::default(),
             pages: PageCounts::default(),
             config: cache.clone(),
             geometry,
         }
+    }
+
+    /// What follows from the profile alone and is not in a drive file.
+    pub fn describe(&mut self, config: &Config) {
+        self.config.off_when_worn = config.cache.off_when_worn;
+        self.worn_after = config.cache_erases();
+        if let Some(aging) = &mut self.aging {
+            aging.describe(config);
+        }
+    }
+
+    /// Whether host data go into the cache, from the next superblock on, and whether it is emptied while the host is silent.
+    pub fn switch_cache(&mut self, config: &Config, on: bool, emptied: bool) {
+        self.worn_after = if on { config.cache_erases() } else { Some(0) };
+        let residue = |idle: Idle| if emptied { idle.residue_bytes } else { config.capacity_bytes };
+        self.config.idle = config.cache.idle.map(|idle| Idle { residue_bytes: residue(idle), ..idle });
     }
 
     /// All data are gone, and the cache is set up anew; wear and counters stay.
@@ -219,6 +245,14 @@ impl Ftl {
         (address, block.mode, held)
     }
 
+    /// How often a read of the host's of that page, which is on that die, is tried.
+    #[inline]
+    pub fn read_tries(&mut self, page: Ppn, die: u32, at: Nanos) -> u64 {
+        let Some(aging) = &mut self.aging else { return 1 };
+        let (superblock, _) = self.geometry.split(page);
+        aging.read(superblock, self.superblocks.get(superblock), die, at)
+    }
+
     /// Whether a page of the host's that is at `page` can still be replaced in the buffer at `now`. Where writes are sorted,
     /// or cells filled up, nobody looks.
     pub fn awaits_program(&self, page: Ppn, nand: &Nand, buffer: &mut WriteBuffer, now: Nanos) -> bool {
@@ -251,6 +285,16 @@ impl Ftl {
     /// Pages that the host has written so far.
     fn host_pages(&self) -> u64 {
         self.pages.host_to_slc + self.pages.host_to_native
+    }
+
+    /// The cells that data end up in.
+    pub fn main(&self) -> CellMode {
+        self.geometry.main
+    }
+
+    /// The least that relocation takes of a program's time, in permille.
+    pub fn least_permille(&self) -> u32 {
+        self.relocation.least_permille()
     }
 
     /// Bytes that an entry of the map stands for.
@@ -372,9 +416,10 @@ impl Ftl {
 
     /// Release a closed superblock without valid pages, or leave it to the next idle time.
     fn release_or_keep(&mut self, index: u32) {
-        match self.config.dead_until_idle && self.geometry.is_cache(self.superblocks.get(index).mode) {
-            true => self.kept.push(index),
-            false => self.release(index),
+        if self.config.dead_until_idle && self.geometry.is_cache(self.superblocks.get(index).mode) {
+            self.kept.push(index);
+        } else {
+            self.release(index);
         }
     }
 
@@ -461,6 +506,9 @@ impl Ftl {
         };
         let (superblock, erase) = self.superblocks.open(mode, writer, set_aside);
         self.superblocks.get_mut(superblock).born = born;
+        if let Some(aging) = &mut self.aging {
+            aging.begins(superblock, at);
+        }
         if let Some(last) = erase {
             nand.erase_superblock(at, last);
         }

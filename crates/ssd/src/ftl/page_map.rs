@@ -24,7 +24,9 @@ use crate::units::PageNumber;
 /// "Nothing is mapped here", of any kind of page number.
 const NONE: u32 = u32::MAX;
 
-const CHUNK: u32 = 512;
+/// Keys of a chunk. In a browser an array takes memory as a whole once a chunk is dense, and chunks are that lie across the
+/// ends of superblocks: those of the copies that answer there are of whole 256 pages.
+const CHUNK: u32 = if cfg!(target_family = "wasm") { 256 } else { 512 };
 const DENSE: u16 = u16::MAX;
 
 /// The first values of a chunk's runs.

@@ -69,16 +69,17 @@ impl Victim {
         at: Nanos,
         run: u32,
         unfetched: &mut u32,
+        tries: &impl Fn(u32) -> u64,
     ) -> Nanos {
         let mut ready = Nanos::ZERO;
         let end = self.next + run;
         while self.next < end {
             if self.next >= self.multi_plane_end {
-                ready = ready.max(fetch(nand, at, self, unfetched));
+                ready = ready.max(fetch(nand, at, self, unfetched, &tries));
                 let address = self.address(geometry, self.next);
                 self.multi_plane_end = self.next + address.rest;
                 self.die = address.die;
-                self.sensed = nand.sense(at, address.die, self.mode);
+                self.sensed = nand.sense(at, address.die, self.mode, tries(address.die));
             }
             let part_end = end.min(self.multi_plane_end);
             *unfetched += part_end - self.next;
@@ -89,9 +90,10 @@ impl Victim {
 
     /// Where a page of it is.
     fn address(&self, geometry: &Geometry, page: Ppn) -> PageAddress {
-        match self.switched {
-            false => geometry.address(page - self.first, self.mode),
-            true => geometry.address_in_switched(page - self.first),
+        if self.switched {
+            geometry.address_in_switched(page - self.first)
+        } else {
+            geometry.address(page - self.first, self.mode)
         }
     }
 }
@@ -101,10 +103,10 @@ const MAX_MOVES: i64 = 1 << 60;
 
 /// Bring the pages of the victim's present multi-plane page to the controller in one transfer; returns when they are there.
 #[inline]
-fn fetch(nand: &mut Nand, at: Nanos, victim: &Victim, pages: &mut u32) -> Nanos {
+fn fetch(nand: &mut Nand, at: Nanos, victim: &Victim, pages: &mut u32, tries: &impl Fn(u32) -> u64) -> Nanos {
     match std::mem::take(pages) {
         0 => Nanos::ZERO,
-        pages => nand.transfer_out(victim.sensed.max(at), victim.die, pages),
+        pages => nand.transfer_out(victim.sensed.max(at), victim.die, pages, tries(victim.die)),
     }
 }
 
@@ -114,7 +116,6 @@ struct Pending {
     ready: Nanos,
     permille: u32,
     die: u32,
-    #[serde(skip)]
     cause: Cause,
 }
 
@@ -166,7 +167,9 @@ impl Relocation {
         }
         let dispatched = self.pointer.map_or(0, |pointer| pointer.dispatched as usize);
         let possible = |unit: &Pending| {
-            unit.die < nand.dies() && [self.gc_permille, self.fold_permille].contains(&unit.permille)
+            unit.die < nand.dies()
+                && unit.cause.is_work()
+                && [self.gc_permille, self.fold_permille].contains(&unit.permille)
         };
         ensure(
             self.waiting.len() <= self.depth.min(dispatched) && self.waiting.iter().all(possible),
@@ -179,6 +182,11 @@ impl Relocation {
             "programs under way",
         )?;
         self.victim.as_ref().map_or(Ok(()), |victim| victim.check(geometry, blocks))
+    }
+
+    /// The least that it takes of a program's time, in permille.
+    pub fn least_permille(&self) -> u32 {
+        self.fold_permille.min(self.gc_permille)
     }
 
     /// The superblock that is being filled, and how far.
@@ -206,6 +214,11 @@ impl Relocation {
         self.victim.map(|victim| victim.superblock)
     }
 
+    /// What is left of the victim stays where it is.
+    pub fn abandon_victim(&mut self) {
+        self.victim = None;
+    }
+
     /// Whether the victim is of the cache.
     pub fn folds(&self, geometry: &Geometry) -> bool {
         self.victim.is_some_and(|victim| geometry.is_cache(victim.mode))
@@ -225,9 +238,10 @@ impl Relocation {
 
     /// When background work may move the next unit, at the earliest at `start`.
     pub fn next_start(&self, nand: &Nand, start: Nanos) -> Nanos {
-        let room = match self.programming.len() < 2 * self.depth {
-            true => Nanos::ZERO,
-            false => nand.end_of(&self.programming[self.oldest]),
+        let room = if self.programming.len() < 2 * self.depth {
+            Nanos::ZERO
+        } else {
+            nand.end_of(&self.programming[self.oldest])
         };
         start.max(room).max(self.not_before)
     }
@@ -271,7 +285,7 @@ impl Ftl {
             multi_plane_end: first,
             die: 0,
             sensed: Nanos::ZERO,
-            moves_per_unit: (throttle::PAGE as u64 * (valid * full / (full - valid)) / units) as i64,
+            moves_per_unit: (throttle::PAGE as u64 * (valid * full / (full - valid).max(1)) / units) as i64,
         });
     }
 
@@ -285,7 +299,10 @@ impl Ftl {
         let folds = self.geometry.is_cache(victim.mode);
         let cause = if folds { Cause::Folding } else { Cause::Collection };
         nand.work = cause;
-        let valid = self.superblocks.get(victim.superblock).valid;
+        let (superblock, aging) = (victim.superblock, self.aging.as_deref());
+        let block = self.superblocks.get(superblock);
+        let tries = |die| aging.map_or(1, |aging| aging.tries(superblock, block, die, at));
+        let valid = block.valid;
         let (mut moved, mut unfetched) = (0, 0);
         while pointer.unit_room > 0 && moved < valid {
             let limit = pointer.unit_room.min(victim.end - victim.next);
@@ -305,12 +322,12 @@ impl Ftl {
                 victim.next += run;
                 continue;
             }
-            pointer.arrive(victim.read(&self.geometry, nand, at, run, &mut unfetched), run);
+            pointer.arrive(victim.read(&self.geometry, nand, at, run, &mut unfetched, &tries), run);
             self.p2l.set(to, page, run, |_, _| {});
             pointer.given += run;
             moved += run;
         }
-        pointer.ready = pointer.ready.max(fetch(nand, at, victim, &mut unfetched));
+        pointer.ready = pointer.ready.max(fetch(nand, at, victim, &mut unfetched, &tries));
         let emptied = (moved == valid).then_some(victim.superblock);
         self.superblocks.get_mut(victim.superblock).valid = valid - moved;
         self.superblocks.get_mut(pointer.superblock).valid += moved;
@@ -325,6 +342,7 @@ impl Ftl {
         }
         if let Some(emptied) = emptied {
             self.relocation.victim = None;
+            self.end_refresh();
             self.release(emptied);
         }
         moved

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use super::geometry::Geometry;
+use super::victim::Candidate;
 use crate::cell_mode::CellMode;
 use crate::consistency::{ensure, ensure_counters, Consistency};
 
@@ -46,6 +47,12 @@ pub struct Superblock {
 }
 
 impl Superblock {
+    /// As the victim rules see it.
+    #[inline]
+    pub fn candidate(&self) -> Candidate {
+        Candidate { valid: self.valid, opened: self.opened }
+    }
+
     /// Erased, or to be erased before its next use.
     pub fn is_free(&self) -> bool {
         self.state == State::Free

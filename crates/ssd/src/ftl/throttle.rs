@@ -84,10 +84,7 @@ impl Ftl {
         // Cells that are filled up take no space.
         let price = if switched { 0 } else { self.relocation.moves_per_unit() };
         let credits = &mut self.credits;
-        credits.space = match short {
-            true => credits.space + price,
-            false => 0,
-        };
+        credits.space = if short { credits.space + price } else { 0 };
         credits.slots = match self.throttle {
             WriteThrottle::OneForOne => credits.slots + unit * PAGE,
             WriteThrottle::TwoForOne => credits.slots + 2 * unit * PAGE,

@@ -1,7 +1,6 @@
 //! Which superblock is emptied next. Garbage collection wants space at the least cost and takes the rule that the
 //! profile names (`ftl.gc`); folding wants the oldest data out of the cache and takes them first in, first out.
 
-use super::superblocks::Superblock;
 use crate::words::words;
 
 words! {
@@ -20,9 +19,9 @@ words! {
 impl VictimRule {
     /// The victim among `candidates`, by its index. A superblock holds `full` pages; there were `openings` so far.
     #[inline]
-    pub fn choose<'a>(
+    pub fn choose(
         self,
-        candidates: impl Iterator<Item = (u32, &'a Superblock)>,
+        candidates: impl Iterator<Item = (u32, Candidate)>,
         full: u32,
         openings: u64,
     ) -> Option<u32> {
@@ -39,4 +38,13 @@ impl VictimRule {
         };
         victim.map(|(index, _)| index)
     }
+}
+
+/// A closed superblock, as the rules see it.
+#[derive(Clone, Copy, Debug)]
+pub struct Candidate {
+    /// Pages with the newest copy of something.
+    pub valid: u32,
+    /// When it was opened, as a number over all openings.
+    pub opened: u64,
 }

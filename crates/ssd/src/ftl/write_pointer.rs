@@ -44,9 +44,10 @@ impl WritePointer {
 
     /// Whether it fills an open superblock of that writer's, and what it has given out and handed on adds up.
     pub fn check(&self, geometry: &Geometry, superblocks: &Superblocks, writer: Writer) -> Consistency {
-        let (pages, unit_pages, before) = match self.switched {
-            false => (geometry.pages(self.mode), geometry.unit_pages(self.mode), 0),
-            true => (geometry.stride, geometry.upper_unit, geometry.pages(geometry.dynamic)),
+        let (pages, unit_pages, before) = if self.switched {
+            (geometry.stride, geometry.upper_unit, geometry.pages(geometry.dynamic))
+        } else {
+            (geometry.pages(self.mode), geometry.unit_pages(self.mode), 0)
         };
         let of = (self.superblock < superblocks.count()).then(|| superblocks.get(self.superblock));
         let fills = |block: &super::Superblock| {

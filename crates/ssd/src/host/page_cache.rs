@@ -46,6 +46,9 @@ pub struct PageCache {
     cursor: Nanos,
     /// The page after the last read.
     next: u32,
+    /// Time that requests have spent on copies.
+    #[serde(skip)]
+    pub copying: Nanos,
 }
 
 /// Stamps of what is read from a file: one is given to each request.
@@ -68,6 +71,7 @@ impl PageCache {
             under_way: BinaryHeap::new(),
             cursor: Nanos::ZERO,
             next: 0,
+            copying: Nanos::ZERO,
         }
     }
 
@@ -103,9 +107,10 @@ impl PageCache {
             "page cache",
         )?;
         let values = stamps.values();
-        let of_run = |run: &Run| match values.is_empty() {
-            true => 0,
-            false => {
+        let of_run = |run: &Run| {
+            if values.is_empty() {
+                0
+            } else {
                 let values = &values[run.first as usize..end(run) as usize];
                 values.iter().filter(|stamp| **stamp == run.stamp).count() as u64
             }
@@ -134,9 +139,10 @@ impl PageCache {
             Op::Read => self.read(drive, now, first, count),
             Op::Write => {
                 let done = self.write(drive, now, first, count);
-                match request.fua {
-                    true => self.flush(drive, done),
-                    false => done,
+                if request.fua {
+                    self.flush(drive, done)
+                } else {
+                    done
                 }
             }
             Op::Trim => {
@@ -190,10 +196,7 @@ impl PageCache {
 
     fn read(&mut self, drive: &mut CyclingDrive, now: Nanos, first: u32, count: u32) -> Nanos {
         let end = first + count;
-        let ahead = match first == self.next {
-            true => self.of.request_bytes / PAGE_BYTES as u32,
-            false => 0,
-        };
+        let ahead = if first == self.next { self.of.request_bytes / PAGE_BYTES as u32 } else { 0 };
         self.next = end;
         let mut done = now;
         let mut page = first;
@@ -225,7 +228,9 @@ impl PageCache {
     /// Copy between the program and the cache.
     fn copy(&mut self, now: Nanos, count: u32) -> Nanos {
         let bytes = count as u64 * PAGE_BYTES;
-        self.memory.take(now, Nanos(bytes * 1_000_000_000 / self.of.memory_bytes_per_s))
+        let copied = self.memory.take(now, Nanos(bytes * 1_000_000_000 / self.of.memory_bytes_per_s));
+        self.copying += copied - now;
+        copied
     }
 
     /// Begin and end requests that write back until `until`, as long as more than `floor` bytes wait and more than `stop`
@@ -327,7 +332,8 @@ impl PageCache {
     }
 
     fn drop_pages(&mut self, first: u32, count: u32) {
-        if count == 0 {
+        // Dirty pages are held too: without any there is nothing to drop, and no stamp is made for a drive of terabytes.
+        if count == 0 || self.held_pages == 0 {
             return;
         }
         let clear = |stamps: &mut [u32]| {

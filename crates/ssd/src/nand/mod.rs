@@ -9,7 +9,7 @@ use crate::config::{CellTiming, Config, Suspend};
 use crate::consistency::{ensure, ensure_counters, Consistency};
 use crate::timeline::Timeline;
 use crate::units::Nanos;
-use crate::waits::{Cause, Waits};
+use crate::waits::{Account, Cause};
 
 /// A program in flight: enough to ask later when it ends.
 #[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
@@ -22,7 +22,6 @@ pub struct Programming {
     end: Nanos,
     delays: u64,
     /// When its data are there.
-    #[serde(skip)]
     pub asked: Nanos,
 }
 
@@ -44,37 +43,31 @@ struct Mode {
     erase: Nanos,
 }
 
-/// The way of a host read: until when it waited for what, and worked.
-#[derive(Clone, Copy, Debug, Default)]
+/// The way of a host read: when it was asked for, when it is in the controller, and how much of that time it waited.
+#[derive(Clone, Copy, Debug)]
 pub struct Way {
-    /// What reads before it waited for.
-    blocked: (Nanos, Cause),
-    /// Other reads of the die were done.
-    reads: Nanos,
-    /// The array took it up, after something else.
-    begun: Nanos,
-    after: Cause,
-    sensed: Nanos,
-    /// The channel was free.
-    channel: Nanos,
-    /// It is in the controller.
+    asked: Nanos,
     pub arrived: Nanos,
+    waited: Nanos,
+    /// How long of it for what the die did for the drive itself; else for other reads.
+    blocked: Nanos,
+    by: Cause,
 }
 
 impl Way {
-    /// What has been in the controller since.
-    pub fn arrived_at(at: Nanos) -> Way {
-        Way { arrived: at, ..Way::default() }
+    /// What was asked for at `asked`, and is there from `arrived` on without a read of its own.
+    #[inline]
+    pub fn without_read(asked: Nanos, arrived: Nanos) -> Way {
+        Way { asked, arrived, waited: Nanos::ZERO, blocked: Nanos::ZERO, by: Cause::Own }
     }
 
-    #[inline]
-    pub fn account(&self, waits: &mut Waits) {
-        waits.spend(self.blocked.0, self.blocked.1);
-        waits.spend(self.reads, Cause::Reading);
-        waits.spend(self.begun, self.after);
-        waits.spend(self.sensed, Cause::Own);
-        waits.spend(self.channel, Cause::Reading);
-        waits.spend(self.arrived, Cause::Own);
+    #[inline(always)]
+    pub fn account(&self, account: &mut Account) {
+        account.spend(Cause::Own, self.arrived - self.asked - self.waited);
+        if self.waited > Nanos::ZERO {
+            account.spend(Cause::Reading, self.waited - self.blocked);
+            account.spend(self.by, self.blocked);
+        }
     }
 }
 
@@ -105,14 +98,10 @@ pub struct Nand {
     /// Host reads so far: each may have moved what was queued before it.
     pub delays: u64,
     /// What dies are asked to work for now.
-    #[serde(skip)]
     pub work: Cause,
-    /// Of the last host read.
+    /// Of all requests.
     #[serde(skip)]
-    pub way: Way,
-    /// Of the request that is being worked out.
-    #[serde(skip)]
-    pub waits: Waits,
+    pub account: Account,
 }
 
 impl Nand {
@@ -127,7 +116,7 @@ impl Nand {
             ProgramUnit { pages, transfer, path, time }
         };
         let mode = |mode: CellMode| {
-            let CellTiming { read, program, erase } = nand.timing(mode);
+            let CellTiming { read, program, erase, .. } = nand.timing(mode);
             let pages = nand.multi_plane_pages() * nand.bits(mode);
             Mode { unit: unit(pages, controller.data_path(mode), program), read, erase }
         };
@@ -159,8 +148,7 @@ impl Nand {
             suspends: 0,
             delays: 0,
             work: Cause::Own,
-            way: Way::default(),
-            waits: Waits::default(),
+            account: Account::default(),
         }
     }
 
@@ -180,6 +168,7 @@ impl Nand {
         ensure(self.horizon <= now, "clock")?;
         let busy = [self.reading.0, self.programming.0, self.erasing.0, self.suspends, self.delays];
         ensure_counters(&busy, "NAND")?;
+        ensure(self.work.is_work(), "NAND")?;
         self.dies.iter().try_for_each(Die::check)?;
         self.channels.iter().chain([&self.path]).try_for_each(Timeline::check)
     }
@@ -262,20 +251,29 @@ impl Nand {
 
     /// Transfer `pages` over a channel once they are `ready`; returns when the last has arrived.
     #[inline(always)]
-    fn transfer(&mut self, channel: u32, ready: Nanos, pages: u32) -> Nanos {
-        let time = self.transfers[pages as usize];
+    fn transfer(&mut self, channel: u32, ready: Nanos, pages: u32, tries: u64) -> Nanos {
+        let time = Nanos(self.transfers[pages as usize].0 * tries);
         self.channels[channel as usize].reserve(self.horizon, ready, time) + time
     }
 
-    /// Read `pages` of one multi-plane page, from the `column`th on, for the host; returns when they are in the controller.
+    /// Read `pages` of one multi-plane page, from the `column`th on, for the host. Each of the tries takes the die, and
+    /// crosses the channel.
     #[inline(always)]
-    pub fn host_read(&mut self, ready: Nanos, die: u32, mode: CellMode, column: u32, pages: u32) -> Nanos {
+    pub fn host_read(
+        &mut self,
+        ready: Nanos,
+        die: u32,
+        mode: CellMode,
+        (column, pages): (u32, u32),
+        tries: u64,
+    ) -> Way {
         self.delays += 1;
-        let time = self.mode(mode).read;
+        let time = Nanos(self.mode(mode).read.0 * tries);
         let array = &mut self.dies[die as usize];
         let suspend = self.suspend.as_ref();
         let mut reads = array.reads_end();
         let sensed = if self.plane_ends.is_empty() {
+            self.reading += time;
             array.host_read(ready, time, suspend)
         } else {
             let planes = column / self.plane_pages..(column + pages - 1) / self.plane_pages + 1;
@@ -283,49 +281,43 @@ impl Nand {
             let ends = &mut self.plane_ends[(first + planes.start) as usize..(first + planes.end) as usize];
             let free = ends.iter().copied().max().expect("one plane at least");
             reads = free;
+            let before = array.reads_end();
             let sensed = array.plane_read(ready.max(free), time, suspend);
+            // Planes that read at once are one array at work.
+            self.reading += time.min(array.reads_end() - before);
             ends.fill(sensed);
             sensed
         };
         self.suspends += array.suspended() as u64;
-        self.reading += time;
-        let channel = array.channel;
-        let arrived = self.transfer(channel, sensed, pages);
-        if self.waits.go_on() {
+        let channel = &mut self.channels[array.channel as usize];
+        let transfer = Nanos(self.transfers[pages as usize].0 * tries);
+        let arrived = channel.reserve(self.horizon, sensed, transfer) + transfer;
+        let waited = arrived - ready - time - transfer;
+        let mut way = Way { waited, ..Way::without_read(ready, arrived) };
+        if waited > Nanos::ZERO {
             let begun = Nanos(sensed.0 - time.0);
-            let channel = Nanos(arrived.0 - self.transfers[pages as usize].0);
-            let way = Way { reads, begun, sensed, channel, arrived, ..Way::default() };
-            self.note_way(die, ready, way);
+            // It, or a read before it, waited for what the die did for the drive itself.
+            if begun > ready && (begun > reads || self.dies[die as usize].blocked.0 > ready) {
+                (way.blocked, way.by) = self.dies[die as usize].blocked_by(ready, reads, begun);
+            }
         }
-        arrived
-    }
-
-    /// Of the host read that was just done: what came before it on the die.
-    #[inline(never)]
-    fn note_way(&mut self, die: u32, ready: Nanos, way: Way) {
-        let array = &mut self.dies[die as usize];
-        let (blocked, asked) = (array.blocked, ready.max(way.reads));
-        let mut after = Cause::Own;
-        if way.begun > asked {
-            after = array.cause_at(asked);
-            array.blocked = (way.begun, after);
-        }
-        self.way = Way { blocked, after, ..way };
+        way
     }
 
     /// Read a multi-plane page for the drive itself, behind what the die has to do; returns when it is in the register.
     #[inline]
-    pub fn sense(&mut self, ready: Nanos, die: u32, mode: CellMode) -> Nanos {
-        let time = self.mode(mode).read;
+    pub fn sense(&mut self, ready: Nanos, die: u32, mode: CellMode, tries: u64) -> Nanos {
+        let time = Nanos(self.mode(mode).read.0 * tries);
         self.reading += time;
+        self.account.work(self.work, time);
         let array = &mut self.dies[die as usize];
         array.queue(self.horizon, ready, time, Internal::Read, self.work).1
     }
 
-    /// Transfer `pages` of a multi-plane page that was sensed; returns when they are in the controller.
+    /// Transfer `pages` of a multi-plane page that was sensed, at each try; returns when they are in the controller.
     #[inline]
-    pub fn transfer_out(&mut self, sensed: Nanos, die: u32, pages: u32) -> Nanos {
-        self.transfer(self.dies[die as usize].channel, sensed, pages)
+    pub fn transfer_out(&mut self, sensed: Nanos, die: u32, pages: u32, tries: u64) -> Nanos {
+        self.transfer(self.dies[die as usize].channel, sensed, pages, tries)
     }
 
     /// What one program writes in that mode, taking `permille` of its time in the array and in the data path.
@@ -336,6 +328,22 @@ impl Nand {
         match permille {
             1000 => unit,
             _ => ProgramUnit { path: share(unit.path), time: share(unit.time), ..unit },
+        }
+    }
+
+    /// tBERS of a block of every plane.
+    pub fn erase_time(&self, mode: CellMode) -> Nanos {
+        self.mode(mode).erase
+    }
+
+    /// Pages that all dies program, or all channels bring to them if that takes longer, and the time that it takes.
+    pub fn program_pace(&self, mode: CellMode, permille: u32) -> (u64, Nanos) {
+        let ProgramUnit { pages, transfer, time, .. } = self.program_unit(mode, permille);
+        let (dies, channels) = (self.dies.len() as u64, self.channels.len() as u64);
+        if transfer.0 * dies > time.0 * channels {
+            (pages as u64 * channels, transfer)
+        } else {
+            (pages as u64 * dies, time)
         }
     }
 
@@ -350,6 +358,7 @@ impl Nand {
     pub fn program(&mut self, ready: Nanos, die: u32, unit: &ProgramUnit) -> Programming {
         let ProgramUnit { pages, transfer, path, time } = *unit;
         self.programming += time;
+        self.account.work(self.work, time);
         let asked = ready;
         let ready = match path {
             Nanos::ZERO => ready,
@@ -369,12 +378,8 @@ impl Nand {
         for die in &mut self.dies {
             die.queue(self.horizon, ready, time, Internal::Erase, Cause::Erasing);
             self.erasing += time;
+            self.account.work(Cause::Erasing, time);
         }
-    }
-
-    /// What the die of a program does from when its data are there until it ends at `to`.
-    pub fn work_of(&self, programming: &Programming, to: Nanos) -> [u64; Waits::COUNT] {
-        self.dies[programming.die as usize].work_since(programming.asked, to)
     }
 
     /// Whether a program has begun at `now`: from then on its data cannot change.
@@ -385,9 +390,10 @@ impl Nand {
     /// When a program ends, as things stand; perhaps zero once it is past.
     #[inline]
     pub fn end_of(&self, programming: &Programming) -> Nanos {
-        match programming.delays == self.delays {
-            true => programming.end,
-            false => self.dies[programming.die as usize].end_of(programming.ticket),
+        if programming.delays == self.delays {
+            programming.end
+        } else {
+            self.dies[programming.die as usize].end_of(programming.ticket)
         }
     }
 }

@@ -2,21 +2,15 @@
 
 use super::quantity::{quantity, written, BYTES, SHARE};
 use super::values::Values;
-use super::{Controller, Nand, PartsError, Raw};
+use super::{Controller, PartsError, Raw};
 
 /// Policies under which every byte goes through the cache.
 const FOLDS_FIRST: [&str; 3] = ["fold", "fold-cost-benefit", "static-first"];
 /// Policies under which folding goes on beside writes into native cells.
 const FOLDS_BESIDE: [&str; 4] = ["direct-while-folding", "fold-beside", "watermarks", "predict-idle"];
-/// By the way of folding, and by cells: medians of the rows of docs/accuracy/calibration.csv. Beside writes it costs
-/// what a direct program costs: no review tells more, and the SN850 of 1 TB has emptied its cache before it is full, at
-/// most 1.1.
-pub const FOLD_OVERHEADS: [(&str, &str, f64); 4] = [
-    ("direct-then-fold", "TLC", 2.77),
-    ("direct-then-fold", "QLC", 1.1),
-    ("fold", "TLC", 2.93),
-    ("fold", "QLC", 1.1),
-];
+/// What a profile may hold.
+const MIN_OVERHEAD: f64 = 0.1;
+const MAX_OVERHEAD: f64 = 40.0;
 /// What a share of the capacity is rounded down to.
 const CACHE_STEP: u64 = 100_000_000;
 
@@ -88,15 +82,15 @@ pub fn derive(values: &mut Values, capacity: u64) -> Result<u64, PartsError> {
     let reuse = habits.get("reuse").filter(|(reuse, _)| when_full == usual && reuse.text() != "as-freed");
     // The cache is the only way in: it is used again as it is freed, and dead data are freed first.
     let is_only_way_in = matches!(when_full.text().as_str(), "fold" | "fold-cost-benefit");
-    let reuse = match is_only_way_in {
-        true => ("as-freed".into(), "follows from cache.when_full".into()),
+    let reuse = if is_only_way_in {
+        ("as-freed".into(), "follows from cache.when_full".into())
+    } else {
         // A habit of another policy says nothing of this one.
-        false => reuse.unwrap_or_else(|| ("after-idle".into(), "assumed".into())),
+        reuse.unwrap_or_else(|| ("after-idle".into(), "assumed".into()))
     };
     values.set("cache.reuse", reuse.0, reuse.1);
-    let (overhead, how) = fold_overhead(values.die, habits, &when_full.text(), &usual.text());
-    values.set("cache.fold_overhead", overhead, how);
-    for key in ["host_share", "dead", "shrink_from", "shrink_to"] {
+    folding(values, &when_full.text());
+    for key in ["dead", "shrink_from", "shrink_to"] {
         let habit = habits.get(key).filter(|_| key != "dead" || !is_only_way_in);
         if let Some((value, how)) = habit {
             values.set(&format!("cache.{key}"), value, how);
@@ -122,28 +116,20 @@ fn idle(values: &mut Values, habits: Habits) -> Result<(), PartsError> {
     Ok(())
 }
 
-/// As drives on the die, or with the controller under the policy of its firmware, show it: of QLC the die comes first,
-/// of TLC the controller. Otherwise that of all drives that fold this way.
-fn fold_overhead(die: &Nand, habits: Habits, when_full: &str, usual: &str) -> (Raw, String) {
+/// Die time of a folded program over a native one, and the host's share of it where folding goes on beside its writes:
+/// there a folded program takes as long as a native one.
+fn folding(values: &mut Values, when_full: &str) {
+    let (chip, die) = (values.controller, values.die);
     let way = way_of_folding(when_full);
+    let Some(cost) = chip.folding.get(die.cells()).and_then(|ways| ways.get(way)) else { return };
+    let how = chip.how(&format!("folding.{}", die.cells()));
     if way == "direct-while-folding" {
-        let how = "assumed: folding beside writes costs what a direct program costs";
-        return (Raw::Decimal(1.0), how.into());
+        let equal = "assumed: folding beside writes costs what a direct program costs";
+        values.set("cache.fold_overhead", Raw::Decimal(1.0), equal.into());
+        let percent = (100.0 / (1.0 + cost)).round().clamp(1.0, 99.0);
+        values.set("cache.host_share", Raw::Text(format!("{percent}%")), how);
+    } else {
+        let overhead = (cost * (die.bits_per_cell - 1) as f64).clamp(MIN_OVERHEAD, MAX_OVERHEAD);
+        values.set("cache.fold_overhead", Raw::Decimal((overhead * 1e3).round() / 1e3), how);
     }
-    let of_die = die.fold_overhead.map(|factor| (Raw::Decimal(factor), die.how("fold_overhead")));
-    let of_firmware = habits.get("fold_overhead").filter(|_| way == way_of_folding(usual));
-    let estimate = match habits.is_qlc {
-        true => of_die.or(of_firmware),
-        false => of_firmware.or(of_die),
-    };
-    estimate.unwrap_or_else(|| {
-        let cells = if habits.is_qlc { "QLC" } else { "TLC" };
-        let (.., median) = FOLD_OVERHEADS
-            .into_iter()
-            .find(|(other, of, _)| (*other, *of) == (way, cells))
-            .expect("a row of each way and cells");
-        let how =
-            format!("assumed: the median of {cells} drives that do {way} (docs/accuracy/calibration.csv)");
-        (Raw::Decimal(median), how)
-    })
 }

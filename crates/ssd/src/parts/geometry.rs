@@ -16,6 +16,10 @@ pub fn derive(values: &mut Values, capacity: u64, set_aside: u64) -> Result<(), 
     let bits = values.count("nand.bits_per_cell", die.bits_per_cell, values.die.how("bits_per_cell"))?;
     // Makers sell a die of 512 Gb (64 GiB) as 64 GB: what is binary beyond it is spare.
     let nominal = (die.bytes as f64 / (1u64 << 30) as f64 * 1e9) as u64;
+    if 2 * capacity < nominal {
+        let [capacity, die, min] = [capacity, nominal, nominal / 2].map(|bytes| written(bytes, BYTES));
+        return Err(PartsError::TooSmall { capacity, die, min });
+    }
     let (needed, mut channels) = dies_on_channels(capacity.div_ceil(nominal), controller.channels);
     let gigabytes = die.bytes >> 30;
     let how = format!("derived: {} over dies of {gigabytes} GB, on whole channels", written(capacity, BYTES));
@@ -23,9 +27,10 @@ pub fn derive(values: &mut Values, capacity: u64, set_aside: u64) -> Result<(), 
     if dies != needed {
         channels = (1..=controller.channels).rev().find(|count| dies % count == 0).unwrap_or(1);
     }
-    let used = match channels == controller.channels {
-        true => String::new(),
-        false => format!("; {channels} of {} are used by {dies} dies", controller.channels),
+    let used = if channels == controller.channels {
+        String::new()
+    } else {
+        format!("; {channels} of {} are used by {dies} dies", controller.channels)
     };
     values.set("nand.channels", Raw::Whole(channels as i64), values.controller.how("channels") + &used);
     let planes = values.count("nand.planes", die.planes, values.die.how("planes"))?;
@@ -40,10 +45,8 @@ pub fn derive(values: &mut Values, capacity: u64, set_aside: u64) -> Result<(), 
         watermark(values, capacity, native_bytes, bits)?;
     }
     let bus = die.bus_mts.min(controller.bus_mts);
-    let slower = match die.bus_mts <= controller.bus_mts {
-        true => values.die.how("bus"),
-        false => values.controller.how("bus"),
-    };
+    let slower =
+        if die.bus_mts <= controller.bus_mts { values.die.how("bus") } else { values.controller.how("bus") };
     let how = format!("the slower of die and controller, {slower}");
     values.set("nand.bus", Raw::Text(written(bus, TRANSFERS)), how);
     values.set("nand.plane_reads", Raw::Text(die.plane_reads.clone()), values.die.how("plane_reads"));
@@ -67,15 +70,12 @@ fn blocks(
         + set_aside.div_ceil(superblock)
         + RESERVE_SUPERBLOCKS
         + OPEN_SUPERBLOCKS;
-    let (blocks, how) = match nominal < needed {
-        true => {
-            let what = "the least that hold the capacity, the static cache and the reserve";
-            (needed, format!("derived: {what} ({nominal} nominal)"))
-        }
-        false => {
-            let spare = format!("{:.1}% spare ({})", 100.0 * die.spare, source(&die.source, "spare"));
-            (nominal, format!("derived: {whole} blocks hold {} Gb, and {spare}", die.bytes >> 27))
-        }
+    let (blocks, how) = if nominal < needed {
+        let what = "the least that hold the capacity, the static cache and the reserve";
+        (needed, format!("derived: {what} ({nominal} nominal)"))
+    } else {
+        let spare = format!("{:.1}% spare ({})", 100.0 * die.spare, source(&die.source, "spare"));
+        (nominal, format!("derived: {whole} blocks hold {} Gb, and {spare}", die.bytes >> 27))
     };
     values.count("nand.blocks_per_plane", blocks, how)
 }

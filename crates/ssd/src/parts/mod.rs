@@ -21,9 +21,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-pub use cache::{way_of_folding, FOLD_OVERHEADS};
+pub use cache::way_of_folding;
 pub use error::PartsError;
-use quantity::{quantity, written, BYTES, DRIVE_SIZES, RATES, TIMES, WATTS};
+use quantity::{drive_size, quantity, written, BYTES, RATES, TIMES, WATTS};
 use values::{source, Values};
 
 /// A value as a part file or a profile holds it.
@@ -92,7 +92,6 @@ pub struct Nand {
     pub native: Times,
     /// Share of blocks beyond the nominal ones.
     pub spare: f64,
-    pub fold_overhead: Option<f64>,
     pub plane_reads: String,
     pub slc_cycles: u64,
     pub native_cycles: u64,
@@ -121,8 +120,16 @@ pub struct Controller {
     pub map_access: u64,
     pub write_buffer: Option<u64>,
     /// Bytes a second.
-    pub slc_write: Option<u64>,
+    pub slc_write: u64,
     pub copy_in: Option<u64>,
+    /// Capacitors carry the buffer.
+    pub plp: bool,
+    /// Time of a flush beyond the programs of the buffer, nanoseconds.
+    pub flush: u64,
+    /// By cells: `TLC` or `QLC`.
+    pub native_write: BTreeMap<String, u64>,
+    /// By cells, then by way of folding: die time of a folded byte over (bits a cell - 1) native programs.
+    pub folding: BTreeMap<String, BTreeMap<String, f64>>,
     pub read_ahead: u64,
     pub suspend: Option<BTreeMap<String, Raw>>,
     pub active_mw: u64,
@@ -135,6 +142,15 @@ pub struct Controller {
 }
 
 impl Nand {
+    /// What constants of controllers are told by.
+    fn cells(&self) -> &'static str {
+        if self.bits_per_cell > 3 {
+            "QLC"
+        } else {
+            "TLC"
+        }
+    }
+
     /// Where the value of a key was read.
     fn how(&self, key: &str) -> String {
         format!("{}: {}", self.name, source(&self.source, key))
@@ -174,7 +190,7 @@ impl Parts {
             return Err(PartsError::NoCapacity);
         };
         let capacity = quantity(&capacity.text(), BYTES, "capacity")?;
-        let size = written(capacity, DRIVE_SIZES);
+        let size = drive_size(capacity);
         let name =
             format!("{} {}, {} {}, {size}", controller.maker, controller.model, nand.maker, nand.generation);
         values.set("name", Raw::Text(name), "from its parts".into());
@@ -241,6 +257,11 @@ fn times(values: &mut Values) -> Result<(), PartsError> {
 
 fn of_controller(values: &mut Values) -> Result<(), PartsError> {
     let (c, die) = (values.controller, values.die);
+    if c.plp {
+        values.set("controller.plp", "on".into(), c.how("plp"));
+    } else {
+        values.amount("controller.flush", c.flush, TIMES, c.how("flush"))?;
+    }
     match c.write_buffer {
         Some(bytes) => {
             let how = values.controller.how("write_buffer");
@@ -267,17 +288,18 @@ fn of_controller(values: &mut Values) -> Result<(), PartsError> {
     if c.read_ahead > 0 {
         values.amount("controller.read_ahead", c.read_ahead, BYTES, values.controller.how("read_ahead"))?;
     }
-    for (key, rate) in [("slc_write", c.slc_write), ("copy_in", c.copy_in)] {
+    let cells = die.cells();
+    let native_key = format!("native_write.{cells}");
+    let ceilings = [
+        ("slc_write", "slc_write", Some(c.slc_write)),
+        ("copy_in", "copy_in", c.copy_in),
+        ("native_write", native_key.as_str(), c.native_write.get(cells).copied()),
+    ];
+    for (key, source, rate) in ceilings {
         if let Some(rate) = rate {
             let text = Raw::Text(written(rate, RATES));
-            values.set(&format!("controller.{key}"), text, values.controller.how(key));
+            values.set(&format!("controller.{key}"), text, values.controller.how(source));
         }
-    }
-    let (table, habits) =
-        if die.bits_per_cell > 3 { ("habits_qlc", &c.habits_qlc) } else { ("habits", &c.habits) };
-    if let Some(ceiling) = habits.get("native_write") {
-        let how = values.controller.how(&format!("{table}.native_write"));
-        values.set("controller.native_write", Raw::Text(ceiling.text()), how);
     }
     if c.map != "dram" {
         values.set("controller.map", Raw::Text(c.map.clone()), values.controller.how("map"));
@@ -310,9 +332,10 @@ fn body(values: &mut Values) -> Result<(), PartsError> {
         values.set("power.data", Raw::Text(data), values.controller.how("power.data"));
     }
     let link = values.given("link").map_or(c.link.clone(), Raw::text);
-    let (kind, board) = match link.starts_with("sata") {
-        true => ("a 2.5-inch case", "60J/K"),
-        false => ("an M.2 module in still air, under no heat sink", "20J/K"),
+    let (kind, board) = if link.starts_with("sata") {
+        ("a 2.5-inch case", "60J/K")
+    } else {
+        ("an M.2 module in still air, under no heat sink", "20J/K")
     };
     // A module without a sink: some 8 K/W to the air; a case spreads the heat.
     for (key, value) in [

@@ -15,7 +15,7 @@ pub const BYTES: &Units = &[
     ("MiB", 1 << 20),
     ("GiB", 1 << 30),
 ];
-pub const DRIVE_SIZES: &Units = &[("GB", 1_000_000_000), ("TB", 1_000_000_000_000)];
+const DRIVE_SIZES: &Units = &[("MB", 1_000_000), ("GB", 1_000_000_000), ("TB", 1_000_000_000_000)];
 pub const TIMES: &Units =
     &[("ns", 1), ("us", 1_000), ("ms", 1_000_000), ("s", 1_000_000_000), ("min", 60_000_000_000)];
 pub const RATES: &Units = &[("kB/s", 1_000), ("MB/s", 1_000_000), ("GB/s", 1_000_000_000)];
@@ -53,6 +53,12 @@ pub fn written(value: u64, units: &Units) -> String {
     texts.min_by_key(String::len).unwrap_or_else(|| format!("{value}{}", units[0].0))
 }
 
+/// A capacity as the name of a drive has it: `1.5TB`, and `537GB` for 500 GiB.
+pub fn drive_size(bytes: u64) -> String {
+    let unit = if bytes < 1_000_000_000 || bytes % 1_000_000 == 0 { 1_000_000 } else { 1_000_000_000 };
+    written((bytes + unit / 2) / unit * unit, DRIVE_SIZES)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -62,7 +68,9 @@ mod tests {
         for value in [0, 1, 999, 1000, 1024, 1500, 4096, 16384, 1 << 20, 1_000_200_000_000, 960_000_000_000] {
             assert_eq!(quantity(&written(value, BYTES), BYTES, "x").unwrap(), value);
         }
-        assert_eq!(written(1_500_000_000_000, DRIVE_SIZES), "1.5TB");
+        let names =
+            [1_500_000_000_000, 500 << 30, 480_103_981_056, 512_100_000_000, 512_000_000].map(drive_size);
+        assert_eq!(names, ["1.5TB", "537GB", "480GB", "512.1GB", "512MB"]);
         assert_eq!(written(16384, BYTES), "16KiB");
     }
 

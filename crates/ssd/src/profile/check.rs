@@ -26,7 +26,7 @@ impl Config {
 
     /// Whether host writes may wait for the cache: what is freed of it is used again at once.
     pub fn may_wait(&self) -> bool {
-        self.cache.reuse == Reuse::AsFreed && !self.cache.dead_until_idle
+        self.cache.reuse == Reuse::AsFreed && !self.cache.dead_until_idle && !self.cache.off_when_worn
     }
 }
 
@@ -34,7 +34,7 @@ impl Config {
 pub fn check(c: &Config, reader: &Reader, is_run: bool) -> Result<(), PlacedFault> {
     // What the drive has room for is asked last: it follows from all else.
     let of_size = [numbers, page_cache];
-    let checks = [geometry, times, controller, policy, usb, power_states, thermal];
+    let checks = [geometry, times, aging, controller, policy, usb, power_states, thermal];
     for check in checks.iter().chain(is_run.then_some(&of_size).into_iter().flatten()) {
         if let Err(fault) = check(c, reader) {
             reader.fault(fault);
@@ -129,6 +129,31 @@ fn times(c: &Config, reader: &Reader) -> Result<(), PlacedFault> {
     }
 }
 
+/// How data age.
+fn aging(c: &Config, reader: &Reader) -> Result<(), PlacedFault> {
+    let nand = &c.nand;
+    let times = [
+        ("nand.slc.retention", nand.slc.retention),
+        ("nand.mlc.retention", nand.mlc.and_then(|mlc| mlc.retention)),
+        ("nand.native.retention", nand.native.retention),
+        ("ftl.refresh", c.ftl.refresh),
+    ];
+    let longest = Nanos::from_secs(20 * 365 * 86_400);
+    for (key, time) in times {
+        if let Some(time) = time.filter(|time| *time == Nanos::ZERO || *time > longest) {
+            return Err(reader.at(key, CheckFault::Age { key, time }));
+        }
+    }
+    let permille = nand.retry_growth_permille;
+    if !(1010..=1_000_000).contains(&permille) {
+        return Err(reader.at("nand.retry_growth", CheckFault::RetryGrowth { permille }));
+    }
+    if c.ftl.refresh.is_some() && c.cache.idle.is_none() {
+        return Err(reader.at("ftl.refresh", CheckFault::RefreshWithoutIdle));
+    }
+    Ok(())
+}
+
 fn controller(c: &Config, reader: &Reader) -> Result<(), PlacedFault> {
     let controller = &c.controller;
     let fail = |key: &str, fault: CheckFault| Err(reader.at(key, fault));
@@ -185,6 +210,12 @@ fn policy(c: &Config, reader: &Reader) -> Result<(), PlacedFault> {
     }
     if waits && cache.dead_until_idle {
         return fail("cache.dead", CheckFault::DeadUnderWait { when_full });
+    }
+    if waits && cache.off_when_worn {
+        return fail("cache.worn", CheckFault::WornUnderWait { when_full });
+    }
+    if cache.off_when_worn && c.wear.is_none() {
+        return fail("cache.worn", CheckFault::WornWithoutCycles);
     }
     let (bytes, max_bytes) = (cache.fold_batch_bytes, cache.most_bytes());
     if max_bytes > 0 && bytes > max_bytes {

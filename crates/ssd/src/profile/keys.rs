@@ -11,12 +11,28 @@ use crate::units::{MapUnit, Nanos};
 /// Words for two values, the default first.
 const DYNAMIC_CELLS: Switch = [("slc", false), ("mlc", true)];
 const DEAD: Switch = [("free-at-once", false), ("until-idle", true)];
+const WORN: Switch = [("goes-on", false), ("off", true)];
 const PLANE_READS: Switch = [("together", false), ("independent", true)];
 const PLP: Switch = [("off", false), ("on", true)];
 const REWRITES: Switch = [("programmed", false), ("merged", true)];
 const WRITE_CACHE: Switch = [("on", true), ("off", false)];
-const LINKS: &[&str] =
-    &["sata150", "sata300", "sata600", "pcie3x4", "pcie4x4", "pcie5x4", "usb5g", "usb10g", "usb20g"];
+const LINKS: &[&str] = &[
+    "sata150",
+    "sata300",
+    "sata600",
+    "pcie3x4",
+    "pcie4x4",
+    "pcie5x4",
+    "usb5g",
+    "usb10g",
+    "usb20g",
+    "ufs-g3x2",
+    "ufs-g4x2",
+    "ufs-g5x2",
+    "emmc-hs400",
+    "emmc-hs400-cqe",
+    "sd-uhs1",
+];
 const TRANSPORT: Switch = [("uas", false), ("bot", true)];
 const DISCARD: Switch = [("passed", false), ("dropped", true)];
 const BACKGROUND: Switch = [("stops", false), ("goes-on", true)];
@@ -63,14 +79,14 @@ struct Draft {
     config: Config,
 }
 
-/// Every key there is.
+/// Every key that a profile may have.
 pub fn all() -> Vec<&'static str> {
     let mut keys = Vec::new();
     visit(&mut Visit::List(&mut keys), &mut Draft::default());
     keys
 }
 
-/// Keys that are one of several words, and these.
+/// Keys that are one of several words, such as `cache.mode`, and these words.
 pub fn words() -> Vec<(&'static str, Vec<&'static str>)> {
     let mut words = Vec::new();
     visit(&mut Visit::Words(&mut words), &mut Draft::default());
@@ -136,12 +152,13 @@ fn visit(v: &mut Visit, draft: &mut Draft) {
     nand(v, &mut c.nand);
     controller(v, &mut c.controller);
     v.word("ftl.gc", &mut c.ftl.gc, Some(VictimRule::Greedy));
-    overhead(v, "ftl.gc_overhead", &mut c.ftl.gc_overhead_permille);
+    ratio(v, "ftl.gc_overhead", &mut c.ftl.gc_overhead_permille, 1000);
     v.quantity("ftl.erase_every", &mut c.ftl.erase_every_bytes, units::BYTES, Some(0));
     v.key("ftl.map_unit", &mut c.nand.map_unit, read_map_unit, |unit| {
         Some(quoted(&units::BYTES.write(unit.size())))
     });
     v.count("ftl.reserve_superblocks", &mut c.ftl.reserve_superblocks, 3, 1 << 16, None);
+    v.optional_or("never", "ftl.refresh", &mut c.ftl.refresh, units::TIME);
     cache(v, &mut c.cache);
     if let Some(power) = v.table(&mut c.power, |r| r.has_table("power")) {
         v.quantity("power.active", &mut power.active_mw, units::POWER, None);
@@ -184,17 +201,23 @@ fn nand(v: &mut Visit, c: &mut Nand) {
     v.count("nand.bits_per_cell", &mut c.bits_per_cell, 1, 5, None);
     v.quantity("nand.bus", &mut c.bus_mts, units::TRANSFERS, None);
     v.switch("nand.plane_reads", &mut c.independent_reads, PLANE_READS);
+    ratio(v, "nand.retry_growth", &mut c.retry_growth_permille, 1500);
+    v.count("nand.retries", &mut c.retries, 1, 100, Some(16));
+    v.quantity("nand.read_disturb", &mut c.read_disturb, units::TIME, Some(Nanos::ZERO));
     v.quantity("nand.slc.read", &mut c.slc.read, units::TIME, None);
     v.quantity("nand.slc.program", &mut c.slc.program, units::TIME, None);
     v.quantity("nand.slc.erase", &mut c.slc.erase, units::TIME, None);
+    v.optional("nand.slc.retention", &mut c.slc.retention, units::TIME);
     if let Some(mlc) = v.table(&mut c.mlc, |r| r.has_table("nand.mlc")) {
         v.quantity("nand.mlc.read", &mut mlc.read, units::TIME, None);
         v.quantity("nand.mlc.program", &mut mlc.program, units::TIME, None);
         v.quantity("nand.mlc.erase", &mut mlc.erase, units::TIME, None);
+        v.optional("nand.mlc.retention", &mut mlc.retention, units::TIME);
     }
     v.quantity("nand.native.read", &mut c.native.read, units::TIME, None);
     v.quantity("nand.native.program", &mut c.native.program, units::TIME, None);
     v.quantity("nand.native.erase", &mut c.native.erase, units::TIME, None);
+    v.optional("nand.native.retention", &mut c.native.retention, units::TIME);
     let none = |r: &Reader| r.instead_of_table("nand.suspend", "none", "program, erase and limit");
     v.key("nand.suspend", &mut (), none, |_| None);
     if let Some(suspend) =
@@ -246,12 +269,13 @@ fn cache(v: &mut Visit, c: &mut Cache) {
     v.quantity("cache.shrink_from", &mut c.shrink_from_permille, units::SHARE, Some(shrinks_from));
     v.quantity("cache.shrink_to", &mut c.shrink_to_permille, units::SHARE, Some(1000));
     v.quantity("cache.host_share", &mut c.host_share_permille, units::SHARE, Some(500));
-    overhead(v, "cache.fold_overhead", &mut c.fold_overhead_permille);
+    ratio(v, "cache.fold_overhead", &mut c.fold_overhead_permille, 1000);
     v.quantity("cache.fold_below", &mut c.fold_below_bytes, units::BYTES, Some(0));
     v.quantity("cache.fold_batch", &mut c.fold_batch_bytes, units::BYTES, Some(0));
     v.word("cache.reuse", &mut c.reuse, Some(reuse));
     v.switch("cache.dead", &mut c.dead_until_idle, DEAD);
-    let table = "threshold and optionally rate and residue";
+    v.switch("cache.worn", &mut c.off_when_worn, WORN);
+    let table = "threshold and optionally rate, residue and collect";
     let never = |r: &Reader| r.instead_of_table("cache.idle", "never", table);
     let idles = c.idle.is_some();
     v.key("cache.idle", &mut (), never, |_| (!idles).then(|| quoted("never")));
@@ -260,6 +284,7 @@ fn cache(v: &mut Visit, c: &mut Cache) {
         v.quantity("cache.idle.threshold", &mut idle.threshold, units::TIME, None);
         v.optional("cache.idle.rate", &mut idle.rate_bytes_per_s, units::RATE);
         v.quantity("cache.idle.residue", &mut idle.residue_bytes, units::BYTES, Some(0));
+        v.quantity("cache.idle.collect", &mut idle.collect_bytes, units::BYTES, Some(0));
     }
 }
 
@@ -314,10 +339,10 @@ fn read_map_unit(reader: &Reader) -> Result<MapUnit, PlacedFault> {
     MapUnit::try_from(bytes).map_err(|_| reader.at(key, ReadFault::MapUnit { bytes }))
 }
 
-/// Time of what is moved over that of what the host writes; 1 where it is left out.
-fn overhead(v: &mut Visit, key: &'static str, permille: &mut u32) {
+/// A ratio, in permille.
+fn ratio(v: &mut Visit, key: &'static str, permille: &mut u32, default: u32) {
     let read = |reader: &Reader| {
-        let Some(value) = reader.value(key) else { return Ok(1000) };
+        let Some(value) = reader.value(key) else { return Ok(default) };
         match units::ratio(&value.text) {
             Some(permille) => Ok(permille.min(u32::MAX as u64) as u32),
             None => Err(reader.at(key, ReadFault::Ratio { key, text: value.text.clone() })),
@@ -357,6 +382,16 @@ fn parse_link(text: &str) -> Option<Link> {
         let gbps = rate.strip_suffix('g')?.parse::<u32>().ok().filter(|rate| [5, 10, 20].contains(rate))?;
         return Some(Link::Usb { mbps: gbps * 1000 });
     }
+    match text {
+        "emmc-hs400" => return Some(Link::Emmc { queue: false }),
+        "emmc-hs400-cqe" => return Some(Link::Emmc { queue: true }),
+        "sd-uhs1" => return Some(Link::Sd),
+        _ => {}
+    }
+    if let Some(gear) = text.strip_prefix("ufs-g") {
+        let gear = gear.strip_suffix("x2")?.parse().ok().filter(|gear| (3..=5).contains(gear))?;
+        return Some(Link::Ufs { gear });
+    }
     let (generation, lanes) = text.strip_prefix("pcie")?.split_once('x')?;
     let generation = generation.parse().ok().filter(|g| (1..=6).contains(g))?;
     let lanes = lanes.parse().ok().filter(|l| [1, 2, 4, 8, 16].contains(l))?;
@@ -368,5 +403,8 @@ fn link_word(link: &Link) -> String {
         Link::Sata { mbps } => format!("sata{}", mbps / 10),
         Link::Pcie { generation, lanes } => format!("pcie{generation}x{lanes}"),
         Link::Usb { mbps } => format!("usb{}g", mbps / 1000),
+        Link::Ufs { gear } => format!("ufs-g{gear}x2"),
+        Link::Emmc { queue } => format!("emmc-hs400{}", if *queue { "-cqe" } else { "" }),
+        Link::Sd => "sd-uhs1".into(),
     }
 }

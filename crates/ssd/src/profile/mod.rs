@@ -13,6 +13,7 @@ pub(crate) mod units;
 mod visit;
 
 pub use error::{codes, CheckFault, PlacedFault, ProfileError, ProfileFault, ReadFault};
+pub use keys::{all as keys, words};
 pub use nearest::nearest;
 
 use crate::config::Config;
@@ -23,16 +24,6 @@ pub struct Profile {
     pub config: Config,
     /// Where values come from, by key; calibrated ones say on what.
     pub provenance: Vec<(String, String)>,
-}
-
-/// Every key that a profile may have.
-pub fn keys() -> Vec<&'static str> {
-    keys::all()
-}
-
-/// Keys that are one of several words, such as `cache.mode`, and these words.
-pub fn words() -> Vec<(&'static str, Vec<&'static str>)> {
-    keys::words()
 }
 
 /// Make a profile of `text`. `source` is its name in errors; `library` knows the texts of profiles by name, for
@@ -64,7 +55,7 @@ fn read(
     is_run: bool,
 ) -> Result<Profile, ProfileError> {
     let flat = source::gather(source, text, library, overrides, true)?;
-    let names = keys();
+    let names = keys::all();
     let mut faults = Vec::new();
     for (key, value) in &flat.values {
         if !names.contains(&key.as_str()) {

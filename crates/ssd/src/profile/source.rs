@@ -92,6 +92,7 @@ impl Flat {
             if overflow(before) != overflow(after) {
                 self.drop_key("cache.reuse");
                 self.drop_key("cache.dead");
+                self.drop_key("cache.worn");
             }
         }
     }
@@ -155,12 +156,11 @@ pub fn gather(
     let mut names = vec![source.to_string()];
     while let Some(base) = chain.last().and_then(|flat| flat.values.get("base")).cloned() {
         let file = base.text.contains('/') || base.text.ends_with(".toml");
-        let (key, name) = match file {
-            true => {
-                let path = beside(names.last().expect("the first is the source"), &base.text);
-                (path.clone(), path)
-            }
-            false => (base.text.clone(), format!("{}.toml", base.text)),
+        let (key, name) = if file {
+            let path = beside(names.last().expect("the first is the source"), &base.text);
+            (path.clone(), path)
+        } else {
+            (base.text.clone(), format!("{}.toml", base.text))
         };
         if names.contains(&name) || names.contains(&base.text) {
             names.push(name);
@@ -168,9 +168,10 @@ pub fn gather(
         }
         let Some(text) = library(&key) else {
             let text = base.text.clone();
-            return Err(base.fault(match file {
-                true => ReadFault::BaseUnreadable { path: text },
-                false => ReadFault::BaseUnknown { name: text },
+            return Err(base.fault(if file {
+                ReadFault::BaseUnreadable { path: text }
+            } else {
+                ReadFault::BaseUnknown { name: text }
             }));
         };
         chain.push(parse(&name, &text)?);

@@ -1,10 +1,12 @@
 //! A drive written down whole, with its computer and its clock, and read back: it goes on as if it had never stopped.
 //!
 //! ```text
-//!   header   magic, format version, length and checksum of each part, checksum of the header
-//!   about    the profile as it was made, and as it is now: TOML
-//!   state    clock and machine; page maps as runs and, where they are random, as arrays
+//!   head     TOML in 1 KiB: name, capacity, scale; version, length and checksum of each section; its own checksum
+//!   profile  the profile as it was made, and as it is now: TOML
+//!   state    clock and machine; page maps as runs and, where they are random, as arrays; how old data are, from version 13 on
 //! ```
+//!
+//! Files of before 0.1.0 have a head of 40 binary bytes (`old`); their sections are the same.
 //!
 //! Nothing is opened here: bytes come and go through `Write` and slices. The serialisation is serde's, in postcard's form.
 
@@ -12,22 +14,26 @@ use std::io::{self, Seek, SeekFrom, Write};
 
 use serde::{Deserialize, Serialize};
 
+use self::head::{Head, Section};
+
 use crate::cell_mode::CellMode;
-use crate::codes;
 use crate::config::Config;
+use crate::faults;
 use crate::host::Machine;
 use crate::processors::share;
 use crate::profile::{self, ProfileError};
 use crate::units::Nanos;
 
-/// Of the form of everything after the header. Whoever changes what any part of a drive consists of raises it: a test
-/// in tests/state.rs notices.
-pub const VERSION: u32 = 9;
+mod head;
 
-/// As PNG's: not text, and damaged by what changes line ends.
-const MAGIC: [u8; 8] = *b"\x89pslc\r\n\x1a";
-/// Magic, version, (length, checksum) of two parts, checksum of these. Every version begins so.
-const HEADER: usize = 8 + 4 + 2 * (8 + 4) + 4;
+/// Of the form of the state. Whoever changes what any part of a drive consists of raises it: a test in tests/state.rs
+/// notices.
+pub const VERSION: u32 = 13;
+/// The oldest that is read: data did not age in it.
+const OLDEST: u32 = 12;
+/// Of the form of the profile, and of the state; the oldest that are read.
+const VERSIONS: [u32; 2] = [1, VERSION];
+const OLDEST_VERSIONS: [u32; 2] = [1, OLDEST];
 const PARTS: [&str; 2] = ["profile", "state"];
 /// Of the two profiles in a file, as TOML: what a person may write of one.
 const MAX_PROFILE_BYTES: u64 = 2 * 16_000_000;
@@ -53,83 +59,53 @@ pub struct About {
     pub original: String,
     /// As it is.
     pub profile: String,
+    /// Its size as a share of the whole drive, such as `1/8`; none: it is whole. The head of a file says it.
+    #[serde(skip)]
+    pub scale: Option<String>,
 }
 
-/// Why bytes are no drive. A part is `profile` or `state`, or the header before them.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum StateError {
-    #[error("it is no drive file of pslc")]
-    Foreign,
-    #[error("it is of format {version}, and this pslc reads format {VERSION}")]
-    TooNew { version: u32 },
-    #[error("it is of format {version}, and this pslc reads format {VERSION}")]
-    TooOld { version: u32 },
-    #[error("it is cut: {bytes_found} bytes of {whole}")]
-    Cut { bytes_found: u64, whole: u64 },
-    #[error("{bytes} bytes follow its end")]
-    Longer { bytes: u64 },
-    #[error("its {part} has {bytes} bytes; the limit for this drive is {limit}")]
-    TooLarge { part: &'static str, bytes: u64, limit: u64 },
-    #[error("its {part} is damaged: the checksum is another")]
-    Damaged { part: &'static str },
-    /// The words are those of the deserializer.
-    #[error("its {part} has the right checksum and cannot be understood: {message}")]
-    Strange { part: &'static str, message: String },
-    #[error("its profile has the right checksum and cannot be understood: {0}")]
-    Profile(ProfileError),
-    /// What does not fit is a part of the machine.
-    #[error("its {part} cannot be that of this drive, though the checksum is right")]
-    Inconsistent { part: &'static str },
-}
+/// What to do without a drive that is damaged.
+const ANOTHER_DRIVE: &str = "take a copy of before, or make a new drive: pslc drives create FILE --like NAME";
 
-codes!(StateError {
-    Foreign => "drive-foreign",
-    TooNew => "drive-too-new",
-    TooOld => "drive-too-old",
-    Cut => "drive-cut",
-    Longer => "drive-longer",
-    TooLarge => "drive-part-too-large",
-    Damaged => "drive-damaged",
-    Strange => "drive-not-understood",
-    Profile => "drive-bad-profile",
-    Inconsistent => "drive-inconsistent",
-});
-
-impl StateError {
-    /// What to do next.
-    pub fn hint(&self) -> &'static str {
-        match self {
-            Self::Foreign => "pslc drives create FILE --like NAME makes one",
-            Self::TooNew { .. } => "use the pslc that wrote it, or a later one",
-            Self::TooOld { .. } => "use the pslc that wrote it; drives are not carried over to later formats",
-            Self::Cut { .. }
-            | Self::Longer { .. }
-            | Self::TooLarge { .. }
-            | Self::Damaged { .. }
-            | Self::Strange { .. }
-            | Self::Profile(_)
-            | Self::Inconsistent { .. } => {
-                "take a copy of before, or make a new drive: pslc drives create FILE --like NAME"
-            }
-        }
+faults! {
+    /// Why bytes are no drive. A part is `profile` or `state`, or the header before them.
+    #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+    pub enum StateError {
+        #[error("it is no drive file of pslc")]
+        Foreign = "drive-foreign" => "pslc drives create FILE --like NAME makes one",
+        #[error("it was written by pslc {by}: its {part} is of version {version}, and this pslc reads {ours}")]
+        TooNew { by: String, part: &'static str, version: u32, ours: u32 } = "drive-too-new"
+            => "use the pslc that wrote it, or a later one",
+        #[error("its {part} is of version {version}, and this pslc reads {ours}")]
+        TooOld { part: &'static str, version: u32, ours: u32 } = "drive-too-old"
+            => "use the pslc that wrote it, or make a new drive: pslc drives create FILE --like NAME",
+        #[error("it is cut: {bytes_found} bytes of {whole}")]
+        Cut { bytes_found: u64, whole: u64 } = "drive-cut" => ANOTHER_DRIVE,
+        #[error("{bytes} bytes follow its end")]
+        Longer { bytes: u64 } = "drive-longer" => ANOTHER_DRIVE,
+        #[error("its {part} has {bytes} bytes; the limit for this drive is {limit}")]
+        TooLarge { part: &'static str, bytes: u64, limit: u64 } = "drive-part-too-large" => ANOTHER_DRIVE,
+        #[error("its {part} is damaged: the checksum is another")]
+        Damaged { part: &'static str } = "drive-damaged" => ANOTHER_DRIVE,
+        /// The words are those of the deserializer.
+        #[error("its {part} has the right checksum and cannot be understood: {message}")]
+        Strange { part: &'static str, message: String } = "drive-not-understood" => ANOTHER_DRIVE,
+        #[error("its profile has the right checksum and cannot be understood: {source}")]
+        Profile { source: ProfileError } = "drive-bad-profile" => ANOTHER_DRIVE,
+        /// What does not fit is a part of the machine.
+        #[error("its {part} cannot be that of this drive, though the checksum is right")]
+        Inconsistent { part: &'static str } = "drive-inconsistent" => ANOTHER_DRIVE,
     }
 }
 
 /// Write a drive. `out` is at its beginning, and is at its end afterwards.
 pub fn write(out: &mut (impl Write + Seek), about: &About, now: Nanos, machine: &Machine) -> io::Result<()> {
     machine.assert_no_pending();
-    out.write_all(&[0; HEADER])?;
-    let parts = [part(out, about)?, part(out, &(now, machine))?];
-    let mut header = Vec::with_capacity(HEADER);
-    header.extend(MAGIC);
-    header.extend(VERSION.to_le_bytes());
-    for (length, checksum) in parts {
-        header.extend(length.to_le_bytes());
-        header.extend(checksum.to_le_bytes());
-    }
-    header.extend(crc32fast::hash(&header).to_le_bytes());
+    out.write_all(&[0; head::BYTES])?;
+    let sections =
+        [part(out, about, VERSIONS[0])?, part(out, &(now, machine, machine.aging()), VERSIONS[1])?];
     out.seek(SeekFrom::Start(0))?;
-    out.write_all(&header)?;
+    out.write_all(&Head::of(about, sections).to_bytes())?;
     out.seek(SeekFrom::End(0))?;
     Ok(())
 }
@@ -142,16 +118,20 @@ pub fn read(bytes: &[u8]) -> Result<Kept, StateError> {
 /// Whether these bytes have the length of a drive as their header and their profile describe it; the state is not
 /// looked at, so a file that is sparse, or far too long, costs nothing.
 pub fn check_length(bytes: &[u8]) -> Result<(), StateError> {
-    let Header { lengths, checksums } = header(bytes)?;
-    let too_large = |part: usize, limit| match lengths[part] > limit {
-        true => Err(StateError::TooLarge { part: PARTS[part], bytes: lengths[part], limit }),
-        false => Ok(()),
+    let (head, profile, state) = split(bytes)?;
+    let too_large = |part: usize, section: &[u8], limit| {
+        let bytes = section.len() as u64;
+        if bytes > limit {
+            Err(StateError::TooLarge { part: PARTS[part], bytes, limit })
+        } else {
+            Ok(())
+        }
     };
-    too_large(0, MAX_PROFILE_BYTES)?;
-    let about = about(&bytes[HEADER..HEADER + lengths[0] as usize], checksums[0])?;
-    let config = described(&about).map_err(StateError::Profile)?;
+    too_large(0, profile, MAX_PROFILE_BYTES)?;
+    let about = about(profile, head)?;
+    let config = described(&about).map_err(|source| StateError::Profile { source })?;
     let pages = config.nand.superblocks() as u64 * config.nand.superblock_pages(CellMode::Native);
-    too_large(1, FREE_STATE_BYTES + MAX_PAGE_STATE_BYTES * pages)
+    too_large(1, state, FREE_STATE_BYTES + MAX_PAGE_STATE_BYTES * pages)
 }
 
 fn described(about: &About) -> Result<Config, ProfileError> {
@@ -163,26 +143,32 @@ pub fn read_as(
     bytes: &[u8],
     config: impl FnOnce(&About) -> Result<Config, ProfileError>,
 ) -> Result<Kept, StateError> {
-    let Header { lengths, checksums } = header(bytes)?;
-    let (first, state) = bytes[HEADER..].split_at(lengths[0] as usize);
-    let about = about(first, checksums[0])?;
-    if checksum(state) != checksums[1] {
+    let (head, profile, state) = split(bytes)?;
+    let (sum, version) = (head.state.crc32, head.state.version);
+    let about = about(profile, head)?;
+    if checksum(state) != sum {
         return Err(StateError::Damaged { part: PARTS[1] });
     }
-    let config = config(&about).map_err(StateError::Profile)?;
-    let (now, machine): (Nanos, Machine) =
-        postcard::from_bytes(state).map_err(|error| strange(PARTS[1], error))?;
+    let config = config(&about).map_err(|source| StateError::Profile { source })?;
+    let strange = |error| strange(PARTS[1], error);
+    let ((now, mut machine), rest): ((Nanos, Machine), &[u8]) =
+        postcard::take_from_bytes(state).map_err(strange)?;
+    machine.set_aging(match version {
+        OLDEST => None,
+        _ => postcard::from_bytes(rest).map_err(strange)?,
+    });
+    machine.describe(&config);
     machine.check(&config, now).map_err(|part| StateError::Inconsistent { part: part.0 })?;
     Ok(Kept { about, now, machine })
 }
 
 /// Whether these bytes begin as a drive file does.
 pub fn begins(bytes: &[u8]) -> bool {
-    bytes.starts_with(&MAGIC)
+    bytes.starts_with(head::MAGIC) || bytes.starts_with(&head::OLD_MAGIC)
 }
 
-/// Write one part; returns its length and checksum.
-fn part(out: &mut impl Write, value: &impl Serialize) -> io::Result<(u64, u32)> {
+/// Write one section; returns what the head says of it.
+fn part(out: &mut impl Write, value: &impl Serialize, version: u32) -> io::Result<Section> {
     let mut summed = Summed { out, length: 0, checksum: crc32fast::Hasher::new() };
     // Of the errors that can be, only the writer's is: it is kept, postcard's says nothing of it.
     let mut failed = None;
@@ -192,53 +178,41 @@ fn part(out: &mut impl Write, value: &impl Serialize) -> io::Result<(u64, u32)> 
         return Err(error);
     }
     written.map_err(io::Error::other)?;
-    Ok((summed.length, summed.checksum.finalize()))
+    Ok(Section { version, bytes: summed.length, crc32: summed.checksum.finalize() })
 }
 
-/// Lengths and checksums of the two parts.
-struct Header {
-    lengths: [u64; 2],
-    checksums: [u32; 2],
-}
-
-/// The header of bytes that are as long as it says.
-fn header(bytes: &[u8]) -> Result<Header, StateError> {
-    if !begins(bytes) {
-        return Err(StateError::Foreign);
+/// The head of bytes that are as long as it says, and the two sections.
+fn split(bytes: &[u8]) -> Result<(Head, &[u8], &[u8]), StateError> {
+    let (head, begin) = Head::read(bytes)?;
+    let ours = VERSIONS.into_iter().zip(OLDEST_VERSIONS);
+    for ((part, section), (ours, oldest)) in PARTS.into_iter().zip([&head.profile, &head.state]).zip(ours) {
+        let version = section.version;
+        if version > ours {
+            return Err(StateError::TooNew { by: head.written_by, part, version, ours });
+        }
+        if version < oldest {
+            return Err(StateError::TooOld { part, version, ours });
+        }
     }
     let bytes_found = bytes.len() as u64;
-    let Some(header) = bytes.get(..HEADER) else {
-        return Err(StateError::Cut { bytes_found, whole: HEADER as u64 });
-    };
-    let word = |at: usize| u32::from_le_bytes(header[at..at + 4].try_into().expect("four bytes"));
-    if crc32fast::hash(&header[..HEADER - 4]) != word(HEADER - 4) {
-        return Err(StateError::Damaged { part: "header" });
-    }
-    if word(8) != VERSION {
-        let version = word(8);
-        return Err(match version > VERSION {
-            true => StateError::TooNew { version },
-            false => StateError::TooOld { version },
-        });
-    }
-    let length = |part: usize| word(12 + 12 * part) as u64 | (word(16 + 12 * part) as u64) << 32;
-    let lengths = [length(0), length(1)];
-    let whole = lengths[0].saturating_add(lengths[1]).saturating_add(HEADER as u64);
+    let whole = (begin as u64).saturating_add(head.profile.bytes).saturating_add(head.state.bytes);
     if bytes_found < whole {
         return Err(StateError::Cut { bytes_found, whole });
     }
     if bytes_found > whole {
         return Err(StateError::Longer { bytes: bytes_found - whole });
     }
-    Ok(Header { lengths, checksums: [word(20), word(32)] })
+    let (profile, state) = bytes[begin..].split_at(head.profile.bytes as usize);
+    Ok((head, profile, state))
 }
 
-/// What the first part says, undamaged.
-fn about(bytes: &[u8], sum: u32) -> Result<About, StateError> {
-    if checksum(bytes) != sum {
+/// What head and first section say, undamaged.
+fn about(bytes: &[u8], head: Head) -> Result<About, StateError> {
+    if checksum(bytes) != head.profile.crc32 {
         return Err(StateError::Damaged { part: PARTS[0] });
     }
-    postcard::from_bytes(bytes).map_err(|error| strange(PARTS[0], error))
+    let about: About = postcard::from_bytes(bytes).map_err(|error| strange(PARTS[0], error))?;
+    Ok(About { scale: head.scale, ..about })
 }
 
 /// Bytes of a part that are none, with the right checksum.

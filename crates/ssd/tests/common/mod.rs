@@ -5,7 +5,10 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use pslc_ssd::config::*;
-use pslc_ssd::{Drive, Machine, MapUnit, Nanos, Request};
+use pslc_ssd::{CellMode, Drive, Machine, MapUnit, Nanos, Request};
+
+/// A bin of speeds: a whole number of requests.
+pub const BIN: u64 = 4 << 20;
 
 /// 4 dies on 2 channels, 1 plane; a superblock is 4 program units of 48 KiB, and there are 32.
 pub fn tiny() -> Config {
@@ -27,12 +30,14 @@ pub fn tiny() -> Config {
                 read: Nanos::from_micros(20),
                 program: Nanos::from_micros(150),
                 erase: Nanos::from_millis(2),
+                retention: None,
             },
             mlc: None,
             native: CellTiming {
                 read: Nanos::from_micros(50),
                 program: Nanos::from_micros(1500),
                 erase: Nanos::from_millis(3),
+                retention: None,
             },
             suspend: Some(Suspend {
                 program: Nanos::from_micros(15),
@@ -40,6 +45,7 @@ pub fn tiny() -> Config {
                 limit: 3,
             }),
             independent_reads: false,
+            ..Nand::default()
         },
         controller: Controller::plain(4096 * 48, 2, Nanos(1500)),
         ftl: Ftl {
@@ -47,6 +53,7 @@ pub fn tiny() -> Config {
             gc_overhead_permille: 1000,
             erase_every_bytes: 0,
             reserve_superblocks: 3,
+            refresh: None,
         },
         cache: Cache {
             mode: CacheMode::DynamicSlc,
@@ -63,7 +70,8 @@ pub fn tiny() -> Config {
             fold_batch_bytes: 0,
             reuse: Reuse::AfterIdle,
             dead_until_idle: false,
-            idle: Some(Idle { threshold: Nanos::from_millis(5), rate_bytes_per_s: None, residue_bytes: 0 }),
+            off_when_worn: false,
+            idle: Some(Idle { threshold: Nanos::from_millis(5), ..Idle::default() }),
         },
         usb: None,
         power: None,
@@ -112,11 +120,43 @@ pub fn closed_loop(
     *ends.iter().max().unwrap() - from
 }
 
-/// A counter or gauge of a machine.
-pub fn column(machine: &Machine, name: &str) -> u64 {
+/// All counters and gauges of a machine.
+pub fn counters(machine: &Machine) -> Vec<u64> {
     let mut values = vec![0; Machine::COLUMNS.len()];
     machine.sample(Nanos::ZERO, &mut values);
-    values[Machine::COLUMNS.iter().position(|column| *column == name).unwrap()]
+    values
+}
+
+/// One of them by its name.
+pub fn counted(counters: &[u64], name: &str) -> u64 {
+    counters[Machine::COLUMNS.iter().position(|column| *column == name).unwrap()]
+}
+
+/// A counter or gauge of a machine.
+pub fn column(machine: &Machine, name: &str) -> u64 {
+    counted(&counters(machine), name)
+}
+
+/// A counter or gauge of a drive.
+pub fn drive_column(drive: &Drive, name: &str) -> u64 {
+    let mut values = vec![0; Drive::COLUMNS.len()];
+    drive.sample(Nanos::ZERO, &mut values);
+    values[Drive::COLUMNS.iter().position(|column| *column == name).unwrap()]
+}
+
+/// What the dies program natively, in bytes a second.
+pub fn native_speed(c: &Config) -> f64 {
+    c.nand.program_bytes_per_s(CellMode::Native) as f64
+}
+
+/// What they program at one bit a cell.
+pub fn slc_speed(c: &Config) -> f64 {
+    c.nand.program_bytes_per_s(CellMode::Slc) as f64
+}
+
+/// Speeds while the whole drive is written once.
+pub fn curve(c: &Config) -> Vec<f64> {
+    Load::new(c).fill(0, c.capacity_bytes, BIN)
 }
 
 /// Time-ordered requests at a queue depth, on a drive.
@@ -190,9 +230,7 @@ impl Load {
     }
 
     pub fn value(&self, column: &str) -> u64 {
-        let mut values = vec![0; Drive::COLUMNS.len()];
-        self.drive.sample(Nanos::ZERO, &mut values);
-        values[Drive::COLUMNS.iter().position(|name| *name == column).unwrap()]
+        drive_column(&self.drive, column)
     }
 }
 
@@ -202,11 +240,15 @@ pub struct Random(pub u64);
 
 impl Random {
     pub fn below(&mut self, limit: u64) -> u64 {
+        self.next() % limit
+    }
+
+    pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) % limit
+        z ^ (z >> 31)
     }
 }
 

@@ -1,4 +1,4 @@
-"""Parts: NAND dies and controllers with sources, and the drives they make.
+"""Parts: NAND dies and controllers with sources, the drives they make, and the computers around these.
 
 from pslc.device import parts
 parts.nand("bics5-tlc-512g").native_bytes_per_s
@@ -7,42 +7,51 @@ drive.text      # a profile for sim:./FILE.toml
 drive.how       # where each value comes from
 """
 
-import csv
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from pslc.base.errors import ProfileError, closest_match
+from pslc.device.parts import constants
 from pslc.device.parts.derive import Derived, derive
-from pslc.device.parts.schema import Controller, Nand, Raw, Times, read_controller, read_nand
+from pslc.device.parts.schema import Computer, Controller, Nand, Raw, Times, read_computer, read_controller, read_nand
 
 __all__ = [
+    "Computer",
     "Controller",
     "Derived",
     "Nand",
-    "Spread",
     "Times",
+    "computer",
+    "computers",
     "controller",
     "controllers",
     "derive",
     "nand",
     "nands",
     "profile",
-    "spreads",
 ]
 
 FOLDER = Path(__file__).parent
 
 
+def _names(folder: str) -> tuple[str, ...]:
+    return tuple(sorted(path.stem for path in (FOLDER / folder).glob("*.toml")))
+
+
 def nands() -> tuple[str, ...]:
     """The names of the dies, in alphabetical order."""
-    return tuple(sorted(path.stem for path in (FOLDER / "nand").glob("*.toml")))
+    return _names("nand")
 
 
 def controllers() -> tuple[str, ...]:
     """The names of the controllers, in alphabetical order."""
-    return tuple(sorted(path.stem for path in (FOLDER / "controllers").glob("*.toml")))
+    return _names("controllers")
+
+
+def computers() -> tuple[str, ...]:
+    """The names of the computers, in alphabetical order."""
+    return _names("computers")
 
 
 def nand(name: str) -> Nand:
@@ -64,39 +73,39 @@ def controller(name: str) -> Controller:
 
 
 @functools.cache
-def _nand(name: str) -> Nand:
+def computer(name: str) -> Computer:
+    """A computer by its whole name.
+
+    Raises:
+        PslcError: there is none of that name.
+    """
+    if name not in computers():
+        meant = closest_match(name, computers())
+        listed = f"one of {', '.join(computers())}, or none"
+        raise ProfileError(f"no computer is named {name}", f"did you mean {meant}?" if meant else listed)
+    return read_computer(FOLDER / "computers" / f"{name}.toml")
+
+
+@functools.cache
+def published_nand(name: str) -> Nand:
+    """A die as its part file has it, without what drives tell of it."""
     return read_nand(FOLDER / "nand" / f"{name}.toml")
 
 
 @functools.cache
-def _controller(name: str) -> Controller:
+def published_controller(name: str) -> Controller:
+    """A controller as its part file has it, without what drives tell of it."""
     return read_controller(FOLDER / "controllers" / f"{name}.toml")
 
 
-@dataclass(frozen=True)
-class Spread:
-    """Errors of figures that were predicted from parts, compared with those of reviews.
-
-    Attributes:
-        what: the figure: `first phase`, `second phase`, `third phase`, `mean of a fill`; of one controller, `speeds`.
-        drives, figures: how many of each were predicted, each from other drives.
-        median_percent, ninety_percent: relative errors that half, and nine of ten, stay within.
-    """
-
-    what: str
-    drives: int
-    figures: int
-    median_percent: int
-    ninety_percent: int
+@functools.cache
+def _nand(name: str) -> Nand:
+    return constants.with_programs(published_nand(name))
 
 
 @functools.cache
-def spreads(controller: str = "") -> tuple[Spread, ...]:
-    """Prediction errors of all drives, or of the drives of one controller; empty if none of them was reviewed."""
-    with (FOLDER / "spread.csv").open(encoding="utf-8") as file:
-        rows = [row for row in csv.DictReader(file) if row["controller"] == controller]
-    keys = ("drives", "figures", "median_percent", "ninety_percent")
-    return tuple(Spread(row["what"], *(int(row[key]) for key in keys)) for row in rows)
+def _controller(name: str) -> Controller:
+    return constants.with_ceilings(published_controller(name))
 
 
 def _full_name(what: str, name: str, names: tuple[str, ...]) -> str:
@@ -131,18 +140,17 @@ def profile(
     return derive(_nand(die), _controller(chip), stated, whole=True)
 
 
-def part(name: str) -> Nand | Controller:
-    """A die or a controller by name.
+def part(name: str) -> Nand | Controller | Computer:
+    """A die, a controller or a computer by name.
 
     Raises:
         PslcError: there is none of that name.
     """
-    names = nands() + controllers()
-    match = _full_name("part", name, names)
-    return _nand(match) if match in nands() else _controller(match)
+    match = _full_name("part", name, nands() + controllers() + computers())
+    return _nand(match) if match in nands() else _controller(match) if match in controllers() else computer(match)
 
 
-def text(of: Nand | Controller) -> str:
+def text(of: Nand | Controller | Computer) -> str:
     """The file of a part."""
-    folder = "nand" if isinstance(of, Nand) else "controllers"
+    folder = {Nand: "nand", Controller: "controllers", Computer: "computers"}[type(of)]
     return (FOLDER / folder / f"{of.name}.toml").read_text(encoding="utf-8")

@@ -9,13 +9,10 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
-from pslc._native import derive_profile, fold_overheads, profile_toml, way_of_folding
+from pslc._native import derive_profile, profile_toml, way_of_folding
 from pslc.device.parts.schema import Controller, Nand, Raw
 
-__all__ = ["FOLD_OVERHEADS", "Derived", "derive", "way_of_folding"]
-
-FOLD_OVERHEADS = {(way, cells): factor for way, cells, factor in fold_overheads()}
-"""Fold overheads by the way of folding, and by cells: medians of the rows of docs/accuracy/calibration.csv."""
+__all__ = ["Derived", "derive", "way_of_folding"]
 
 
 @dataclass(frozen=True)

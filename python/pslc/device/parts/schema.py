@@ -1,4 +1,5 @@
-"""Part files: a NAND die or a controller in strict TOML, with units, and for each value a source or `assumed`.
+"""Part files: a NAND die, a controller or a computer in strict TOML, with units, and for each value a source or
+`assumed`.
 
 A key that is not known, a key that is missing, a number without a unit, a value without a source is a fault. All faults
 of a file are one error, with a line for each that names the file, the key and what to write.
@@ -11,7 +12,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 
-from pslc.base import files, gate
+from pslc.base import files, gate, units
 from pslc.base.errors import Faults, ProfileError, closest_match
 
 FILE = gate.Expected('part files are TOML; text goes in quotes: bus = "1200MT/s"', ProfileError)
@@ -19,8 +20,8 @@ FILE = gate.Expected('part files are TOML; text goes in quotes: bus = "1200MT/s"
 Raw = str | int | float
 """A value as a part file holds it."""
 
-BYTES = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
-TIMES = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "min": 60 * 10**9}
+BYTES = units.UNITS
+TIMES = units.NANOSECONDS
 RATES = {"kB/s": 10**3, "MB/s": 10**6, "GB/s": 10**9}
 GBITS = {"Gb": 2**27, "Tb": 2**37}
 """Bytes of a die by the unit of its capacity, which counts bits in binary: 512 Gb are 64 GiB."""
@@ -60,10 +61,9 @@ class Nand:
         planes, page_bytes, pages_per_block: geometry, native mode.
         bus_mts: the fastest its interface goes, megatransfers a second.
         slc, native: times at one bit a cell and at the native number; a native program is a whole one, all planes and
-            bits (one-shot, or the sum of its passes).
+            bits (one-shot, or the sum of its passes). A program of 0 is not told by the file.
         spare: share of blocks beyond the nominal ones.
-        fold_overhead: die time of programming folded data over that of host data, as drives on it show; None: none
-        does. plane_reads: `independent` or `together`.
+        plane_reads: `independent` or `together`.
         slc_cycles, native_cycles: program and erase cycles a block stands.
         read_mw, program_mw, erase_mw: what the die draws meanwhile.
         source: of each key, as the part file says.
@@ -82,7 +82,6 @@ class Nand:
     slc: Times
     native: Times
     spare: float
-    fold_overhead: float | None
     plane_reads: str
     slc_cycles: int
     native_cycles: int
@@ -116,12 +115,15 @@ class Controller:
         cores, command, read, write: core time of commands, nanoseconds.
         map: `dram`, or the bytes of it that are held; `map_access` what a look at it takes, nanoseconds.
         write_buffer: bytes; None: as many as the dies need.
-        slc_write: what its data path moves into pSLC, bytes a second; None: whatever the dies take.
+        slc_write: what its data path moves into pSLC, bytes a second.
         copy_in: how fast the data of one write pass into its buffer before it is answered, bytes a second; None: as the
             link brings them.
+        flush: time of a flush beyond the programs of the buffer, ns; drives with capacitors (`plp`) need none.
+        native_write: what it moves into native cells, bytes a second, by `TLC` and `QLC`.
+        folding: by cells, then by way of folding: die time of a folded byte over (bits a cell - 1) native programs.
         habits, habits_qlc: what its firmware does with the cache, in the keys of a profile's [cache] (`idle` is the
-            threshold); `share`, of the capacity that the cache has on an empty drive where nobody says; and
-            `native_write`, what it moves into native cells, whatever the dies could. On QLC `habits_qlc` go first.
+            threshold), and `share`, of the capacity that the cache takes where nobody says (constants.py). On QLC
+            `habits_qlc` go first.
         source: of each key, as the part file says.
     """
 
@@ -138,8 +140,12 @@ class Controller:
     map: str
     map_access: int
     write_buffer: int | None
-    slc_write: int | None
+    slc_write: int
     copy_in: int | None
+    plp: bool
+    flush: int
+    native_write: Mapping[str, int]
+    folding: Mapping[str, Mapping[str, float]]
     read_ahead: int
     suspend: Mapping[str, str | int] | None
     active_mw: int
@@ -147,6 +153,32 @@ class Controller:
     data_pj_per_byte: int
     habits: Mapping[str, Raw]
     habits_qlc: Mapping[str, Raw]
+    source: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Computer:
+    """A computer around a simulated drive.
+
+    Attributes:
+        cores: that make and answer requests.
+        read, write: time of a core that a request costs, nanoseconds.
+        link: fastest link of its slot, in a profile's words; empty: any.
+        page_cache: bytes of memory that hold what files were read or written; None: requests pass none.
+        memory: speed at which a program's data are copied into it or out of it, bytes a second.
+        background: bytes of unwritten data from which it writes to the drive.
+        source: of each key, as the part file says.
+    """
+
+    name: str
+    model: str
+    cores: int
+    read: int
+    write: int
+    link: str
+    page_cache: int | None
+    memory: int | None
+    background: int | None
     source: Mapping[str, str]
 
 
@@ -228,20 +260,10 @@ class Reader:
         self.taken.add(key)
         return self.amount(key, units) if key in self.values else None
 
-    def factor(self, key: str) -> float | None:
-        """A number above 0 without a unit, or None where the file does not know."""
-        self.taken.add(key)
-        if key not in self.values:
-            return None
-        value = self.values[key]
-        if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < float("inf"):
-            return float(value)
-        self.fault(f"{key} is {value!r}", "a number above 0, such as 2.5")
-        return None
-
     def times(self, mode: str) -> Times:
         """The times of a cell mode."""
-        return Times(*(self.amount(f"{mode}.{what}", TIMES) for what in ("read", "program", "erase")))
+        read, erase = self.amount(f"{mode}.read", TIMES), self.amount(f"{mode}.erase", TIMES)
+        return Times(read, self.optional(f"{mode}.program", TIMES) or 0, erase)
 
     def rest(self, table: str, keys: tuple[str, ...]) -> dict[str, Raw]:
         """Take the values of those `keys` that a table holds, by key."""
@@ -278,13 +300,12 @@ SHARE = {"%": 100}
 """Hundredths of a per cent."""
 WATTS = {"mW": 1, "W": 1000}
 HABITS = (
-    "mode", "share", "native_write", "when_full", "reuse", "host_share", "fold_overhead", "dead", "shrink_from",
-    "shrink_to", "idle",
+    "mode", "share", "when_full", "reuse", "dead", "shrink_from", "shrink_to", "idle",
 )  # fmt: skip
 
 
 def read_nand(path: Path) -> Nand:
-    """The die that a file describes.
+    """The die that a file describes; program times that it does not tell are 0 (constants.py).
 
     Raises:
         PslcError: something is wrong with the file.
@@ -304,7 +325,6 @@ def read_nand(path: Path) -> Nand:
         slc=r.times("slc"),
         native=r.times("native"),
         spare=r.amount("spare", SHARE) / 10_000,
-        fold_overhead=r.factor("fold_overhead"),
         plane_reads=r.text("plane_reads", words=("independent", "together")),
         slc_cycles=r.count("wear.slc_cycles"),
         native_cycles=r.count("wear.native_cycles"),
@@ -318,7 +338,7 @@ def read_nand(path: Path) -> Nand:
 
 
 def read_controller(path: Path) -> Controller:
-    """The controller that a file describes.
+    """The controller that a file describes, without the constants that drives tell (constants.py).
 
     Raises:
         PslcError: something is wrong with the file.
@@ -347,8 +367,12 @@ def read_controller(path: Path) -> Controller:
         map=memory,
         map_access=r.optional("map_access", TIMES) or 0,
         write_buffer=r.optional("write_buffer", BYTES),
-        slc_write=r.optional("slc_write", RATES),
-        copy_in=r.optional("copy_in", RATES),
+        slc_write=0,
+        copy_in=None,
+        plp=r.text("plp", "off", words=("on", "off")) == "on",
+        flush=0,
+        native_write={},
+        folding={},
         read_ahead=r.optional("read_ahead", BYTES) or 0,
         suspend=suspend or None,
         active_mw=r.amount("power.active", WATTS),
@@ -360,3 +384,26 @@ def read_controller(path: Path) -> Controller:
     )
     r.end()
     return controller
+
+
+def read_computer(path: Path) -> Computer:
+    """The computer that a file describes.
+
+    Raises:
+        PslcError: something is wrong with the file.
+    """
+    r = Reader.of(path)
+    computer = Computer(
+        name=path.stem,
+        model=r.text("model"),
+        cores=r.count("cores"),
+        read=r.amount("read", TIMES),
+        write=r.amount("write", TIMES),
+        link=r.text("link", ""),
+        page_cache=r.optional("page_cache", BYTES),
+        memory=r.optional("memory", RATES),
+        background=r.optional("background", BYTES),
+        source=r.source,
+    )
+    r.end()
+    return computer

@@ -81,10 +81,10 @@ impl Port {
     pub fn attach(&mut self, file: Raw) -> io::Result<()> {
         // SAFETY: both handles are open.
         let port = unsafe { CreateIoCompletionPort(file as HANDLE, self.handle(), OF_SYSTEM, 1) };
-        match port.is_null() {
-            true => Err(io::Error::last_os_error()),
-            false => Ok(()),
+        if port.is_null() {
+            return Err(io::Error::last_os_error());
         }
+        Ok(())
     }
 
     fn handle(&self) -> HANDLE {

@@ -1,7 +1,7 @@
 //! A new file is written once before it is measured on, where the system would write zeros in front of a write.
 
 use pslc_load::job::{self, Ground, Job, Mix};
-use pslc_load::{run, Next, Observer, Progress, TargetError};
+use pslc_load::{run, Progress, TargetError};
 
 use super::RealTarget;
 use crate::io::Written;
@@ -13,7 +13,7 @@ const LAYOUT_BYTES: u64 = 1 << 20;
 impl RealTarget {
     /// Write all of the file, past the cache where that can be had, and tell the drive to forget it where the system can:
     /// then it is as after an allocation, but for what has become of the drive.
-    pub(super) fn lay_out(&mut self, observer: &mut dyn Observer) -> Option<TargetError> {
+    pub(super) fn lay_out(&mut self, goes_on: &mut dyn FnMut(&Progress) -> bool) -> Option<TargetError> {
         let direct = self.direct.is_some() as u8;
         let whole = self.capacity / LAYOUT_BYTES * LAYOUT_BYTES;
         let moved = self.counters.moved;
@@ -25,7 +25,8 @@ impl RealTarget {
                     "[layout]\nrw=write\nbs={bs}\ndirect={direct}\nend_fsync=1\noffset={offset}\nsize={size}\n"
                 );
                 let jobs = job::parse("layout", &text, &[], Ground::Real, self.capacity, &|_| None);
-                let recording = run(self, &jobs.expect("our own words"), 0, &mut Layout(observer));
+                let look = &mut |progress: &Progress| goes_on(progress);
+                let recording = run(self, &jobs.expect("our own words"), 0, look);
                 if recording.error.is_some() {
                     return recording.error;
                 }
@@ -38,18 +39,6 @@ impl RealTarget {
         self.laid_out = self.capacity;
         (self.written, self.counters.moved) = (Written::none(self.capacity), moved);
         None
-    }
-}
-
-/// Shows that a file is written, and keeps nothing of it.
-struct Layout<'a>(&'a mut dyn Observer);
-
-impl Observer for Layout<'_> {
-    fn look(&mut self, progress: &Progress) -> Next {
-        match self.0.look(progress) {
-            Next::Stop => Next::Stop,
-            Next::Go | Next::Keep => Next::Go,
-        }
     }
 }
 

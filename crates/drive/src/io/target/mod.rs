@@ -3,22 +3,25 @@
 //! ```text
 //!   files      what requests are made on       content    what they write, and what they read of it
 //!   layout     a new file is written once      check      jobs that cannot be
-//!   counters   what is moved
+//!   counters   what is moved                  ends       what lay at both ends of a drive
 //! ```
 
 mod check;
 mod content;
 mod counters;
+mod ends;
 mod files;
 mod layout;
 
 use std::collections::VecDeque;
 use std::fs::File;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use pslc_load::in_flight::{self, InFlight};
 use pslc_load::job::{Data, Job, SyncMode};
 use pslc_load::verify::Verify;
-use pslc_load::{Completion, Observer, Purpose, Target, TargetError, Usage, Verdict};
+use pslc_load::{Completion, Progress, Purpose, Target, TargetError, Usage, Verdict};
 use pslc_ssd::{Nanos, Op, Request};
 
 use crate::io::arena::Arena;
@@ -55,6 +58,7 @@ pub struct RealTarget {
     wanted: Option<Kind>,
     kind: Option<Kind>,
     clock: Watchdog<Instant>,
+    in_flight: InFlight,
     maker: Maker,
     /// How each worker verifies, and what of it may be judged; of a run in which nobody does, nothing.
     verifying: Vec<Option<Verify>>,
@@ -112,6 +116,7 @@ impl RealTarget {
         block: u32,
         written: Written,
     ) -> RealTarget {
+        let clock = Watchdog::new(Instant::now);
         RealTarget {
             direct,
             buffered,
@@ -122,7 +127,8 @@ impl RealTarget {
             written,
             wanted: None,
             kind: None,
-            clock: Watchdog::new(Instant::now),
+            in_flight: InFlight::new(clock.start()),
+            clock,
             maker: Maker::new(0),
             verifying: Vec::new(),
             data: Vec::new(),
@@ -184,11 +190,6 @@ impl RealTarget {
         self.maker = Maker::new(seed);
     }
 
-    /// Whether it is known what holds data.
-    pub fn knows_what_is_written(&self) -> bool {
-        self.written.is_known()
-    }
-
     fn task(&mut self, at: u32) -> Task {
         let slot = self.slots[at as usize];
         let fd = match slot.request.op {
@@ -211,6 +212,7 @@ impl RealTarget {
     /// Look at what came back.
     fn finish(&mut self, done: Done) -> Result<Completion, TargetError> {
         let at = self.now();
+        self.in_flight.answered(done.slot, at);
         let slot = self.slots[done.slot as usize];
         let Request { op, offset, len, .. } = slot.request;
         let op_name = name(op);
@@ -223,10 +225,8 @@ impl RealTarget {
                 (Op::Write | Op::Trim, _) => judge.written(done.slot, offset),
                 (Op::Read, Purpose::Check(number)) => {
                     let judged = judge.checked(done.slot, offset);
-                    self.slots[done.slot as usize].verdict = match judged {
-                        true => self.compare(done.slot, number),
-                        false => Verdict::Unjudged,
-                    };
+                    self.slots[done.slot as usize].verdict =
+                        if judged { self.compare(done.slot, number) } else { Verdict::Unjudged };
                 }
                 _ => {}
             }
@@ -245,11 +245,15 @@ impl Target for RealTarget {
         self.written.holes(offset, len)
     }
 
-    fn before_run(&mut self, jobs: &[Job], observer: &mut dyn Observer) {
+    fn before_run(&mut self, jobs: &[Job], goes_on: &mut dyn FnMut(&Progress) -> bool) {
         if self.is_to_be_laid_out && !extends(jobs) {
             self.is_to_be_laid_out = false;
-            self.not_laid_out = self.lay_out(observer);
+            self.not_laid_out = self.lay_out(goes_on);
         }
+    }
+
+    fn in_flight(&self) -> Option<Arc<in_flight::Shared>> {
+        Some(self.in_flight.shared())
     }
 
     fn begin(&mut self, slots: &[&Job], largest: u32) -> Result<(), TargetError> {
@@ -294,6 +298,7 @@ impl Target for RealTarget {
             submitted: Nanos::ZERO,
         };
         self.slots = slots.iter().zip(fds).map(slot).collect();
+        self.in_flight.begin(self.slots.len());
         Ok(())
     }
 
@@ -308,6 +313,7 @@ impl Target for RealTarget {
             }
         }
         self.engine = None;
+        self.in_flight.begin(0);
         self.arena = None;
         self.opened.clear();
         self.counters.refresh();
@@ -341,6 +347,7 @@ impl Target for RealTarget {
             _ => {}
         }
         self.under_way += 1;
+        self.in_flight.submitted(at, request, self.clock.last());
         if let Some(judge) = &mut self.judge {
             let slot = &self.slots[at as usize];
             match (request.op, slot.purpose) {

@@ -29,9 +29,10 @@ impl Policy for Bypass {
         let cold = write.rewritten_after.is_some_and(|after| after >= space.cache_pages);
         // As pSLC they would take n times the space.
         let scarce = space.cache_used * 2 >= space.cache_size || space.free <= 2 * space.reserve;
-        match (large || cold) && scarce {
-            true => CellMode::Native,
-            false => CellMode::Slc,
+        if (large || cold) && scarce {
+            CellMode::Native
+        } else {
+            CellMode::Slc
         }
     }
 }

@@ -20,9 +20,10 @@ impl Policy for RewriteDistance {
     }
 
     fn place(space: &Space, write: &HostWrite) -> CellMode {
-        match write.rewritten_after.is_some_and(|after| after < space.cache_pages) {
-            true => CellMode::Slc,
-            false => CellMode::Native,
+        if write.rewritten_after.is_some_and(|after| after < space.cache_pages) {
+            CellMode::Slc
+        } else {
+            CellMode::Native
         }
     }
 }

@@ -3,12 +3,12 @@
 mod check;
 mod read;
 
-use std::fmt::{self, Write};
+use std::fmt;
 
 pub use check::CheckFault;
 pub use read::ReadFault;
 
-use crate::codes::Hint;
+use crate::Hint;
 
 /// A file and a line, or what was said on the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,10 +92,7 @@ pub const SEVERAL_FAULTS: &str = "several-faults";
 impl ProfileError {
     /// An error where there are faults of the profile with this name.
     pub(super) fn of(source: &str, faults: Vec<PlacedFault>) -> Result<(), ProfileError> {
-        match faults.is_empty() {
-            true => Ok(()),
-            false => Err(ProfileError { source: source.to_string(), faults }),
-        }
+        faults.is_empty().then_some(()).ok_or_else(|| ProfileError { source: source.to_string(), faults })
     }
 
     /// Its faults, at least one, in the order in which they were found.
@@ -153,9 +150,6 @@ pub fn codes() -> impl Iterator<Item = &'static str> {
 }
 
 /// A hint that begins with the word that was probably meant.
-fn meant(near: Option<&str>, hint: fmt::Arguments) -> Hint {
-    let mut text = String::new();
-    let begun = near.map_or(Ok(()), |near| write!(text, "did you mean \"{near}\"? "));
-    begun.and_then(|()| text.write_fmt(hint)).expect("a text takes all");
-    text.into()
+fn meant(near: Option<&str>, hint: &str) -> String {
+    near.map_or_else(String::new, |near| format!("did you mean \"{near}\"? ")) + hint
 }

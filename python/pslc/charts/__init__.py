@@ -1,1 +1,0 @@
-"""Charts that are published as they are: their figures written on them, drawn without a browser."""

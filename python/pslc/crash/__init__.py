@@ -1,0 +1,1 @@
+"""Power cuts of a simulated drive while a command writes to it."""

@@ -1,0 +1,20 @@
+"""Files of other programs as recordings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from pslc import formats
+from pslc.formats._findings import as_recording
+from pslc.recording.model import Recording
+from pslc.schema.imports import ImportOptions
+
+
+def read(paths: Sequence[Path], options: ImportOptions) -> list[Recording]:
+    """Recordings of the files of one run, whatever their format; of a picture one for each curve.
+
+    Raises:
+        PslcError: a file cannot be read, or is of no known format, or they do not belong together.
+    """
+    return [as_recording(data, paths[0], options) for data in formats.read_each(paths, options)]

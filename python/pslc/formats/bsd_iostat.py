@@ -1,0 +1,56 @@
+"""The text of macOS' `iostat`, and of FreeBSD's without -x: size, rate and MiB a second of the requests of each disk,
+reads and writes together; the first row is of the time since the machine began.
+
+            disk0               disk4       cpu
+   KB/t  tps  MB/s     KB/t  tps  MB/s  us sy id
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from pslc.formats import About, FileContents, Reader, only, text
+from pslc.formats._loads import FIRST_ROW, Reports, Source, amount
+from pslc.schema.imports import ImportOptions
+
+HEADER: Final = re.compile(r"^\s*(?:tin\s+tout\s+)?KB/t\s+tps\s+MB/s", re.MULTILINE)
+ABOUT: Final = About(
+    program="iostat of macOS and FreeBSD",
+    what="text",
+    content="load of one disk, interval by interval, reads and writes together",
+    command="iostat -d -w 1",
+    gives="load",
+    mark=HEADER,
+)
+TOGETHER: Final = "it counts reads and writes together, and all are taken for writes: look at a time without reads"
+HINT: Final = "iostat -d -w 1 prints them"
+
+
+def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
+    """The load of one disk, whose reads count as writes."""
+    path = only(paths)
+    reader = Reader(path, hints, "three numbers for each disk")
+    reports = Reports(whole_counts=True)
+    disks: list[str] = []
+    first, above = 0, ""
+    for number, line in enumerate(text(path).splitlines(), 1):
+        if HEADER.match(line):
+            names = line.split()
+            first = names.index("KB/t")
+            disks = above.split()[first // 2 :][: names.count("KB/t")]
+        elif disks and re.match(r"\s*\d", line):
+            cells = line.split()[first:]
+            try:
+                for place, disk in enumerate(disks):
+                    size, rate, speed = (amount(cell) for cell in cells[3 * place : 3 * place + 3])
+                    reports.add(disk, None, None, {"wMB/s": speed, "w/s": rate, "areq-sz": size})
+            except ValueError:
+                reader.refuse(number, line)
+        above = line
+    reports.drop_first()
+    data = reports.foreign(path, hints, Source("iostat", HINT, [FIRST_ROW], reader.bad))
+    data.warn(TOGETHER)
+    return data

@@ -1,0 +1,1 @@
+"""Cache policies and victim rules in Python."""

@@ -1,0 +1,220 @@
+"""The picture of one recording or several: the chart of their suite, their write curves, or bars of one figure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import Final
+
+from pslc import suites
+from pslc.base import words
+from pslc.base.errors import RecordingError, closest_match
+from pslc.figures import classic, curves
+from pslc.figures.document import About
+from pslc.figures.drawing import Drawing
+from pslc.figures.overlay import overlaid
+from pslc.figures.picture import Axis, Bars, Label, Own, Panel, Picture
+from pslc.figures.style import Across, Style
+from pslc.recording import results
+from pslc.recording.comparison import Compared, Side, compare, keys
+from pslc.recording.model import Recording
+from pslc.schema.facts import Imported
+
+LOWER_IS_BETTER: Final = ("s", "W", "C")
+"""Units of which the smallest value is the best."""
+CAPACITY: Final = re.compile(r"\d ?[GT]B\b")
+"""A capacity in the name of a drive."""
+ANY_RUN: Final = ("speed-bytes", "speed-time")
+"""Pictures that are of no suite."""
+WHISKERS: Final = "whiskers: 90 % interval"
+
+
+def of_sides(sides: Sequence[Side], across: Across | None = None) -> Picture:
+    """One picture of all sides.
+
+    Args:
+        across: x axis of write curves; None: the chart that answers the question of the suite.
+
+    Raises:
+        PslcError: one of them has nothing to draw over this axis.
+    """
+    each = [(side.name, _write_picture(side, across) if across else _own_picture(side)) for side in sides]
+    if len({_kind(picture) for _, picture in each}) == 1:
+        return _overlaid(each)
+    charts = [_kind(picture) for _, picture in each if picture.name not in ANY_RUN]
+    if not charts or len({side.recording.suite for side in sides}) > 1:
+        return _overlaid([(side.name, _write_picture(side, Across.BYTES)) for side in sides])
+    # A suite that had nothing to answer with on some drives.
+    chart = charts[0]
+    lacking = [Own(name) for name, picture in each if _kind(picture) != chart]
+    return replace(_overlaid([pair for pair in each if pair[0] not in lacking]), note=("no data", *lacking))
+
+
+def _overlaid(each: Sequence[tuple[str, Picture]]) -> Picture:
+    return overlaid([name for name, _ in each], [picture for _, picture in each])
+
+
+def of_comparison(sides: Sequence[Side]) -> list[Picture]:
+    """The charts of a comparison, with a line for each repeat: that of the suite, as far as all sides have one, then
+    speed over time."""
+    each = [
+        replace(side, name=f"{side.name} ({number})" if len(side.repeats) > 1 else side.name, repeats=(recording,))
+        for side in sides
+        for number, recording in enumerate(side.repeats, 1)
+    ]
+    drawn = []
+    with suppress(RecordingError):
+        drawn.append(of_sides(each))
+    moved = [side for side in each if curves.speed_by_time(side.recording).has_data]
+    if moved and all(picture.name != "speed-time" for picture in drawn):
+        over_time = [curves.speed_by_time(side.recording) for side in moved]
+        drawn.append(overlaid([side.name for side in moved], over_time))
+    return drawn
+
+
+def _kind(picture: Picture) -> tuple[object, ...]:
+    """Axes of a picture: those of the same kind have a place in one."""
+    of_bars = picture.has_bars
+    return (of_bars, *(() if of_bars else (picture.x.word,)), *(panel.y.unit for panel in picture.panels))
+
+
+def _own_picture(side: Side) -> Picture:
+    """The chart of a side's suite, or of its results; else its write curve, or its speed over time."""
+    imported = side.recording.facts.get("imported")
+    if imported is not None and imported["rows"] and (drawn := _of_results(imported)).has_data:
+        return drawn
+    recording = side.recording
+    suite = suites.of(recording)
+    own = next((picture for picture in suite.pictures(recording) if picture.has_data), None) if suite else None
+    if own is not None:
+        return own
+    return _write_picture(side, Across.BYTES if recording.findings.get("phases") else Across.TIME)
+
+
+def _of_results(imported: Imported) -> Picture:
+    """Results of another program without a series, called as pslc's suite of the same tests calls them."""
+    suite, rows = imported["suite"], imported["rows"]
+    tests: dict[str, dict[str, object]] = {}
+    for row in rows:
+        if row["bytes_per_s"] is None:
+            continue
+        own, names = results.KEYS[suite](row) if suite in results.KEYS else ("", {})
+        key = f"{results.MIX.get(row['kind'], row['kind'])}_bytes_per_s"
+        test = own if own and names.get("bytes_per_s") == key else row["test"]
+        tests.setdefault(test, {"test": test})[key] = row["bytes_per_s"]
+    drawn = classic.bars(suite or "results", "Results", list(tests.values()))
+    if drawn.has_data:
+        return drawn
+    bars = Bars("IOPS", [row["iops"] for row in rows])
+    x = Axis("test", names=[(Own(row["test"]), row["kind"]) for row in rows])
+    return Picture("results", "Results", x, (Panel(Axis("IOPS", "/s"), bars=[bars]),))
+
+
+def _write_picture(side: Side, across: Across) -> Picture:
+    recording = side.recording
+    if across is Across.TIME:
+        drawn = curves.speed_by_time(recording)
+    else:
+        drawn = curves.speed_by_bytes(recording, recording.findings.get("phases", []), across)
+    if not drawn.has_data:
+        lacks, hint = ("nothing was written, so there is no write curve", "draw --axis time")
+        if across is Across.TIME:
+            lacks, hint = "it has no series, so there is no curve", "leave --axis out"
+        raise RecordingError(f"{side.name}: {lacks}", hint)
+    return drawn
+
+
+def bars_of_sides(sides: Sequence[Side], figure: str) -> Picture:
+    """Bars of one figure of each side, the best first, with its interval.
+
+    Args:
+        figure: as `pslc compare` calls it: `mean`, `cache`, a row of a table.
+
+    Raises:
+        PslcError: no recording has this figure.
+    """
+    row = _row_called(figure, compare(sides, {}))
+    measured = [(side.name, value) for side, value in zip(sides, row.figures, strict=True) if value is not None]
+    measured.sort(key=lambda pair: pair[1].value, reverse=row.unit not in LOWER_IS_BETTER)
+    # An interval that was measured: by repeats, or by the analysis of the cache's end.
+    low, high = (
+        [getattr(value, end) if len(value.samples) > 1 or row.unit == "B" else None for _, value in measured]
+        for end in ("low", "high")
+    )
+    bars = Bars(Own(row.called), [value.value for _, value in measured], low, high)
+    repeats = min(len(side.repeats) for side in sides)
+    count = (Label("n = {}", repeats, ""),) if repeats > 1 else ()
+    has_spread = any(a is not None and b is not None and a < b for a, b in zip(low, high, strict=True))
+    title, axis = Own(f"{row.called[:1].upper()}{row.called[1:]}"), Axis(Own(row.called), row.unit)
+    names = Axis("recording", names=[Own(name) for name, _ in measured])
+    note = (WHISKERS, *count) if has_spread else ""
+    return Picture("bars", title, names, (Panel(axis, bars=[bars]),), note=note)
+
+
+def _row_called(figure: str, rows: Sequence[Compared]) -> Compared:
+    """The row of a comparison with this name or label.
+
+    Raises:
+        RecordingError: there is none.
+    """
+    row = next((row for row in rows if figure in (row.name, row.called)), None)
+    if row is None:
+        names = [name for row in rows for name in dict.fromkeys((row.name, row.called))]
+        close = closest_match(figure, names)
+        hint = f'did you mean "{close}"?' if close else f"there are {', '.join(dict.fromkeys(r.name for r in rows))}"
+        raise RecordingError(f'no recording has a figure "{figure}"', hint)
+    return row
+
+
+def about(sides: Sequence[Side]) -> About:
+    """Caption of a picture of all sides: the drive, or what is compared, and the conditions that all have."""
+    first, *rest = (side.recording for side in sides)
+    if not rest:
+        is_told = CAPACITY.search(sides[0].name) or not first.drive_bytes
+        size = "" if is_told else words.size(first.drive_bytes)
+        return About(", ".join(filter(None, (sides[0].name, size))), first.conditions)
+    # The legend tells apart what is of one drive.
+    if len({side.recording.drive for side in sides}) == 1 and all(side.name.startswith(first.drive) for side in sides):
+        return About(first.drive, _shared_conditions(first, rest))
+    several = f"{len(sides)} drives, {first.suite}"
+    return About(
+        " / ".join(side.name for side in sides) if len(sides) < 4 else several, _shared_conditions(first, rest)
+    )
+
+
+def _shared_conditions(first: Recording, rest: Sequence[Recording]) -> str:
+    """Conditions that all of several recordings have in common: the picture names the drives itself."""
+    recordings = [first, *rest]
+    lists = [recording.conditions.split(", ") for recording in recordings]
+    shared = [condition for condition in lists[0] if all(condition in other for other in lists)]
+    simulated = ["simulated"] if all(recording.is_simulated for recording in recordings) else []
+    if simulated:
+        simulated += [key for key in keys(first) if all(key in keys(recording) for recording in rest)]
+    return ", ".join([*shared[:1], *simulated, *shared[1:]])
+
+
+def plot(recording: Recording, across: str | None = None, *, style: Style | None = None) -> Drawing:
+    """The picture of a recording, which a notebook shows: `pslc.plot(recording).save("fill.png")`.
+
+    Args:
+        across: x axis of the write curve: `bytes`, `percent` (of the drive) or `time`; None: what suits the suite.
+        style: theme, language, logo and size.
+
+    Raises:
+        PslcError: Matplotlib is not installed (`pip install 'pslc[pictures]'`), or nothing was written.
+    """
+    side = Side(recording.drive, (recording,))
+    return Drawing(of_sides([side], across_of(across)), about([side]), style)
+
+
+def across_of(word: str | None) -> Across | None:
+    """X axis by its name.
+
+    Raises:
+        PslcError: there is no such axis.
+    """
+    if word is not None and word not in list(Across):
+        raise RecordingError(f'"{word}" is no axis of a picture', f"one of {', '.join(Across)}")
+    return Across(word) if word else None
