@@ -21,15 +21,16 @@ def traced(command: Sequence[str | Path], calls: str, folder: Path, *options: st
 
 
 def _joined(lines: str) -> str:
-    """Another thread's call may come between the beginning of a call and its end."""
+    """Each call in one line, as strace writes those that no other thread's call interrupts: `name(arguments) = result`."""
     begun: dict[str, str] = {}
     found = []
     for line in lines.splitlines():
         thread = line.split(maxsplit=1)[0]
         if line.endswith("<unfinished ...>"):
-            begun[thread] = line.removesuffix("<unfinished ...>").rstrip()
+            begun[thread] = line.removesuffix(" <unfinished ...>")
         elif rest := re.match(r"\d+ +(?:[\d.]+ )?<\.\.\. \w+ resumed>(.*)", line):
             found.append(begun.pop(thread, "") + rest[1])
         else:
             found.append(line)
-    return "\n".join([*found, *begun.values()])
+    # The result of a short line, or of the end of a call, stands in a column of its own.
+    return re.sub(r"\) {2,}= ", ") = ", "\n".join([*found, *begun.values()]))
