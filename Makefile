@@ -11,7 +11,7 @@ DEPS := $(VENV)/.dependencies
 BUILT := $(VENV)/.built
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: help quick mutants release-check licences wheel windows test-vm audit docs fuzz soak attempts blkid-images demo test test-long test-all check bench web refits accuracy contradictions calibration ssd-iq policies questions suites formats fio-page fio-census fio-tests picture build clean tools test-tools man
+.PHONY: help quick test-rust test-python lint format ruff types clippy clippy-windows licences-check advisories instructions audit-check upgrade mutants release-check licences wheel windows test-vm audit docs fuzz soak attempts blkid-images demo test test-long test-all check bench web refits accuracy contradictions calibration ssd-iq policies questions suites formats fio-page fio-census fio-tests picture build clean tools test-tools man
 SECONDS ?= 60
 MUTANT_SECONDS ?= 1200
 # Tests start hundreds of Pythons, each of which would compile all modules anew where the environment forbids to keep them.
@@ -39,6 +39,8 @@ help:
 	@echo "make test-vm  the tests in a virtual machine: power cuts, drives of each bus, faults (Debian); minutes"
 	@echo "make test-tools  install the programs that tests compare with (Debian, as root)"
 	@echo "make check    formatting, lints, types, licences and known vulnerabilities"
+	@echo "make lint     of these, formatting, lints and types of Python: half a minute"
+	@echo "make upgrade  the newest versions of the packages that tests and documents need, into requirements.lock"
 	@echo "make audit    known vulnerabilities of what an install brings along"
 	@echo "make bench NAME=suites  a bench by its name; without one a list of them [ARGS=its arguments]"
 	@echo "make refits   twins fitted to published figures, for ACCURACY.md"
@@ -79,11 +81,15 @@ PYTEST = $(BIN)/pytest -n auto --dist loadscope --instafail --timeout=600 --max-
 quick: build
 	@$(BIN)/python -m tests.quick
 
-test: build
+test: test-rust test-python
+
+test-rust: build
 	@echo "compiling the Rust tests (two minutes the first time, a line for each crate)"
 	@cargo test --workspace --no-run 2>&1 | grep --line-buffered -E '^ +(Compiling pslc|Finished)|^(error|warning)|^ +(-->|\|)' ; exit $${PIPESTATUS[0]}
 	@echo "running the Rust tests"
-	@cargo test --workspace --quiet
+	@cargo test --workspace --quiet --no-fail-fast 2>&1 | awk -f tests/count.awk
+
+test-python: build
 	@echo "running the Python tests"
 	@$(PYTEST)
 
@@ -103,17 +109,38 @@ $(VM)/initrd: tests/vm/kernel tests/vm/init
 test-vm: build $(VM)/initrd
 	$(BIN)/pytest -m vm -n auto --instafail --timeout=2500 --durations=0 tests/vm
 
-check: build
+check: lint clippy clippy-windows licences-check advisories instructions audit-check
+
+# Half a minute, without a build of the native part.
+lint: format ruff types
+
+format:
 	@$(call have,cargo fmt --version,rustup component add rustfmt) cargo fmt --check
-	@$(call have,cargo clippy --version,rustup component add clippy) cargo clippy --workspace --all-targets --quiet -- -D warnings
-	@$(call have,rustup target list --installed | grep -qx $(WINDOWS) && command -v x86_64-w64-mingw32-gcc,rustup target add $(WINDOWS) and gcc-mingw-w64-x86-64) cargo clippy --target $(WINDOWS) $(NATIVE) --all-targets --quiet -- -D warnings
-	@$(call have,cargo deny --version,cargo install --locked cargo-deny) cargo deny --all-features --offline check bans licenses sources
-	@$(call have,ls -d $(ADVISORIES)/*/ && cargo deny --version,cargo deny fetch) cargo deny --all-features --offline check advisories
-	@$(call have,valgrind --version,valgrind) $(BIN)/python -m benches instructions --check
-	@$(call have,$(ONLINE),a network with the JSON service of pypi.org) $(MAKE) --silent audit
+
+ruff: $(DEPS)
 	$(BIN)/ruff check python tests benches docs
 	$(BIN)/ruff format --check python tests benches docs
+
+types: $(DEPS)
 	$(BIN)/mypy
+
+clippy:
+	@$(call have,cargo clippy --version,rustup component add clippy) cargo clippy --workspace --all-targets --quiet -- -D warnings
+
+clippy-windows:
+	@$(call have,rustup target list --installed | grep -qx $(WINDOWS) && command -v x86_64-w64-mingw32-gcc,rustup target add $(WINDOWS) and gcc-mingw-w64-x86-64) cargo clippy --target $(WINDOWS) $(NATIVE) --all-targets --quiet -- -D warnings
+
+licences-check:
+	@$(call have,cargo deny --version,cargo install --locked cargo-deny) cargo deny --all-features --offline check bans licenses sources
+
+advisories:
+	@$(call have,ls -d $(ADVISORIES)/*/ && cargo deny --version,cargo deny fetch) cargo deny --all-features --offline check advisories
+
+instructions: build
+	@$(call have,valgrind --version,valgrind) $(BIN)/python -m benches instructions --check
+
+audit-check: $(DEPS)
+	@$(call have,$(ONLINE),a network with the JSON service of pypi.org) $(MAKE) --silent audit
 
 # Compiled once: what the wheel carries beside its code is made by the wheel.
 BARE := target/bare
@@ -145,9 +172,6 @@ target/gallery/index.md: $(BUILT) docs/site/gallery.py $(wildcard python/pslc/dr
 	$(BIN)/python docs/site/gallery.py target/gallery
 
 docs: target/gallery/index.md man
-	$(BIN)/python -c 'import tomllib; p = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
-	  print("\n".join(p["optional-dependencies"]["docs"]))' > $(VENV)/docs.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r $(VENV)/docs.txt
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo "target/site/index.html"
 
@@ -211,7 +235,7 @@ $(FIO_TESTS)/.ready:
 	@touch $@
 
 fio-tests: build $(FIO_TESTS)/.ready
-	$(BIN)/python docs/fio/own_tests.py $(FOLDER) $(CURDIR)/$(FIO_TESTS)/bin/python $(SCRIPTS); status=$$?; $(MAKE) --silent fio-page; exit $$status
+	$(BIN)/python docs/fio/own_tests.py $(FOLDER) "$(CURDIR)/$(FIO_TESTS)/bin/python" $(SCRIPTS); status=$$?; $(MAKE) --silent fio-page; exit $$status
 
 suites: build
 	$(BIN)/python docs/catalogue/make.py
@@ -226,16 +250,23 @@ $(BUILT): $(SOURCES) $(DEPS) pyproject.toml
 	@echo "compiling the native part (a minute the first time, seconds after a change)"
 	@for old in python/pslc/_native.*.so; do test ! -e $$old || { cp -p $$old $$old.part && mv $$old.part $$old; }; done
 	@installed=$$(find $(VENV)/lib/python*/site-packages -maxdepth 1 -name 'pslc-*.dist-info' -newer pyproject.toml); \
-	  said=$$(VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --profile fast --quiet $${installed:+--skip-install} 2>&1) || { echo "$$said" >&2; exit 1; }
+	  said=$$(VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(BIN)/maturin develop --profile fast --quiet $${installed:+--skip-install} 2>&1) || { echo "$$said" >&2; exit 1; }
 	@touch $@
 
-$(DEPS): pyproject.toml | tools
-	@echo "installing Python packages into $(VENV) (a minute)"
+# The versions of requirements.lock, by uv, which takes seconds, or by pip where uv does not get them.
+$(DEPS): requirements.lock | tools
+	@echo "installing Python packages into $(VENV) (seconds; a minute without uv)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -c 'import tomllib; p = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
-	  print("\n".join(p["dependencies"] + p["optional-dependencies"]["dev"]))' > $(VENV)/requirements.txt
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r $(VENV)/requirements.txt
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check "$$(grep '^uv==' requirements.lock)"
+	@VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(BIN)/uv pip install --quiet -r requirements.lock \
+	  || $(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
 	@touch $@
+
+# The newest versions that pyproject.toml permits: what a check says of them is a change of its own.
+upgrade: | tools
+	@test -x $(BIN)/uv || { test -x $(BIN)/python || $(PYTHON) -m venv $(VENV); $(BIN)/python -m pip install --quiet uv; }
+	$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --no-annotate --no-emit-find-links --extra dev --extra docs \
+	  --custom-compile-command "make upgrade" pyproject.toml -o requirements.lock
 
 # Programs that some tests hold ours against. Without one of them its tests are skipped, and fail where PSLC_TOOLS=required.
 TOOLS := fio valgrind nbdkit chromium dmsetup libblkid1 blktrace strace libnbd-bin python3-libnbd fuse3 qemu-utils sysstat nvme-cli gcc gcc-mingw-w64-x86-64 e2fsprogs xfsprogs btrfs-progs f2fs-tools mdadm lvm2 cryptsetup-bin dosfstools exfatprogs ntfs-3g nilfs-tools udftools erofs-utils squashfs-tools qemu-system-x86 busybox-static kmod nbd-client iproute2
@@ -265,8 +296,8 @@ attempts: build
 
 # libblkid's own test images, from the source package of util-linux, by a list of sources of our own.
 IMAGES := target/blkid-images
-APT := apt-get -q -o Dir::Etc::sourcelist=$(CURDIR)/$(IMAGES)/sources.list -o Dir::Etc::sourceparts=- \
-	-o Dir::State::lists=$(CURDIR)/$(IMAGES)/lists -o Dir::Cache=$(CURDIR)/$(IMAGES)/cache -o APT::Sandbox::User=
+APT := apt-get -q -o Dir::Etc::sourcelist="$(CURDIR)/$(IMAGES)/sources.list" -o Dir::Etc::sourceparts=- \
+	-o Dir::State::lists="$(CURDIR)/$(IMAGES)/lists" -o Dir::Cache="$(CURDIR)/$(IMAGES)/cache" -o APT::Sandbox::User=
 blkid-images:
 	mkdir -p $(IMAGES)/lists/partial $(IMAGES)/cache/archives/partial
 	. /etc/os-release; echo "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]" \
@@ -274,7 +305,7 @@ blkid-images:
 	$(APT) update
 	cd $(IMAGES) && $(APT) source --download-only util-linux
 	tar -xf $(IMAGES)/util-linux_*.orig.tar.xz -C $(IMAGES) --wildcards '*/tests/ts/blkid/images-*'
-	@echo "PSLC_BLKID_IMAGES=$(CURDIR)/$(IMAGES) $(BIN)/pytest tests/test_labels.py"
+	@echo "PSLC_BLKID_IMAGES='$(CURDIR)/$(IMAGES)' $(BIN)/pytest tests/test_labels.py"
 # The parsers are safe Rust, in which a sanitizer finds nothing; traced comparisons, mostly those of edit distances, took
 # nine tenths of the time. What is found goes to fuzz/artifacts; put it into fuzz/corpus, which the tests replay.
 fuzz: build

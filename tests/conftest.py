@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,12 +17,16 @@ from benches.small import PROFILE
 from hypothesis import settings
 
 import pslc
-from tests import forked
+from tests import forked, left_behind
 
 ROOT = Path(__file__).parent.parent
 
 # A shell without job control starts what it puts behind itself deaf to interrupts, and so would be what tests start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+# Those of nohup stay without effect here, and have their default in what tests start.
+for _name in {"SIGHUP", "SIGQUIT"} & set(dir(signal)):
+    if signal.getsignal(getattr(signal, _name)) == signal.SIG_IGN:
+        signal.signal(getattr(signal, _name), lambda *_: None)
 
 
 GROUPS = {
@@ -112,10 +117,77 @@ TOOLS_REQUIRED = os.environ.get("PSLC_TOOLS") == "required"
 """Where every program is there: a test that is skipped for one fails."""
 
 
+MAX_CPU_S = 5.0
+"""Processor time, with that of its processes, after which `make test` names a test. Longer ones are for test-long."""
+
+DEAR = {
+}  # fmt: skip
+"""Tests that may take longer, or files of them, each with the reason."""
+
+LEFT = pytest.StashKey[list[str]]()
+FAILED = pytest.StashKey[bool]()
+_cpu_s = 0.0
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Mark what this run starts. A worker has the mark of its run, a run within a test one of its own."""
+    if not hasattr(config, "workerinput"):
+        os.environ[left_behind.MARK] = uuid.uuid4().hex
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None):
+    """Count the processor time of a test, and of the processes that it waited for."""
+    global _cpu_s
+    _cpu_s = -sum(os.times()[:4])
+    return (yield)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Fail a run that leaves processes behind."""
+    if not hasattr(session.config, "workerinput"):
+        session.config.stash[LEFT] = left_behind.after_run(os.environ[left_behind.MARK])
+        if session.config.stash[LEFT] and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """Name the tests that took too much processor time, and the processes that were left behind."""
+    reports = [report for kind in ("passed", "failed") for report in terminalreporter.stats.get(kind, [])]
+    times = {
+        report.nodeid: seconds for report in reports for name, seconds in report.user_properties if name == "cpu_s"
+    }
+    reasons = {node for node in times if node in DEAR or node.partition("::")[0] in DEAR}
+    if (
+        dear := []
+        if "not long" not in config.option.markexpr
+        else sorted(
+            ((seconds, node) for node, seconds in times.items() if seconds > MAX_CPU_S and node not in reasons),
+            reverse=True,
+        )
+    ):
+        terminalreporter.section(
+            f"more than {MAX_CPU_S:g} s of processor time: make them cheaper, or mark them as long"
+        )
+        for seconds, node in dear:
+            terminalreporter.line(f"{seconds:.1f} s {node}")
+    if config.stash.get(LEFT, []):
+        terminalreporter.section("processes that tests left behind", red=True)
+        for line in config.stash[LEFT]:
+            terminalreporter.line(line)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]):
-    """A skip for a program that a package gives says so in its reason: `fio is not installed`."""
+    """End what a failed test has started. A skip for a program that a package gives says so in its reason:
+    `fio is not installed`."""
     report = yield
+    item.stash[FAILED] = report.failed or item.stash.get(FAILED, False)
+    if call.when == "teardown" and item.stash[FAILED]:
+        left_behind.end_those_of(item.nodeid)
+        forked.end_those_of(item.nodeid)
+    report.user_properties = [*item.user_properties, ("cpu_s", _cpu_s + sum(os.times()[:4]))]
     if (
         TOOLS_REQUIRED
         and report.skipped

@@ -10,6 +10,7 @@ import multiprocessing
 import os
 import subprocess
 import sys
+import weakref
 from collections.abc import Sequence
 from multiprocessing import reduction
 from pathlib import Path
@@ -23,6 +24,10 @@ _IMPORTED = (
 )  # fmt: skip
 _processes = multiprocessing.get_context("forkserver")
 _processes.set_forkserver_preload(list(_IMPORTED))
+
+
+_running: "weakref.WeakKeyDictionary[Popen, str]" = weakref.WeakKeyDictionary()
+"""Processes with the test that started each: their environment is that of the process they were forked from."""
 
 
 class Popen(subprocess.Popen[str]):
@@ -41,6 +46,7 @@ class Popen(subprocess.Popen[str]):
         self._process.start()
         assert self._process.pid is not None
         self.pid = self._process.pid
+        _running[self] = os.environ.get("PYTEST_CURRENT_TEST", "")
         self._child_created = True
         # The child's ends of pipes that are ours; a file, or a pipe to both streams, is whose it was.
         for ours, its in ((write_in, read_in), (read_out, write_out), (read_err, write_err)):
@@ -57,6 +63,13 @@ class Popen(subprocess.Popen[str]):
         if self._internal_poll() is None:
             raise subprocess.TimeoutExpired(self.args, timeout or 0.0)
         return self.returncode
+
+
+def end_those_of(test: str) -> None:
+    """Kill what a test has started and not ended."""
+    for process, name in list(_running.items()):
+        if name.startswith(f"{test} (") and process.poll() is None:
+            process.kill()
 
 
 def run(

@@ -17,6 +17,8 @@ from importlib.metadata import packages_distributions, requires
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 import pslc
 from tests.conftest import ROOT
@@ -176,6 +178,24 @@ def test_a_skip_for_a_missing_program_fails_where_every_program_is_to_be_there(p
             done = pytester.runpytest_subprocess("-p", "no:cacheprovider")
         done.assert_outcomes(**outcomes)
         assert ("make test-tools" in done.stdout.str()) == bool(required)
+
+
+def test_what_is_installed_for_tests_and_documents_is_locked_within_the_bounds():
+    """`make upgrade` is due where a bound was changed, or a package added."""
+    extras = PROJECT["optional-dependencies"]
+    wanted = [Requirement(line) for line in [*PROJECT["dependencies"], *extras["dev"], *extras["docs"]]]
+    lines = [line for line in (ROOT / "requirements.lock").read_text().splitlines() if not line.startswith("#")]
+    locked: dict[str, list[Requirement]] = {}
+    for line in lines:
+        requirement = Requirement(line)
+        locked.setdefault(canonicalize_name(requirement.name), []).append(requirement)
+    for requirement in wanted:
+        pins = locked.get(canonicalize_name(requirement.name), [])
+        assert pins, requirement
+        for pin in pins:
+            (version,) = pin.specifier
+            assert version.operator == "==", pin
+            assert requirement.specifier.contains(version.version), (requirement, pin)
 
 
 def test_a_release_says_what_the_changelog_says_of_its_version():

@@ -10,6 +10,8 @@ import subprocess
 import sys
 import time
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -336,20 +338,41 @@ def test_the_command_runs_a_policy_from_a_file(small, tmp_path):
     assert "bug in pslc" not in failed.stderr
 
 
-def test_an_interrupt_ends_a_policy_that_never_answers(small):
+@contextmanager
+def endless(small: str, ignore_interrupts: bool) -> Iterator[subprocess.Popen[str]]:
+    """A program by itself whose policy was asked, and never answers."""
     program = (
         f"import pslc, tests.policies_in_python as mine\n"
         f"try:\n    for _ in range(9): pslc.run('fill', on={small!r}, policy=mine.Endless())\n"
         "except pslc.RunInterrupted as end: print('interrupted', end.recording.interrupted)\n"
     )
-    child = subprocess.Popen(
-        [sys.executable, "-c", program], cwd=ROOT, stdout=subprocess.PIPE, text=True, env=os.environ
-    )
-    assert child.stdout is not None
-    assert child.stdout.readline() == "asked\n"
-    child.send_signal(signal.SIGINT)
-    out, _ = child.communicate(timeout=120)
+    disposition = signal.SIG_IGN if ignore_interrupts else signal.SIG_DFL
+    with subprocess.Popen(
+        [sys.executable, "-c", program], cwd=ROOT, stdout=subprocess.PIPE, text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, disposition),
+    ) as child:  # fmt: skip
+        try:
+            assert child.stdout is not None
+            assert child.stdout.readline() == "asked\n"
+            yield child
+        finally:
+            child.kill()
+
+
+def test_an_interrupt_ends_a_policy_that_never_answers(small):
+    with endless(small, ignore_interrupts=False) as child:
+        child.send_signal(signal.SIGINT)
+        out, _ = child.communicate(timeout=120)
     assert out == "interrupted True\n"
+
+
+def test_where_interrupts_are_ignored_a_policy_that_never_answers_is_ended_by_sigterm(small):
+    with endless(small, ignore_interrupts=True) as child:
+        child.send_signal(signal.SIGINT)
+        with pytest.raises(subprocess.TimeoutExpired):
+            child.wait(timeout=2)
+        child.terminate()
+        assert child.wait(timeout=60) == -signal.SIGTERM
 
 
 HOSTILE = ROOT / "tests/hostile_policies.py"

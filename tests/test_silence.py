@@ -21,17 +21,22 @@ pytestmark = pytest.mark.skipif(
     not all(map(shutil.which, ("nbdkit", "nbdfuse", "fusermount3"))) or not Path("/dev/fuse").exists(),
     reason="nbdkit or nbdfuse is not installed",
 )
-JOB = "[w]\nrw=write\nbs=1m\niodepth={depth}\nioengine={engine}\ndirect=1\ntime_based\nruntime={runtime}\n"
+# At the end of a pass a job would wait for all that is under way, and have less of it when its drive falls silent.
+JOB = (
+    "[w]\nrw=write\nbs=1m\nio_size=100t\niodepth={depth}\nioengine={engine}\ndirect=1\ntime_based\nruntime={runtime}\n"
+)
 
 
 class Drive:
-    """A file of 4 GiB whose server may fall silent. No job reaches its end, where all that is under way is awaited."""
+    """A file of 4 GiB whose server may fall silent."""
 
     def __init__(self, file: Path, server: subprocess.Popen) -> None:
         self.file, self.server = file, server
 
     def silence(self) -> None:
+        """Answer nothing more. What had been answered arrives meanwhile, and is followed by other requests."""
         self.server.send_signal(signal.SIGSTOP)
+        time.sleep(0.5)
 
     def answer(self) -> None:
         self.server.send_signal(signal.SIGCONT)

@@ -21,7 +21,7 @@ def traced(command: Sequence[str | Path], calls: str, folder: Path, *options: st
 
 
 def _joined(lines: str) -> str:
-    """Each call in one line, as strace writes those that no other thread's call interrupts: `name(arguments) = result`."""
+    """Each call in one line, as strace writes those that no other thread interrupts: `name(arguments) = result`."""
     begun: dict[str, str] = {}
     found = []
     for line in lines.splitlines():
