@@ -7,7 +7,7 @@ import signal
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from multiprocessing import forkserver
+from multiprocessing import forkserver, resource_tracker
 from pathlib import Path
 
 MARK = "PSLC_TEST_RUN"
@@ -37,9 +37,10 @@ def processes(variable: str, value: str, *, whole: bool = True) -> Iterator[tupl
 
 def after_run(value: str) -> list[str]:
     """Process ID and command of what a run with this mark has left, once it had the time to end. Each is killed."""
-    # Forked processes of a run without workers have a parent that lives as long as this process.
-    with suppress(AttributeError, OSError):
-        forkserver._forkserver._stop()
+    # In a run without workers, what serves multiprocessing lives as long as this process.
+    for server in (forkserver._forkserver, resource_tracker._resource_tracker):
+        with suppress(AttributeError, OSError):
+            server._stop()
     time.sleep(SETTLE_S)
     deadline = time.monotonic() + END_WITHIN_S
     while (remaining := dict(processes(MARK, value))) and time.monotonic() < deadline:

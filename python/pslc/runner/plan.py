@@ -1,13 +1,12 @@
 """The plan of a run on a real drive, shown before anything is written."""
 
-import shlex
 import time
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
 from pslc import suites
-from pslc.base import children, memory, words
+from pslc.base import children, memory, shell, words
 from pslc.base.errors import JobError
 from pslc.device import probe
 from pslc.device.cost import SLOW, Cost, best_bytes_per_s, cost
@@ -196,7 +195,8 @@ def _fio(target: Target, job_file: str, options: list[tuple[str, str]]) -> str:
         return f"{len(jobs)} jobs, too many for one line; the recording holds them (job_file)"
     # With `filesize` fio lets jobs go on to the end of the file past their size, so the file itself has to be as large.
     makes = target.kind == "file" and not Path(target.spec).exists()
-    words = ["truncate", "-s", str(target.capacity_bytes), target.spec, "&&", "fio"] if makes else ["fio"]
+    file = ["truncate", "-s", str(target.capacity_bytes), target.spec]
+    words = ["fio"]
     for section, section_options in jobs:
         arguments = [option for option in section_options + options if option[0] not in PLACES]
         # A colon would begin another file.
@@ -206,7 +206,7 @@ def _fio(target: Target, job_file: str, options: list[tuple[str, str]]) -> str:
             *(option for option in arguments if option[0] != "name"),
         ]
         words += [f"--{name}={value}" if value else f"--{name}" for name, value in named]
-    return shlex.join(words).replace(" '&&' ", " && ", 1) if makes else shlex.join(words)
+    return f"{shell.line(file)} && {shell.line(words)}" if makes else shell.line(words)
 
 
 def _part(share: float) -> str:

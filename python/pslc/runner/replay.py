@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from typing import Final
 
 from pslc import traces
 from pslc._native import RealDrive, SimDrive, TraceFile, engine_ceiling
-from pslc.base import units, words
+from pslc.base import shell, units, words
 from pslc.base.errors import JobError, PslcError
 from pslc.device import ends, probe
 from pslc.device.kernel_log import KernelLog
@@ -213,7 +212,7 @@ def plan_of_replay(target: Target, trace: Trace, survey: Survey) -> Plan:
         sentences.append(f"first writes what the trace reads, at most {words.size(survey['touched_bytes'])}")
     if how.pace == "original":
         sentences.append(f"takes {words.span(survey['duration_ns'] / 1e9 / how.speed)}, the trace's own time")
-    fio = f"pslc trace convert {shlex.quote(str(trace.path))} -o work.iolog --replay-on {shlex.quote(target.spec)}; "
+    fio = f"pslc trace convert {shell.line([str(trace.path)])} -o work.iolog --replay-on {shell.line([target.spec])}; "
     fio += "fio --name=trace --direct=1 --ioengine=libaio --read_iolog=work.iolog"
     return Plan(sentences, fio, moved["write"], target.foreign)
 

@@ -5,7 +5,6 @@ import io
 import itertools
 import math
 import re
-import shlex
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -14,7 +13,7 @@ from pathlib import Path
 from typing import Final, cast
 
 from pslc import suites
-from pslc.base import files, gate, units
+from pslc.base import files, gate, shell, units
 from pslc.base.errors import Faults, JobError, ProfileError, PslcError, closest_match
 from pslc.device import computers
 from pslc.device.target import find_target, name_in
@@ -73,7 +72,7 @@ class Point:
         words += ["--fill-first", values["fill_first"]] if "fill_first" in values else []
         for key in GOVERNORS:
             words += [f"--{key.replace('_', '-')}", values[key]] if values.get(key, PROFILE) != PROFILE else []
-        return shlex.join([*words, *(["--quick"] if self.quick else [])])
+        return shell.line([*words, *(["--quick"] if self.quick else [])])
 
 
 def _check_document(document: Mapping[str, object], faults: Faults) -> None:
