@@ -120,8 +120,7 @@ TOOLS_REQUIRED = os.environ.get("PSLC_TOOLS") == "required"
 MAX_CPU_S = 5.0
 """Processor time, with that of its processes, after which `make test` names a test. Longer ones are for test-long."""
 
-DEAR = {
-}  # fmt: skip
+DEAR: dict[str, str] = {}
 """Tests that may take longer, or files of them, each with the reason."""
 
 LEFT = pytest.StashKey[list[str]]()
@@ -152,29 +151,26 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
+def _dear(terminalreporter: Any) -> list[tuple[float, str]]:
+    """Seconds and node ID of each test that took more processor time than it may, the dearest first."""
+    reports = [report for kind in ("passed", "failed") for report in terminalreporter.stats.get(kind, [])]
+    times = {report.nodeid: dict(report.user_properties).get("cpu_s", 0.0) for report in reports}
+    dear = {node: seconds for node, seconds in times.items() if seconds > MAX_CPU_S}
+    return sorted(
+        ((seconds, node) for node, seconds in dear.items() if not {node, node.partition("::")[0]} & DEAR.keys()),
+        reverse=True,
+    )
+
+
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     """Name the tests that took too much processor time, and the processes that were left behind."""
-    reports = [report for kind in ("passed", "failed") for report in terminalreporter.stats.get(kind, [])]
-    times = {
-        report.nodeid: seconds for report in reports for name, seconds in report.user_properties if name == "cpu_s"
-    }
-    reasons = {node for node in times if node in DEAR or node.partition("::")[0] in DEAR}
-    if (
-        dear := []
-        if "not long" not in config.option.markexpr
-        else sorted(
-            ((seconds, node) for node, seconds in times.items() if seconds > MAX_CPU_S and node not in reasons),
-            reverse=True,
-        )
-    ):
-        terminalreporter.section(
-            f"more than {MAX_CPU_S:g} s of processor time: make them cheaper, or mark them as long"
-        )
+    if "not long" in config.option.markexpr and (dear := _dear(terminalreporter)):
+        terminalreporter.section(f"more than {MAX_CPU_S:g} s of processor time, to be made cheaper or marked as long")
         for seconds, node in dear:
             terminalreporter.line(f"{seconds:.1f} s {node}")
-    if config.stash.get(LEFT, []):
+    if lines := config.stash.get(LEFT, []):
         terminalreporter.section("processes that tests left behind", red=True)
-        for line in config.stash[LEFT]:
+        for line in lines:
             terminalreporter.line(line)
 
 

@@ -66,11 +66,11 @@ def _kill(pid: int) -> None:
 
 
 def _ancestors() -> set[int]:
-    pid, found = os.getpid(), set()
+    pid, ancestors = os.getpid(), set()
     while pid > 1:
-        found.add(pid)
+        ancestors.add(pid)
         with suppress(OSError):
             pid = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
             continue
         break
-    return found
+    return ancestors
