@@ -36,8 +36,8 @@ GROUPS = {
     ),
     "clock": ("test_ends", "test_faults", "test_fio_pace", "test_fio_until", "test_real", "test_serve", "test_silence"),
     **{name: (name,) for name in (
-        "test_browser", "test_change_points", "test_extension", "test_fio_output", "test_lab", "test_layers",
-        "test_study_page", "test_twin",
+        "test_browser", "test_calibration", "test_change_points", "test_extension", "test_fio_output", "test_lab",
+        "test_layers", "test_study_page", "test_twin",
     )},
 }  # fmt: skip
 """Files whose tests run on one worker, one after the other: on what the machine has once (loop devices, its tracing),
@@ -120,7 +120,12 @@ TOOLS_REQUIRED = os.environ.get("PSLC_TOOLS") == "required"
 MAX_CPU_S = 5.0
 """Processor time, with that of its processes, after which `make test` names a test. Longer ones are for test-long."""
 
-DEAR: dict[str, str] = {}
+DEAR = {
+    "tests/test_calibration.py": "a fit for each line of drives",
+    "tests/test_power_cut.py": "each system call of a run is a moment at which the power may be cut",
+    "tests/analysis/test_one_answer.py": "120 logs as people keep them",
+    "tests/test_faults.py": "a clock that stands still is asked in a loop",
+}
 """Tests that may take longer, or files of them, each with the reason."""
 
 LEFT = pytest.StashKey[list[str]]()

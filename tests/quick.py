@@ -10,6 +10,7 @@ or 1 was not begun, the last line begins with "incomplete" and the exit code is 
 from __future__ import annotations
 
 import ast
+import functools
 import itertools
 import os
 import re
@@ -49,6 +50,7 @@ def _git(*words: str) -> list[str]:
     return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False).stdout.splitlines()
 
 
+@functools.cache
 def graph() -> Graph:
     """The files that each Python file of the package and of the tests reaches in one step."""
     of_package = runpy.run_path(str(ROOT / "docs" / "pictures" / "imports.py"))["file_imports"]()

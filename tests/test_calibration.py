@@ -64,18 +64,24 @@ def test_a_part_that_no_table_has_is_as_its_class_and_less_certain():
     assert faster.median > 1.3 * stranger.median
 
 
-def test_what_is_left_out_of_a_forecast_sets_nothing_in_it():
+@pytest.fixture(scope="module")
+def left_out():
+    """Each figure as the drives of other lines predict it: a fit for each line."""
+    return list(module("parts").left_out("line"))
+
+
+def test_what_is_left_out_of_a_forecast_sets_nothing_in_it(left_out):
     mine = [one for one in ledger.reviews() if one.line == "HP FX900"]
     rest = [one for one in ledger.reviews() if one.line != "HP FX900"]
     of_parts = module("parts")
     without = list(of_parts.predicted(mine, rest))
-    assert [one for one in of_parts.left_out("line") if one.review in mine] == without
+    assert [one for one in left_out if one.review in mine] == without
     learned = list(of_parts.predicted(mine, ledger.reviews()))
     assert sum(one.high - one.low for one in learned) < 0.97 * sum(one.high - one.low for one in without)
 
 
-def test_leave_outs_are_as_near_and_their_intervals_as_wide_as_promised():
-    scored = module("parts").left_out("line")
+def test_leave_outs_are_as_near_and_their_intervals_as_wide_as_promised(left_out):
+    scored = left_out
     first = [one for one in scored if one.figure == "speed1"]
     speeds = [one for one in scored if one.figure.startswith("speed")]
     median, ninety = np.quantile([abs(one.error) for one in first], [0.5, 0.9])

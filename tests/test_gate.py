@@ -23,7 +23,7 @@ from pslc.device import drive_files
 from pslc.recording import store
 from pslc.recording.model import Findings
 from pslc.runner.load import opened
-from tests.conftest import ROOT
+from tests.conftest import PROFILE, ROOT
 from tests.drive_heads import HEAD_BYTES, head_of, with_head
 
 EXPECTED = gate.Expected("a hint", max_bytes=1_000_000)
@@ -423,4 +423,16 @@ def test_a_name_of_any_length_is_drawn_and_printed_in_seconds_and_ends(name, tmp
         done = command.fine(*words)
         assert len(done.stdout) + len(done.stderr) < 60_000, words
         assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before < 10
-    assert name[:300] not in (tmp_path / "q.svg").read_text()
+    for file in ("q.svg", "page.html"):
+        assert name[:300] not in (tmp_path / file).read_text()
+
+
+def test_a_page_of_a_run_shows_no_more_of_a_long_name_than_one_of_a_recording(tmp_path, command):
+    (tmp_path / "long.toml").write_text(PROFILE.replace('name = "', f'name = "{"a" * 20_000}', 1))
+    command.fine("run", "burst", "--quick", "--on", "sim:long.toml", "--save", "r")
+    page = (tmp_path / "r/report.html").read_text()
+    before, _, profile = page.partition("Drive profile")
+    assert profile
+    assert not re.search("a{201}", before)
+    # The profile itself is shown as it is, its lines as long as those of the terminal.
+    assert not re.search("a{4001}", profile)

@@ -138,6 +138,23 @@ def test_a_file_that_finds_no_room_is_named(tmp_path):
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
+@pytest.mark.parametrize(
+    ("words", "file"),
+    [
+        (["examples", "disk-0/examples"], "disk-0/examples/"),
+        (["study", "--vary", "scale=1/64,1/32", "--on", "sim:pm871b-128gb", "--run", "burst", "--quick", "--save",
+          "disk-0/s"], "disk-0/s"),
+    ],
+    ids=["examples", "study"],
+)  # fmt: skip
+def test_a_file_of_a_command_that_finds_no_room_is_named(words, file, small_disk, command):
+    small_disk("16k")
+    done = command.refused(*words)
+    (error,) = (line for line in done.stderr.splitlines() if line.startswith("error: "))
+    assert file in error
+    assert "No space left on device" in error
+
+
 def test_a_document_that_is_copied_keeps_its_year(recording):
     document = json.loads((recording / "run.json").read_text())
     for began in (0, 2**64 - 1):

@@ -265,6 +265,7 @@ def test_without_its_token_there_is_nothing(page):
             with pytest.raises(urllib.error.HTTPError) as refused:
                 urllib.request.urlopen(base + path, data)
             assert refused.value.code == 404
+            assert b"there is nothing of that address" in refused.value.read()
     headers = page.open("api/library")[0]
     assert headers["Referrer-Policy"] == "no-referrer"
     assert headers["Server"] == "pslc", "no versions"

@@ -136,6 +136,29 @@ def test_the_first_signal_keeps_what_was_measured_and_the_second_leaves(drive, t
         drive.answer()
 
 
+@pytest.mark.parametrize(("engine", "depth"), [("psync", 1), ("io_uring", 8)])
+def test_a_drive_that_never_answers_leaves_a_recording_that_tells_so(drive, tmp_path, engine, depth):
+    process, err = begin(tmp_path, *on_file(drive), depth=depth, engine=engine, runtime="10m"), tmp_path / "err"
+    drive.silence()
+    _until(lambda: "no request answered for 1" in err.read_text(), 60)
+    process.send_signal(signal.SIGINT)
+    _until(lambda: "interrupt again to leave at once" in err.read_text())
+    # Of an engine that waits for each request, only the last checkpoint is there.
+    assert re.search(
+        r"; the first \S+ m?s are saved; " if depth == 1 else "; what was measured is saved; ", err.read_text()
+    )
+    assert "answers again" not in err.read_text()
+    process.send_signal(signal.SIGINT)
+    _until(lambda: "the recording so far is in r; the kernel " in err.read_text(), 4)
+    drive.answer()
+    assert process.wait(10) == 130
+    recording = pslc.load(tmp_path / "r")
+    assert recording.written_bytes > 0
+    (stall,) = recording.facts["stalls"]
+    assert stall["duration_s"] >= 10
+    assert any(warning.code == "stalled" for warning in recording.findings["warnings"])
+
+
 @contextmanager
 def file_system(drive: Drive, point: Path):
     """A file system on a drive that may fall silent."""

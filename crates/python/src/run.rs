@@ -177,6 +177,9 @@ struct Lookout<'a> {
     /// Since when the run is to end.
     stopped: Option<Instant>,
     stalls: Vec<Silence>,
+    /// What was handed over last, and whether the drive was silent then, in a run that was to end.
+    kept: Option<Recording>,
+    kept_silent: Option<bool>,
     /// Python was told last that the drive does not answer.
     is_silent: bool,
     /// As far as it had come at the last look, on the target's clock.
@@ -186,9 +189,20 @@ struct Lookout<'a> {
 
 impl<'a> Lookout<'a> {
     fn new(jobs: &'a [Job], names: &'a [&'a str], shared: &'a Shared, calls: &'a Calls) -> Lookout<'a> {
-        let (begin, stopped, stalls) = (Instant::now(), None, Vec::new());
-        let (is_silent, bytes, elapsed) = (false, 0, Nanos::ZERO);
-        Lookout { jobs, names, shared, calls, begin, stopped, stalls, is_silent, bytes, elapsed }
+        Lookout {
+            jobs,
+            names,
+            shared,
+            calls,
+            begin: Instant::now(),
+            stopped: None,
+            stalls: Vec::new(),
+            kept: None,
+            kept_silent: None,
+            is_silent: false,
+            bytes: 0,
+            elapsed: Nanos::ZERO,
+        }
     }
 
     /// A recording, how long it took by the wall's clock, and when its drive did not answer.
@@ -208,23 +222,32 @@ impl<'a> Lookout<'a> {
         py.check_signals()?;
         let silence = self.calls.in_flight.as_ref().and_then(|requests| requests.look());
         in_flight::note(&mut self.stalls, silence);
-        let mut silence = silence.filter(|silence| silence.lasts >= in_flight::MIN_STALL);
-        if self.shared.stop.load(Ordering::Relaxed) {
+        let is_ending = self.shared.stop.load(Ordering::Relaxed);
+        let mut patience = in_flight::MIN_STALL;
+        if is_ending && self.stopped.get_or_insert_with(Instant::now).elapsed() >= WAIT_AFTER_STOP {
             // What is under way keeps a run that is to end: it is said what for, and what there is is kept.
-            let stopped = self.stopped.get_or_insert_with(Instant::now);
-            let requests = self.calls.in_flight.as_ref().filter(|_| stopped.elapsed() >= WAIT_AFTER_STOP);
-            silence = requests
-                .and_then(|requests| requests.look())
-                .filter(|of| of.lasts.0 >= WAIT_AFTER_STOP.as_nanos() as u64);
-            if silence.is_none() && !self.is_silent {
-                return Ok(());
-            }
+            patience = Nanos(WAIT_AFTER_STOP.as_nanos() as u64);
         }
-        let kept = self.shared.kept.lock().expect("nobody panics with it").take();
-        if let (Some(keep), Some(so_far)) = (&self.calls.keep, kept) {
-            keep.call1(py, (self.result(py, &so_far)?,))?;
+        let silence = silence.filter(|silence| silence.lasts >= patience);
+        if is_ending && silence.is_none() && !self.is_silent {
+            return Ok(());
         }
+        self.keep(py, silence.is_some().then_some(is_ending))?;
         self.tell(py, silence)
+    }
+
+    /// Hand over what there is, where there is more than at the last look. Who waits in the kernel for a silent drive makes
+    /// no more of it, so that what there was is handed over again: with the silence, once before and once after the run
+    /// is to end.
+    fn keep(&mut self, py: Python<'_>, silent: Option<bool>) -> PyResult<()> {
+        let kept = self.shared.kept.lock().expect("nobody panics with it").take();
+        let is_due = kept.is_some() || (silent.is_some() && silent != self.kept_silent);
+        self.kept_silent = silent;
+        self.kept = kept.or(self.kept.take());
+        if let (true, Some(keep), Some(so_far)) = (is_due, &self.calls.keep, &self.kept) {
+            keep.call1(py, (self.result(py, so_far)?,))?;
+        }
+        Ok(())
     }
 
     /// The run has ended: if Python was told that the drive does not answer, that is over. What it says to that changes
@@ -257,9 +280,12 @@ impl<'a> Lookout<'a> {
         }?;
         self.is_silent = silence.is_some();
         if let Some(silence) = silence {
-            let stop = |flag: &AtomicBool| flag.load(Ordering::Relaxed);
             let dict = silence_dict(py, &silence)?;
-            dict.set_item("is_held", stop(&self.shared.stop) && !stop(&self.shared.stopping))?;
+            if self.stopped.is_some_and(|since| since.elapsed() >= WAIT_AFTER_STOP) {
+                dict.set_item("is_held", !self.shared.stopping.load(Ordering::Relaxed))?;
+                let kept = self.kept.as_ref().map_or(Nanos::ZERO, |kept| kept.end.saturating_sub(kept.start));
+                dict.set_item("kept_s", kept.as_secs_f64())?;
+            }
             state.set_item("silence", dict)?;
         }
         if !progress.call1(py, (state,))?.extract::<bool>(py)? {

@@ -100,7 +100,8 @@ def _lines(error: PslcError) -> list[str]:
 
 
 def _of_the_system(error: OSError) -> PslcError:
-    names = [os.fsdecode(name) for name in (error.filename, error.filename2) if isinstance(name, str | bytes)]
+    paths = (str, bytes, os.PathLike)
+    names = [os.fsdecode(name) for name in (error.filename, error.filename2) if isinstance(name, paths)]
     where = " and ".join(names) or "a file"
     hints = {
         errno.ENOSPC: "make room, or write to another place",

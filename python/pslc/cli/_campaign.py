@@ -142,8 +142,9 @@ def _run(spec: "CampaignSpec", folder: Path | None, outputs: Outputs, failures: 
         kept = keeper.leave()
         count = silence["under_way"]
         left = f"left {count} request{'s' if count > 1 else ''} unanswered; {kept}"
-        # A request of an engine that waits for each keeps a process in the kernel, whatever it is sent.
-        say(f"{left}; the kernel keeps pslc until the drive answers" if silence.get("is_held") else left, err=True)
+        # Whatever it is sent, the kernel keeps a process that waits for a request itself, and may keep others.
+        keeps = "keeps pslc" if silence.get("is_held") else "may keep pslc"
+        say(f"{left}; the kernel {keeps} until the drive answers", err=True)
         os._exit(130)
 
     with (

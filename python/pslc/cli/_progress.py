@@ -75,9 +75,12 @@ class Bar:
                 self.log(f"the drive answers again, after {stalls.whole_s(before['duration_s'])}")
             return
         text = stalls.waiting(silence, datetime.now())
-        if self._interrupted and not self._waits:
+        if self._interrupted and not self._waits and "is_held" in silence:
             self._waits = True
-            self.log(f"interrupted, but {text}; what was measured is saved; interrupt again to leave at once")
+            # A thread that waits in the kernel cannot hand over what came after its last checkpoint.
+            is_held = silence["is_held"]
+            first = f"the first {words.span(silence['kept_s'])} are" if is_held else "what was measured is"
+            self.log(f"interrupted, but {text}; {first} saved; interrupt again to leave at once")
         elif before is None:
             self.log(text)
         if self._again:

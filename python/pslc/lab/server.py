@@ -31,6 +31,8 @@ MAX_CONNECTIONS: Final = 64
 """Largest number of connections at once: a browser opens six for all of its tabs, and each holds a thread."""
 MAX_SILENCE_S: Final = 60.0
 """Seconds that a connection may say nothing, or take nothing, before it is closed."""
+NOTHING_THERE: Final = (404, "there is nothing of that address", "pslc lab prints the address of the page")
+"""Answer to an address that is none, or that lacks the token."""
 HEADERS: Final = {
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
@@ -73,8 +75,10 @@ class _Handler(http_server.Handler):
     def post(self) -> None:
         """Answer a POST; one that is too large is refused unread."""
         length = self.headers.get("Content-Length", "")
-        if not self.counts() or not length.isdecimal():
-            self._refuse(404 if not self.counts() else 411, "a request needs its length", "reload the page")
+        if not self.counts():
+            self._refuse(*NOTHING_THERE)
+        elif not length.isdecimal():
+            self._refuse(411, "a request needs its length", "reload the page")
         elif int(length[:20]) > MAX_BODY_BYTES:
             limit = f"at most {MAX_BODY_BYTES / 1e6:.0f} MB are possible"
             self._refuse(413, f"the request has {int(length[:20]) / 1e6:.0f} MB", limit)
@@ -93,7 +97,7 @@ class _Handler(http_server.Handler):
             self._refuse(400, what.message, what.hint)
             return
         if reply is None:
-            self._refuse(404, "there is nothing of that address", "pslc lab prints the address of the page")
+            self._refuse(*NOTHING_THERE)
         else:
             self.reply(200, reply.kind, reply.body, {**HEADERS, **reply.headers})
 

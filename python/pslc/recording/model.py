@@ -448,6 +448,12 @@ class Recording:
         } | ({"error_code": self.error_code} if self.error_code else {})
 
 
+def with_short_names(recording: Recording) -> Recording:
+    """A recording whose names end where they are shown to end: its drive, its suite and its jobs."""
+    jobs: list[Job] = [{**job, "name": short(job["name"])} for job in recording.jobs]
+    return replace(recording, drive=short(recording.drive), suite=short(recording.suite), jobs=jobs)
+
+
 def join(parts: Sequence[Recording]) -> Recording:
     """The steps of a run as one recording, in order; a step on a clock that began anew follows the one before."""
     if len(parts) == 1:

@@ -11,6 +11,7 @@ import jinja2
 
 from pslc._native import version
 from pslc.base import words, writer
+from pslc.base.console import MAX_LINE_LETTERS, short
 from pslc.base.writer import Replace
 from pslc.figures import style, tables
 from pslc.figures.document import About, document
@@ -116,11 +117,21 @@ def stylesheet() -> str:
 def environment() -> jinja2.Environment:
     """Jinja environment of the templates; each is compiled once."""
     loader = jinja2.FileSystemLoader([FOLDER, FIGURES])
-    environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    environment = jinja2.Environment(
+        loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True, finalize=_lines_end
+    )
+    environment.filters["short"] = short
     for name in ("size", "speed", "span", "quantity", "change"):
         environment.filters[name] = getattr(words, name)
     environment.globals |= {"stylesheet": stylesheet()}
     return environment
+
+
+def _lines_end(value: object) -> object:
+    """Shorten the lines of a text, which may be foreign, to those of the terminal."""
+    if type(value) is not str or len(value) <= MAX_LINE_LETTERS:
+        return value
+    return "\n".join(short(line, MAX_LINE_LETTERS) for line in value.split("\n"))
 
 
 def write_comparison(

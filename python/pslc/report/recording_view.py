@@ -8,17 +8,19 @@ from pslc import suites
 from pslc._native import version
 from pslc.analysis import Writes, sentences
 from pslc.base import words
+from pslc.base.console import short
 from pslc.figures import curves, reduce, tables, tails
 from pslc.figures.picture import Axis, Line, Panel, Picture, Table
 from pslc.figures.view import View
 from pslc.recording import flushes
-from pslc.recording.model import Recording
+from pslc.recording.model import Recording, with_short_names
 from pslc.schema.facts import Imported
 from pslc.schema.warnings import notes
 
 
 def of_recording(recording: Recording, label: str = "") -> View:
     """A recording as its suite shows it; that of a job file by its writes. `label` is what to call the drive."""
+    recording, label = with_short_names(recording), short(label)
     if (imported := recording.facts.get("imported")) is not None:
         return _of_imported(recording, imported, label)
     drive = label or recording.drive

@@ -13,7 +13,6 @@ from pslc import extras, suites
 from pslc._native import version
 from pslc.analysis import Writes
 from pslc.base import gate
-from pslc.base.console import short
 from pslc.base.errors import RecordingError
 from pslc.device import scaling
 from pslc.extras import Service
@@ -21,12 +20,11 @@ from pslc.recording import stalls, store
 from pslc.recording import warnings as checks
 from pslc.recording.comparison import Side
 from pslc.recording.contradictions import contradictions
-from pslc.recording.model import Findings, Recording
+from pslc.recording.model import Findings, Recording, with_short_names
 from pslc.recording.store import CHANGED
 from pslc.recording.wear import of_load
 from pslc.recording.writes.findings import of_writes
 from pslc.schema.imports import ImportOptions
-from pslc.schema.jobs import Job
 from pslc.schema.warnings import documented
 
 if TYPE_CHECKING:
@@ -46,7 +44,7 @@ def opened(folder: Path) -> Recording:
     Raises:
         PslcError: there is no recording in `folder`, or it is damaged.
     """
-    recording = _with_short_names(store.load(folder))
+    recording = with_short_names(store.load(folder))
     # What was multiplied back is not analysed again: it has the write buffer of a smaller drive.
     is_current = recording.version == version() or ("scale" in recording.facts and _is_scalable(recording))
     if recording.findings and is_current and recording.is_simulated:
@@ -57,12 +55,6 @@ def opened(folder: Path) -> Recording:
     finding = analysed(recording)
     finding.findings |= repeats
     return finding
-
-
-def _with_short_names(recording: Recording) -> Recording:
-    """A recording whose names end where they are shown to end."""
-    jobs: list[Job] = [{**job, "name": short(job["name"])} for job in recording.jobs]
-    return replace(recording, drive=short(recording.drive), suite=short(recording.suite), jobs=jobs)
 
 
 def load(folder: str | Path) -> Recording:
@@ -92,7 +84,7 @@ def read_files(paths: Sequence[Path], options: ImportOptions) -> list[Recording]
     Raises:
         PslcError: there is no recording in them, or nothing that reads them.
     """
-    recordings = [_with_short_names(recording) for recording in extras.service(Service.FILES).read(paths, options)]
+    recordings = [with_short_names(recording) for recording in extras.service(Service.FILES).read(paths, options)]
     return [analysed(recording) if "watch" in recording.facts else recording for recording in recordings]
 
 

@@ -38,7 +38,8 @@ class Planned(TypedDict):
 
 class Silence(TypedDict):
     """Time without an answer of a real drive: how long, how many requests are under way, and the oldest of these, which
-    has waited for `waited_s`. `is_held`: the run is to end, but the thread that makes requests waits in the kernel."""
+    has waited for `waited_s`. Of a run that was to end a second ago, `is_held`: the thread that makes requests waits in
+    the kernel; `kept_s`: what was measured until then, from the start of the step, is saved."""
 
     duration_s: float
     under_way: int
@@ -47,6 +48,7 @@ class Silence(TypedDict):
     offset: int
     waited_s: float
     is_held: NotRequired[bool]
+    kept_s: NotRequired[float]
 
 
 class Stall(Silence):
