@@ -259,7 +259,7 @@ $(DEPS): requirements.lock | tools
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check "$$(grep '^uv==' requirements.lock)"
 	@VIRTUAL_ENV="$(CURDIR)/$(VENV)" UV_SYSTEM_CERTS=1 $(BIN)/uv pip install --quiet -r requirements.lock \
-	  || { echo "uv does not get them, so pip does"; $(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock; }
+	  || { echo "uv does not get them, so pip does"; $(BIN)/python -m pip install --quiet --disable-pip-version-check --use-pep517 -r requirements.lock; }
 	@touch $@
 
 # The newest versions that pyproject.toml permits: what a check says of them is a change of its own.

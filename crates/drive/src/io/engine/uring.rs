@@ -1,7 +1,8 @@
 //! io_uring: a few requests are handed over in one call, but never so many that the drive runs out of them.
 
 use std::io;
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use io_uring::types::{Fd, FsyncFlags, SubmitArgs, Timespec};
 use io_uring::{opcode, squeue, IoUring};
@@ -30,18 +31,45 @@ const TICKER: u64 = u64::MAX;
 /// [`PATIENCE`], as the ring takes it.
 static PERIOD: Timespec = Timespec::new().nsec(PATIENCE.as_nanos() as u32);
 
+/// A ring of this process was built before.
+static BUILT: AtomicBool = AtomicBool::new(false);
+/// How long the kernel may take to give back what rings had locked that are closed: it does so behind the call.
+const GIVEN_BACK_WITHIN: Duration = Duration::from_secs(2);
+
+/// A ring; who may lock little memory waits until that of closed rings is given back.
+fn build(entries: u32) -> io::Result<IoUring> {
+    let begin = Instant::now();
+    loop {
+        // Completions are only looked at when this thread asks: no interrupts of it, on kernels that can.
+        let ring = IoUring::builder()
+            .setup_single_issuer()
+            .setup_defer_taskrun()
+            .build(entries)
+            .or_else(|_| IoUring::new(entries));
+        let error = match ring {
+            Ok(ring) => {
+                BUILT.store(true, Ordering::Relaxed);
+                return Ok(ring);
+            }
+            Err(error) => error,
+        };
+        if error.raw_os_error() != Some(libc::ENOMEM) {
+            return Err(error);
+        }
+        if !BUILT.load(Ordering::Relaxed) || begin.elapsed() > GIVEN_BACK_WITHIN {
+            return Err(io::Error::other("io_uring may lock no more memory (ulimit -l)"));
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
 impl Uring {
     pub fn new(slots: u32, memory: &mut [u8]) -> io::Result<Uring> {
         let entries = slots.next_power_of_two().clamp(8, 32_768);
         if slots > entries {
             return Err(io::Error::other(format!("{slots} requests at once; io_uring takes 32768")));
         }
-        // Completions are only looked at when this thread asks: no interrupts of it, on kernels that can.
-        let ring = IoUring::builder()
-            .setup_single_issuer()
-            .setup_defer_taskrun()
-            .build(entries)
-            .or_else(|_| IoUring::new(entries))?;
+        let ring = build(entries)?;
         if !ring.params().is_feature_ext_arg() {
             return Err(io::Error::other("io_uring without timed waits (Linux before 5.11)"));
         }
