@@ -7,6 +7,7 @@ import pytest
 import pslc
 from pslc.device.region import Expected, Scope
 from pslc.suites import check
+from tests.conftest import ROOT
 
 HOT = "sim:sn850-1tb,heat.ambient=70C"
 
@@ -58,6 +59,13 @@ def test_the_explanations_of_a_log_are_tested_by_one_command(small, command, tmp
     (first, *_) = json.loads(process.stdout)["findings"]["explanations"]
     assert first["explanation"] == "a cache that ends after 800 MB"
     assert first["holds"] == "yes"
+
+
+def test_a_log_without_a_curve_explains_nothing_and_is_refused_before_anything_is_written(command, small, tmp_path):
+    log = ROOT / "tests/fixtures/inputs/once.json"
+    assert json.loads(command.fine("analyze", log, "--json").stdout)["findings"]["phases"] == []
+    done = command.refused("run", "check", "--on", small, "--explains", log)
+    assert "once.json says nothing of a cache" in done.stderr
 
 
 def test_a_recording_that_says_nothing_of_a_cache_and_another_suite_are_refused(command, small, tmp_path):

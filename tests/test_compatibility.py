@@ -50,6 +50,15 @@ def test_a_newer_recording_is_refused_in_words(command, tmp_path):
     assert f"of schema {SCHEMA + 1}, newer than this pslc, which reads {SCHEMA}" in done.stderr
 
 
+def test_a_recording_older_than_the_first_release_is_not_sent_to_the_version_that_refuses_it(command, tmp_path):
+    shutil.copytree(KEPT / f"recording-{SCHEMA}", tmp_path / "run")
+    document = tmp_path / "run" / "run.json"
+    document.write_text(document.read_text().replace(f'"schema": {SCHEMA}', f'"schema": {SCHEMA - 1}'))
+    done = command.refused("analyze", "run")
+    assert f"of schema {SCHEMA - 1}, this pslc reads schema {SCHEMA}" in done.stderr
+    assert "hint: it is older than what the first release wrote: run it again" in done.stderr
+
+
 def test_each_test_that_the_page_names_is_there():
     named = set(re.findall(r"`(test_\w+\.py)`", (ROOT / "docs" / "compatibility.md").read_text()))
     assert len(named) > 5

@@ -414,10 +414,10 @@ def row(**values: Any) -> Any:
     }
 
 
-def described(*rows: Any) -> str:
+def described(*rows: Any, **more: Any) -> str:
     findings: Any = {
         "cache_bytes": None, "cache_bytes_low": None, "cache_bytes_high": None, "fill_mean_bytes_per_s": None,
-        "phases": list(rows), "warnings": [],
+        "phases": list(rows), "warnings": [], **more,
     }  # fmt: skip
     return " ".join(sentences.describe(findings))
 
@@ -515,6 +515,12 @@ WARNINGS: dict[str, Edge] = {
     "MAX_FALL_RATIO": Edge(
         0.8,
         lambda x: "for other reasons" in described(row(cause="link"), row(cause="host", bytes_per_s=1e9 * x)),
+        True,
+        False,
+    ),
+    "MIN_STATED_CONFIDENCE": Edge(
+        0.5,
+        lambda x: "is not known" in described(row(), row(cause="thermal", bytes_per_s=1e8), cache_confidence=x),
         True,
         False,
     ),

@@ -14,7 +14,7 @@ from pslc.figures import tables
 from pslc.schema.warnings import of_documents
 
 CASES = [people_logs.case(number) for number in range(3 * len(people_logs.SHAPES))]
-NO_CACHE = re.compile(r"no (write )?cache(?! ends so soon)|without a cache|no cliff|no end of a cache", re.IGNORECASE)
+NO_CACHE = re.compile(r"no (write )?cache|without a cache|no cliff|no end of a cache", re.IGNORECASE)
 ENDS = re.compile(
     r"The write cache (?:probably )?ends after ([^(]+?)"
     r"(?: \((?:(.+) to (.+), 90 % interval)?(?:; )?(?:\d+ % sure)?\))?\."
@@ -69,6 +69,18 @@ def test_the_size_in_the_sentence_is_that_of_the_json(answers: dict[str, Writes]
                 words.size(high),
             ), name
     assert ended > 30
+
+
+def test_only_the_row_that_ends_with_the_cache_is_said_to_end_it(answers: dict[str, Writes]) -> None:
+    ended = 0
+    for name, findings in answers.items():
+        start = findings["phases"][0]["from_bytes"] if findings["phases"] else 0
+        for phase in findings["phases"]:
+            if "the cliff at the end of a cache" in phase["because"]:
+                assert findings["cache_bytes"] is not None, name
+                assert phase["to_bytes"] - start == pytest.approx(findings["cache_bytes"], abs=1), name
+                ended += 1
+    assert ended > 20
 
 
 def test_the_rows_of_the_table_are_the_phases_of_the_json(answers: dict[str, Writes]) -> None:

@@ -14,15 +14,13 @@ from pslc.analysis.phases import Phase, find_phases
 from pslc.analysis.posterior import Explanation, table
 from pslc.analysis.runs import segment
 from pslc.analysis.series import Curve
-from pslc.analysis.thresholds import MIN_SURE_CONFIDENCE
+from pslc.analysis.thresholds import MIN_STATED_CONFIDENCE, MIN_SURE_CONFIDENCE
 from pslc.analysis.verdict import Answer, Row, Verdict, judge
 from pslc.analysis.warnings import AnalysisWarning, analysis_warnings
 from pslc.analysis.write_analysis import Alternative, ExplainedPhase, WriteAnalysis
 from pslc.base import words
 from pslc.schema.warnings import MeasurementWarning
 
-MIN_STATED = 0.5
-"""Probability from which an end of the cache, or a cause, is named."""
 ROW_ERROR_SHARE, SMOOTHING_ERROR_SHARE = 0.05, 0.02
 """Errors that the interval of an end has besides those of the border: of a row's bytes, and of what is written in the
 time constant of a mean."""
@@ -52,7 +50,8 @@ def explain_curve(
     answer = verdict.answers[0]
     end = _cache_end(answer, phases, sharp, 0.0 if mean is None else mean.seconds)
     rows = [_heated(rows, phases, index, context) for index in range(len(phases))]
-    causes = [_estimate(phases, rows, index) for index in range(len(phases))]
+    last = None if end is None else _phase_to(start + end.bytes, phases)
+    causes = [_estimate(phases, rows, index, ends_cache=index == last) for index in range(len(phases))]
     if limits is not None:
         around = limits(phases)
         causes = [
@@ -66,7 +65,7 @@ def explain_curve(
         for phase, cause in zip(phases, causes, strict=True)
     )
     warnings = [] if mean is None else [AnalysisWarning.SMOOTHED.of(seconds=mean.seconds)]
-    warnings += _memory(verdict, context)
+    warnings += _memory(causes[0], context)
     alternatives = _alternatives(verdict)
     warnings += _unsure(answer.confidence, alternatives)
     warnings += analysis_warnings(sharp, phases, end=end, causes=causes, options=options)
@@ -98,7 +97,7 @@ def _heated(rows: Sequence[Row], phases: Sequence[Phase], index: int, context: M
 
 def _cache_end(answer: Answer, phases: Sequence[Phase], curve: Curve, smoothed_s: float) -> CacheEnd | None:
     """The end as the border of two phases; of a cache that was not full, what it holds at least."""
-    if answer.confidence < MIN_STATED:
+    if answer.confidence < MIN_STATED_CONFIDENCE:
         return None
     if answer.end_bytes is None:
         written = curve.total_bytes
@@ -117,12 +116,20 @@ def _cache_end(answer: Answer, phases: Sequence[Phase], curve: Curve, smoothed_s
 
 def _memory_ends_at(place: float, phases: Sequence[Phase], causes: Sequence[CauseEstimate]) -> bool:
     """Whether the phase that ends at `place` went into the host's memory, so that no cache of the drive ends there."""
-    index = min(range(len(phases)), key=lambda index: abs(phases[index].to_bytes - place))
-    return causes[index].cause == "page-cache"
+    return causes[_phase_to(place, phases)].cause == "page-cache"
 
 
-def _estimate(phases: Sequence[Phase], rows: Sequence[Row], index: int) -> CauseEstimate:
-    """Cause of a phase, and why: the sentence of its part, with the numbers of the phases that it stands beside."""
+def _phase_to(place: float, phases: Sequence[Phase]) -> int:
+    """Index of the phase that ends at a place, or nearest to it."""
+    return min(range(len(phases)), key=lambda index: abs(phases[index].to_bytes - place))
+
+
+def _estimate(phases: Sequence[Phase], rows: Sequence[Row], index: int, *, ends_cache: bool) -> CauseEstimate:
+    """Cause of a phase, and why: the sentence of its part, with the numbers of the phases that it stands beside.
+
+    Args:
+        ends_cache: whether the cache ends with this phase.
+    """
     row, phase = rows[index], phases[index]
     texts = table()["sentences"]
     numbers = _numbers(phases, rows, index)
@@ -130,9 +137,10 @@ def _estimate(phases: Sequence[Phase], rows: Sequence[Row], index: int) -> Cause
         because = texts[row.role].format(**numbers)
     else:
         part = table()["parts"].get(row.part, {"because": texts["wander"]})
-        fits = "following" in numbers or "because_last" not in part
-        because = part["because" if fits else "because_last"].format(**numbers)
-    if row.confidence < MIN_STATED:
+        is_last = index + 1 == len(phases)
+        key = "because_last" if is_last else "because" if ends_cache else "because_within"
+        because = part.get(key, part["because"]).format(**numbers)
+    if row.confidence < MIN_STATED_CONFIDENCE:
         return CauseEstimate("unknown", 0.0, f"no explanation is likely enough: {words.speed(phase.bytes_per_s)}")
     return CauseEstimate(row.cause, round(row.confidence, 3), f"{because}: {words.speed(phase.bytes_per_s)}")
 
@@ -151,7 +159,7 @@ def _numbers(phases: Sequence[Phase], rows: Sequence[Row], index: int) -> Mappin
     shown = (
         earlier
         for earlier, row in zip(phases, rows, strict=True)
-        if row.cause in ("pslc", "link", "host") and row.confidence >= MIN_STATED
+        if row.cause in ("pslc", "link", "host") and row.confidence >= MIN_STATED_CONFIDENCE
     )
     cached = next(shown, None)
     numbers["of_cache"] = f", {100 * phase.bytes_per_s / cached.bytes_per_s:.0f} % of its speed" if cached else ""
@@ -203,9 +211,8 @@ def _tell(best: Explanation, rival: Explanation) -> str:
     return str(next((tells[name] for name in ordered if name in tells), tells["otherwise"]))
 
 
-def _memory(verdict: Verdict, context: MeasurementContext) -> list[MeasurementWarning]:
+def _memory(first: CauseEstimate, context: MeasurementContext) -> list[MeasurementWarning]:
     """What the program that counted may have hidden."""
-    first = verdict.rows[0]
-    if first.part != "ram" or context.link_bytes_per_s is not None:
+    if first.cause != "page-cache" or context.link_bytes_per_s is not None:
         return []
     return [AnalysisWarning.GUESSED.of(phase=1, cause="memory", what="--link")]

@@ -5,7 +5,13 @@ from __future__ import annotations
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING
 
-from pslc.analysis.thresholds import MAX_FALL_RATIO, MAX_LISTED_PHASES, MIN_SURE_CONFIDENCE, SAME_SIZE_TOLERANCE
+from pslc.analysis.thresholds import (
+    MAX_FALL_RATIO,
+    MAX_LISTED_PHASES,
+    MIN_STATED_CONFIDENCE,
+    MIN_SURE_CONFIDENCE,
+    SAME_SIZE_TOLERANCE,
+)
 from pslc.analysis.warnings import AnalysisWarning
 from pslc.base import words
 
@@ -139,16 +145,22 @@ def _stated_end(findings: Writes) -> list[str]:
         hidden = any(warning.code == AnalysisWarning.HIDDEN.code for warning in findings["warnings"])
         if hidden or all(phase["cause"] == "unknown" for phase in phases):
             return []
-        return ["No end of a cache: the speed fell for other reasons."]
-    return [_no_cliff(phases)] if phases else []
+        if sure < MIN_STATED_CONFIDENCE:
+            return [f"Whether a cache ends is not known: no explanation is likelier than {100 * sure:.0f} %."]
+        no_end = f"Probably no end of a cache ({how_sure})" if how_sure else "No end of a cache"
+        return [f"{no_end}: the speed fell for other reasons."]
+    return [_no_cliff(findings)] if phases else []
 
 
-def _no_cliff(phases: Sequence[PhaseRow]) -> str:
-    """Sentence that there is no cliff, or where the speed within a phase varies, that none was found."""
-    spread = max(max(phase["spread"], abs(phase["drift"]) / 2) for phase in phases)
+def _no_cliff(findings: Writes) -> str:
+    """Sentence that there is no cliff, or where the speed within a phase varies or is of few samples, that none was
+    found."""
+    spread = max(max(phase["spread"], abs(phase["drift"]) / 2) for phase in findings["phases"])
     if spread > (1 - MAX_FALL_RATIO) / 2:
         return f"No cliff was found, but the speed varies by {100 * spread:.0f} % to each side within a phase."
-    return "No cliff: the speed never fell by more than a fifth."
+    if any(warning.code == AnalysisWarning.FEW_BINS.code for warning in findings["warnings"]):
+        return "No cliff was found, in so few samples that one may be missed."
+    return "No cliff: no phase is slower than one before it by more than a fifth."
 
 
 def _describe_reads(findings: Writes) -> list[str]:

@@ -299,6 +299,8 @@ MAX_FALL_RATIO: Final = 0.8
 SAME_SIZE_TOLERANCE: Final = 0.05
 """Two measurements of a size that differ by no more are told as one: a drive may begin a write with what was left of a
 superblock."""
+MIN_STATED_CONFIDENCE: Final = 0.5
+"""An end of the cache, or a cause, is named from this on."""
 MIN_SURE_CONFIDENCE: Final = 0.9
 """A cause that is right less often than this is "probably" so."""
 MAX_LISTED_PHASES: Final = 4

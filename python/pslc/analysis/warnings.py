@@ -58,7 +58,7 @@ class AnalysisWarning(WarningCode):
     PREFILLED = "the drive was full before, so this is not the cache of an empty one: erase it and write again"
     UNSURE = "it may also be {explanation} ({share:.0f} %): {tell}"
     SMOOTHED = "each row of the log is a mean over the past, undone here ({seconds:.1f} s): log what each second moved"
-    GUESSED = "phase {phase} is only guessed to be {cause}, as no cache ends so soon: give {what}"
+    GUESSED = "phase {phase} is only guessed to be {cause}: give {what}"
     PATTERN = "the speed changed at least {phases} times, so the last phase is an average: read the plot instead"
 
 
@@ -128,9 +128,11 @@ def _unstated(phases: Sequence[Phase], options: AnalysisOptions) -> list[Measure
 
 
 def _pipe(phases: Sequence[Phase]) -> str | None:
-    """The pipe outside of the drive that its first phase may have filled; None where it kept to none."""
+    """The pipe outside of the drive that its first phase may have filled; None where it kept to none, or was faster."""
     first = phases[0]
     if first.spread > MAX_PIPE_SPREAD:
+        return None
+    if max(phase.bytes_per_s for phase in phases) > (1 + SAME_PIPE_TOLERANCE) * first.bytes_per_s:
         return None
     near = (
         name for name, speed in PIPES_BYTES_PER_S.items() if abs(first.bytes_per_s / speed - 1) <= SAME_PIPE_TOLERANCE

@@ -262,6 +262,6 @@ def explained(path: Path, subject: str | None) -> "tuple[Expected, ...]":
     if subject != "check":
         raise user_error("--explains is for the suite check", f"pslc run check --explains {path}")
     recording = load(path) if path.is_dir() else read_one([path], NOTHING_STATED)
-    if "cache_bytes" not in recording.findings:
+    if "cache_bytes" not in recording.findings or not recording.findings.get("phases"):
         raise user_error(f"{path} says nothing of a cache", "give a recording or a log of a long write")
     return check.explanations(recording.findings)

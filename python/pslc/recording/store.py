@@ -139,7 +139,7 @@ def load(folder: Path) -> Recording:
     if schema != SCHEMA:
         raise RecordingError(
             f"{folder} holds a recording of schema {schema}, this pslc reads schema {SCHEMA}",
-            f"pslc {document.get('version', 'of another version')} wrote it; use that one, or run it again",
+            "it is older than what the first release wrote: run it again",
         )
     gate.fits(document, str(folder / "run.json"), CHANGED, _schema(Document))
     kept: Json = {name: document[name] for name in Recording.__dataclass_fields__ if name in document}

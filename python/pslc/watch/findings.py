@@ -351,6 +351,9 @@ def _without_falls(findings: Findings) -> str:
         for row in findings["kinds"]
         if row["latency_s"] >= flushes.SLOW_S and row["request_bytes"] <= MAX_SMALL_BYTES
     ]
+    flush = findings["flush"]
+    if not slow and flush is not None and flush["latency_s"] >= flushes.SLOW_S:
+        slow.append(f"flushes took {words.span(flush['latency_s'])}")
     return (
         f"No fall stands out, but it was slow: {' and '.join(slow)} on average."
         if slow
