@@ -281,10 +281,11 @@ CHECK_OWN = (ROOT / "tests/fixtures/texts/check_own_files.sh").read_text()
 @pytest.mark.timeout(900)
 @pytest.mark.skipif(not can_mount(), reason="no file system can be mounted here")
 def test_what_pslc_keeps_itself_opens_after_a_power_cut(tmp_path: Path) -> None:
-    study = (f"{PSLC} study --vary cache.dynamic=100MB,200MB --run fill --on sim:./small.toml --save at/study "
+    pslc = shlex.quote(str(PSLC))
+    study = (f"{pslc} study --vary cache.dynamic=100MB,200MB --run fill --on sim:./small.toml --save at/study "
              "--workers 1")  # fmt: skip
-    (tmp_path / "write.sh").write_text(OWN.format(pslc=PSLC, study=study))
-    (tmp_path / "check.sh").write_text(CHECK_OWN.format(pslc=PSLC, study=study))
+    (tmp_path / "write.sh").write_text(OWN.format(pslc=pslc, study=study))
+    (tmp_path / "check.sh").write_text(CHECK_OWN.format(pslc=pslc, study=study))
     ended = crash(tmp_path, "--cuts", "6", "--faults", "seed=5,torn,reorder", "--prepare", "mkfs.ext4 -q {disk}",
                   "--check", "sh check.sh {disk}", "--", "sh", "write.sh", "{disk}", profile=PROFILE)  # fmt: skip
     assert ended.returncode == 0, ended.stdout + ended.stderr

@@ -176,7 +176,7 @@ def test_a_full_disk_of_recordings_does_not_end_the_measurement(small_disk, tmp_
     [("<&-", 0), (">&-", 0), ("2>&-", 0), ("<&- >&- 2>&-", 0), (">/dev/full", 2), ("2>/dev/full", 0)],
 )
 def test_streams_that_are_closed_or_full(redirect, code, tmp_path):
-    line = f"exec {PSLC} run fill --on {SIM} --save out {redirect}"
+    line = f"exec '{PSLC}' run fill --on {SIM} --save out {redirect}"
     done = subprocess.run(["sh", "-c", line], cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == code, done.stderr
     no_traceback(done.stderr)
@@ -207,7 +207,7 @@ def test_names_that_are_no_text_are_refused(words, tmp_path):
 def test_a_current_folder_that_is_gone(tmp_path):
     gone = tmp_path / "gone"
     gone.mkdir()
-    line = f"rmdir {gone}; exec {PSLC} run fill --on {SIM}"
+    line = f"rmdir {gone}; exec '{PSLC}' run fill --on {SIM}"
     done = subprocess.run(["sh", "-c", line], cwd=gone, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode in (2, 3), done.stderr
     no_traceback(done.stderr)

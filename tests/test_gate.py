@@ -351,7 +351,7 @@ except PslcError as error:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
 def test_a_recording_is_read_where_there_is_no_dev_fd(recording):
-    script = f"mount -t tmpfs none /dev && mknod /dev/null c 1 3 && exec {sys.executable} -m pslc report {recording}"
+    script = f"mount -t tmpfs none /dev && mknod /dev/null c 1 3 && exec '{sys.executable}' -m pslc report {recording}"
     if subprocess.run(["unshare", "-m", "true"], check=False, capture_output=True).returncode != 0:
         pytest.skip("no mount namespaces here")
     done = subprocess.run(["unshare", "-m", "sh", "-c", script], capture_output=True, text=True, check=False)

@@ -28,7 +28,7 @@ def no_bug(done: subprocess.CompletedProcess[str], code: int) -> None:
 
 
 def test_a_recording_is_saved_whatever_the_umask(tmp_path):
-    words = f"umask 777; exec {PSLC} run burst --quick --on {DRIVE} --save deep/r"
+    words = f"umask 777; exec '{PSLC}' run burst --quick --on {DRIVE} --save deep/r"
     done = subprocess.run(["sh", "-c", words], cwd=tmp_path, capture_output=True, text=True, check=False)
     no_bug(done, 0)
     folder = tmp_path / "deep" / "r"

@@ -140,7 +140,7 @@ def test_without_libblkid_a_device_is_refused_and_it_is_said_what_to_install(tmp
     with loop_over(blank(tmp_path)) as loop:
         before = loop.hash()
         executable = Path(sys.executable).parent / "pslc"
-        script = (f"mount --bind /dev/null {where}; exec {executable} run fill --on {loop.path} "
+        script = (f"mount --bind /dev/null {where}; exec '{executable}' run fill --on {loop.path} "
                   f"--destroy-data {loop.image} --yes --no-report")  # fmt: skip
         done = subprocess.run(["unshare", "-m", "sh", "-c", script], capture_output=True, text=True, check=False,
                               cwd=tmp_path)  # fmt: skip

@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -293,7 +294,7 @@ def test_a_study_runs_policies_and_the_one_of_the_profile(small):
     built_in = pslc.study(vary={"cache.when_full": ["watermarks", "direct-while-folding"]}, **stated)
     assert rows["fill_mean_bytes_per_s"][:2] == built_in["fill_mean_bytes_per_s"].to_pylist()
     assert len(set(rows["fill_mean_bytes_per_s"])) == 3
-    assert rows["command"][1].endswith(f"--policy {FILE}:DirectWhileFolding")
+    assert shlex.split(rows["command"][1])[-2:] == ["--policy", f"{FILE}:DirectWhileFolding"]
     assert "--policy" not in rows["command"][2]
     assert len(set(rows["stands_on"])) == 2
 

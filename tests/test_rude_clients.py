@@ -4,6 +4,7 @@ or takes from it what was written."""
 import os
 import random
 import re
+import resource
 import signal
 import socket
 import struct
@@ -11,7 +12,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,7 @@ pytestmark = pytest.mark.skipif(not has("nbdsh"), reason="libnbd is not installe
 READ, WRITE, DISCONNECT, FLUSH, TRIM = range(5)
 MAX_CLIENTS = 128
 """Connections at once (`MAX_CLIENTS` in crates/nbd/src/server.rs)."""
+MANY_FILES = 4096
 HELLO = b"\0\0\0\3" + b"IHAVEOPT" + b"\0\0\0\1" + b"\0\0\0\0"
 """Flags, and an export without a name: requests may follow."""
 
@@ -173,6 +175,18 @@ def test_sixty_rude_clients_of_each_kind_end_nothing(tmp_path: Path) -> None:
     be_rude(tmp_path, 60, KINDS)
 
 
+@pytest.fixture
+def many_files() -> Iterator[None]:
+    """Descriptors for a thousand clients and more, of which an ordinary user begins with 1024."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard < MANY_FILES:
+        pytest.skip(f"this user may open {hard} files")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, MANY_FILES), hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+@pytest.mark.usefixtures("many_files")
 def test_whoever_is_silent_makes_room_and_a_client_beyond_the_limit_is_refused(tmp_path: Path) -> None:
     (tmp_path / "small.toml").write_text(PROFILE)
     with served(tmp_path, "sim:./small.toml") as on:

@@ -24,9 +24,6 @@ class _Direct:
         for parameter in parameters:
             if getattr(parameter, "is_flag", False) and parameter.metavar is None:
                 parameter.metavar = ""  # A flag takes no value; typer shows <bool>.
-            # Who opens it knows what it takes: the facts of a drive can be read by everybody, its node by few.
-            if hasattr(parameter.type, "readable"):
-                parameter.type.readable = False
             if not isinstance(parameter.process_value, partial):
                 parameter.process_value = partial(_processed, parameter, parameter.process_value)
         return parameters

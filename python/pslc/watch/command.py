@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 def command(
     devices: Annotated[
         list[Path],
-        typer.Argument(metavar="DEVICE...", help="Block devices, such as /dev/nvme0n1 or /dev/md0, or a ZFS pool"),
+        # Its counters are everybody's to read, whoever may read the device.
+        typer.Argument(
+            metavar="DEVICE...", help="Block devices, such as /dev/nvme0n1 or /dev/md0, or a ZFS pool", readable=False
+        ),
     ],
     for_: Annotated[
         str | None,
