@@ -223,9 +223,13 @@ def folder(path: Path, *, new: bool = False) -> None:
         OSError: it cannot be made.
     """
     missing = [above for above in (path, *path.parents) if not above.exists()]
-    path.mkdir(parents=True, exist_ok=not new)
-    for created in missing if sys.platform != "win32" else ():
-        # Whatever the umask: what follows is written into it.
+    if not missing:
+        path.mkdir(exist_ok=not new)
+    for created in reversed(missing):
+        created.mkdir(exist_ok=not (new and created == path))
+        if sys.platform == "win32":
+            continue
+        # Whatever the umask: what follows is made in it.
         created.chmod(created.stat().st_mode | 0o700)
         # Else a power cut takes the folder with all that is in it.
         number = os.open(created.parent, os.O_RDONLY | os.O_DIRECTORY)
