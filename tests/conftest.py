@@ -121,7 +121,14 @@ MAX_CPU_S = 5.0
 """Processor time, with that of its processes, after which `make test` names a test. Longer ones are for test-long."""
 
 DEAR = {
+    "tests/formats/test_fio_log.py": "drawn runs of fio, each read from several of its logs",
+    "tests/test_advice.py": "a night replayed on several drives, by the command",
     "tests/test_calibration.py": "a fit for each line of drives",
+    "tests/test_cut.py": "each suite, cut after each of its steps",
+    "tests/test_fio_property.py": "drawn jobs, run by fio and by pslc",
+    "tests/test_fio_verify.py": "each checks what the other wrote",
+    "tests/test_twin.py": "one fit that all of its tests look at",
+    "tests/test_work.py": "each command starts processes of its own in a folder of foreign modules",
     "tests/test_power_cut.py": "each system call of a run is a moment at which the power may be cut",
     "tests/analysis/test_one_answer.py": "120 logs as people keep them",
     "tests/test_faults.py": "a clock that stands still is asked in a loop",
