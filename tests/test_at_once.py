@@ -4,8 +4,10 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -172,9 +174,13 @@ def test_a_catalogue_whose_workers_hang_says_so_and_is_left_at_the_second_signal
     """They hang at work, and as they start."""
     program = str(Path(sys.executable).parent / "pslc")
     running = subprocess.Popen([program, "run", "all", "--on", LONG, "--save", "runs"], cwd=tmp_path,
-                               stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)  # fmt: skip
+                               stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True,
+                               env=os.environ | {"PYTHONFAULTHANDLER": "1"})  # fmt: skip
     assert running.stderr is not None
     stopped: set[int] = set()
+    # What says nothing shows where it is; and none of its children, which are stopped, keeps its end from being seen.
+    timer = threading.Timer(150, lambda: kill({running.pid: signal.SIGABRT, **dict.fromkeys(stopped, signal.SIGKILL)}))
+    timer.start()
     if begun:
         assert "1 of " in running.stderr.readline()
         time.sleep(1)
@@ -188,8 +194,12 @@ def test_a_catalogue_whose_workers_hang_says_so_and_is_left_at_the_second_signal
         time.sleep(0.5)
         running.send_signal(signal.SIGINT)
         heard = time.monotonic()
-        line = next(line for line in running.stderr if "interrupted; waiting" in line)
+        lines: list[str] = []
+        while not (lines and "interrupted; waiting" in lines[-1]):
+            lines.append(running.stderr.readline())
+            assert lines[-1], "".join(lines)
         assert time.monotonic() - heard < 10
+        line = lines[-1]
         assert "interrupt again to leave at once" in line
         assert begun or "a process that has not begun" in line
         running.send_signal(signal.SIGINT)
@@ -197,8 +207,18 @@ def test_a_catalogue_whose_workers_hang_says_so_and_is_left_at_the_second_signal
         assert running.returncode == 130, errors
         assert "Traceback" not in errors
         assert not [child for child in stopped if Path(f"/proc/{child}/exe").exists()]
+        stopped.clear()
     finally:
+        timer.cancel()
         running.kill()
+        kill(dict.fromkeys(stopped, signal.SIGKILL))
+
+
+def kill(processes: dict[int, signal.Signals]) -> None:
+    """Send each process its signal, if it is still there."""
+    for process, number in processes.items():
+        with suppress(ProcessLookupError):
+            os.kill(process, number)
 
 
 def test_an_interrupt_is_heard_though_no_worker_has_begun(monkeypatch: pytest.MonkeyPatch):
