@@ -26,8 +26,8 @@ LONG = "[long]\nrw=randwrite\nbs=64k\nioengine=io_uring\niodepth=4\ndirect=1\nti
 REAL = ["--on", "./scratch.bin", "--size", "64MB", "--yes"]
 
 
-def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
-    (folder / "long.fio").write_text(LONG)
+def start(folder: Path, *arguments: str, job: str = LONG) -> subprocess.Popen[str]:
+    (folder / "long.fio").write_text(job)
     return forked.Popen(arguments, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
@@ -45,6 +45,28 @@ def no_traceback(talk: str) -> None:
     assert "panicked" not in talk, talk
 
 
+@pytest.mark.parametrize("job", ["", "iodepth=1\nioengine=psync\n", "rate=4m\n", "thinktime=10ms\n"])
+def test_a_process_that_was_stopped_leaves_the_gap_out_and_says_so(job, tmp_path):
+    process = start(
+        tmp_path, "run", "long.fio", *REAL, "--save", "gap", "--no-report", job=LONG.replace("10m", "4") + job
+    )
+    wait_for(tmp_path / "gap" / "run.json", process)
+    os.kill(process.pid, signal.SIGSTOP)
+    time.sleep(3)
+    os.kill(process.pid, signal.SIGCONT)
+    process.communicate(timeout=60)
+    recording = opened(tmp_path / "gap")
+    gaps = recording.facts["gaps"]
+    # A busy machine may keep a process from running, too.
+    longest = max(gaps, key=lambda gap: gap["duration_s"])
+    assert longest["duration_s"] > 2.5
+    assert recording.wall_s > recording.drive_time_s + longest["duration_s"]
+    assert recording.facts["stalls"] == [], "the drive answered"
+    assert max(job["write"]["lat_ns"]["max"] for job in recording.jobs) < longest["duration_s"] * 1e9
+    (sentence,) = [str(of) for of in recording.findings["warnings"] if of.code == "not-run"]
+    assert sentence.startswith("pslc itself did not run for ")
+
+
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM])
 def test_every_signal_that_ends_a_program_keeps_the_recording_and_removes_the_file(how, tmp_path):
     process = start(tmp_path, "run", "long.fio", *REAL, "--save", "out", "--no-report")
@@ -58,6 +80,49 @@ def test_every_signal_that_ends_a_program_keeps_the_recording_and_removes_the_fi
     assert recording.interrupted
     assert recording.written_bytes > 0
     assert sorted(path.name for path in tmp_path.iterdir()) == ["long.fio", "out"]
+
+
+LASTING = {
+    "run": ["run", "long.fio", *REAL],
+    "run all": ["run", "all", "--on", "sim:sn850-1tb"],
+    "replay": ["replay", "trace.log", *REAL],
+    "watch": ["watch", *(f"/dev/{of.name}" for of in list(Path("/sys/block").glob("*"))[:1])],
+    "serve": ["serve", SIM, "--unix", "drive.sock"],
+    "lab": ["lab", "--port", "0"],
+    "study": ["study", "--on", "sim:sn850-1tb", "--run", "fill", "--vary", "cache.dynamic=300MB:80GB:5MB"],
+    "fit": ["fit", "f", "-o", "twin.toml"],
+}
+"""Commands that last, by name, each at work for longer than a test waits."""
+TRACE = "fio version 2 iolog\nx add\nx open\nx write 0 4096\nx wait 600000000\nx write 4096 4096\nx close\n"
+
+
+@pytest.mark.parametrize("command_name", LASTING)
+def test_a_command_that_lasts_catches_its_ends_but_no_sighup_that_nohup_ignores(command_name, command, tmp_path):
+    words = LASTING[command_name]
+    if command_name == "watch" and not (len(words) > 1 and os.access(words[1], os.R_OK)):
+        pytest.skip("no block device here may be read by this user")
+    (tmp_path / "long.fio").write_text(LONG)
+    (tmp_path / "trace.log").write_text(TRACE)
+    if command_name == "fit":
+        command.fine("run", "fill", "--on", "sim:sn850-1tb", "--save", "f", "--no-report")
+    # As `nohup ... &` of a script: without SIGHUP, and without SIGINT, which is caught all the same, as fio does.
+    started = ["sh", "-c", "trap '' HUP INT; exec \"$@\"", "sh", PSLC, *words]
+    with subprocess.Popen(started, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        try:
+            while not _has(process, "SigCgt", signal.SIGTERM):
+                assert process.poll() is None, "it was over before it caught a signal"
+                time.sleep(0.002)
+            ignored = [_has(process, "SigIgn", of) for of in (signal.SIGHUP, signal.SIGINT)]
+            assert ignored == [True, False]
+            assert _has(process, "SigCgt", signal.SIGINT)
+        finally:
+            process.kill()
+
+
+def _has(process: "subprocess.Popen[bytes]", mask: str, number: int) -> bool:
+    """Whether a signal is in a mask of a process; not once it has ended."""
+    text = Path(f"/proc/{process.pid}/status").read_text().partition(f"{mask}:")[2]
+    return bool(text) and bool(int(text.split()[0], 16) >> (number - 1) & 1)
 
 
 CLOCK = (ROOT / "tests/fixtures/texts/clock.c").read_text()

@@ -6,7 +6,9 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -22,6 +24,7 @@ from pslc.schema.health import SMARTCTL, health, troubles
 from tests.conftest import ROOT, fill
 
 MB = 1 << 20
+PSLC = str(Path(sys.executable).parent / "pslc")
 
 
 def test_a_fill_of_a_scratch_file_is_recorded_and_leaves_nothing_behind(command, tmp_path):
@@ -39,6 +42,24 @@ def test_a_fill_of_a_scratch_file_is_recorded_and_leaves_nothing_behind(command,
     page = (tmp_path / "out" / "report.html").read_text()
     assert "on a real drive" in page
     assert 'id="occupancy"' not in page
+
+
+def test_threads_in_the_place_of_io_uring_are_said(tmp_path):
+    # Root may lock all memory, unless it gives that right (CAP_IPC_LOCK) away.
+    start = (
+        "import ctypes, resource, sys; resource.setrlimit(resource.RLIMIT_MEMLOCK, (0, 0));"
+        "ctypes.CDLL(None).prctl(24, 14, 0, 0, 0); import os; os.execv(sys.argv[1], sys.argv[1:])"
+    )
+    words = [PSLC, "run", "fill", "--on", "./scratch.bin", "--size", "64MB", "--yes", "--save", "out"]
+    done = subprocess.run([sys.executable, "-c", start, *words], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    document = json.loads((tmp_path / "out" / "run.json").read_text())
+    if document["facts"]["engine"] == "io_uring":
+        pytest.skip("this kernel does not count a ring as locked memory")
+    assert document["facts"]["engine_substitutes"] == "locked memory: ulimit -l 0"
+    (sentence,) = [of["text"] for of in document["warnings"] if of["code"] == "engine-substitute"]
+    assert sentence.startswith("io_uring is not to be had (locked memory: ulimit -l 0), so threads take its place")
+    assert "ulimit -l 0" in " ".join(done.stdout.split())
 
 
 @pytest.mark.parametrize(

@@ -199,6 +199,8 @@ class RealDrive:
     """Bytes of a new file that were written before the first run, because Windows would have written zeros there."""
     engine: str | None
     """`io_uring`, `completion port` or `threads`, after the first run."""
+    substitutes: str | None
+    """The reason why threads took the place of the system's own engine in any run so far, if they did."""
 
     @staticmethod
     def scratch(path: str, size: int) -> RealDrive:

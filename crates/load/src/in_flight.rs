@@ -3,9 +3,10 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
 
 use pslc_ssd::{Nanos, Op, Request};
+
+use crate::heartbeat::{Gap, Heartbeat};
 
 /// Time without an answer from which it is a stall of the drive. A disk's own recovery of an error takes up to 7 s, and
 /// Linux gives up a request after 30 s.
@@ -40,7 +41,7 @@ pub struct InFlight {
 /// What any other thread may look at.
 #[derive(Debug)]
 pub struct Shared {
-    start: Instant,
+    heart: Arc<Heartbeat>,
     slots: Mutex<Arc<[Slot]>>,
     answered: AtomicU64,
 }
@@ -57,10 +58,10 @@ struct Slot {
 const OPS: [Op; 4] = [Op::Read, Op::Write, Op::Trim, Op::Flush];
 
 impl InFlight {
-    /// `start`: when the target's clock was 0.
-    pub fn new(start: Instant) -> InFlight {
+    /// `heart` knows the target's clock.
+    pub fn new(heart: Arc<Heartbeat>) -> InFlight {
         let slots: Arc<[Slot]> = Arc::new([]);
-        let shared = Shared { start, slots: Mutex::new(slots.clone()), answered: AtomicU64::new(0) };
+        let shared = Shared { heart, slots: Mutex::new(slots.clone()), answered: AtomicU64::new(0) };
         InFlight { shared: Arc::new(shared), slots }
     }
 
@@ -93,16 +94,21 @@ impl InFlight {
 impl Shared {
     /// The silence now; None where nothing is under way.
     pub fn look(&self) -> Option<Silence> {
-        self.look_at(Nanos(self.start.elapsed().as_nanos() as u64))
+        self.look_at(|since| self.heart.since(since))
     }
 
-    fn look_at(&self, now: Nanos) -> Option<Silence> {
+    /// Times in which this process did not run, of all runs so far.
+    pub fn gaps(&self) -> Vec<Gap> {
+        self.heart.gaps()
+    }
+
+    fn look_at(&self, time_since: impl Fn(Nanos) -> Nanos) -> Option<Silence> {
         let slots = self.slots.lock().expect("nobody panics with it").clone();
         let outstanding = || slots.iter().filter_map(Slot::outstanding);
         let oldest = outstanding().min_by_key(|of| of.since)?;
         let since = oldest.since.max(Nanos(self.answered.load(Ordering::Relaxed)));
         let under_way = outstanding().count() as u32;
-        Some(Silence { since, lasts: now.saturating_sub(since), under_way, oldest })
+        Some(Silence { since, lasts: time_since(since), under_way, oldest })
     }
 }
 
@@ -131,12 +137,12 @@ mod tests {
 
     #[test]
     fn a_silence_begins_with_the_last_answer_or_with_the_first_request_after_it() {
-        let mut requests = InFlight::new(Instant::now());
+        let mut requests = InFlight::new(Arc::new(Heartbeat::new(std::time::Instant::now())));
         let shared = requests.shared();
         requests.begin(2);
         let s = Nanos::from_secs;
-        let looked =
-            |at| shared.look_at(s(at)).map(|of| (of.since, of.lasts, of.under_way, of.oldest.request.offset));
+        let look = |at| shared.look_at(|since| s(at).saturating_sub(since));
+        let looked = |at| look(at).map(|of| (of.since, of.lasts, of.under_way, of.oldest.request.offset));
         assert_eq!(looked(5), None, "a drive that is left alone is not silent");
         requests.submitted(0, &Request::write(4096, 512), s(6));
         requests.submitted(1, &Request::write(8192, 512), s(7));
@@ -145,12 +151,12 @@ mod tests {
         assert_eq!(looked(20), Some((s(9), s(11), 1, 8192)));
         let mut stalls = Vec::new();
         for at in [12, 19, 20, 30] {
-            note(&mut stalls, shared.look_at(s(at)));
+            note(&mut stalls, look(at));
         }
         requests.answered(1, s(31));
-        note(&mut stalls, shared.look_at(s(99)));
+        note(&mut stalls, look(99));
         requests.submitted(1, &Request::flush(), s(100));
-        note(&mut stalls, shared.look_at(s(110)));
+        note(&mut stalls, look(110));
         assert_eq!(
             stalls.iter().map(|of| (of.since, of.lasts)).collect::<Vec<_>>(),
             [(s(9), s(21)), (s(100), s(10))]

@@ -87,6 +87,11 @@ impl RealDrive {
         self.target.engine().map(Kind::name)
     }
 
+    #[getter]
+    fn substitutes(&self) -> Option<&str> {
+        self.target.substitutes()
+    }
+
     #[pyo3(signature = (jobs, source, overrides, seed, progress=None, keep=None))]
     #[allow(clippy::too_many_arguments, reason = "keywords of Python")]
     fn run<'py>(

@@ -205,7 +205,7 @@ impl<'a> Lookout<'a> {
         }
     }
 
-    /// A recording, how long it took by the wall's clock, and when its drive did not answer.
+    /// A recording, how long it took by the wall's clock, when its drive did not answer, and when this process did not run.
     fn result<'py>(&self, py: Python<'py>, recording: &Recording) -> PyResult<Bound<'py, PyDict>> {
         let out = recording::dict(py, recording, self.jobs, self.names)?;
         out.set_item("wall_s", self.begin.elapsed().as_secs_f64())?;
@@ -215,6 +215,12 @@ impl<'a> Lookout<'a> {
             Ok(dict)
         });
         out.set_item("stalls", stalls.collect::<PyResult<Vec<_>>>()?)?;
+        let gaps = self.calls.in_flight.as_ref().map(|requests| requests.gaps()).unwrap_or_default();
+        let gaps = gaps.iter().filter(|gap| gap.at >= recording.start).map(|gap| {
+            let at = gap.at.saturating_sub(recording.start);
+            dict! { py; "at_s" => at.as_secs_f64(), "duration_s" => gap.lasts.as_secs_f64() }
+        });
+        out.set_item("gaps", gaps.collect::<PyResult<Vec<_>>>()?)?;
         Ok(out)
     }
 
@@ -243,11 +249,14 @@ impl<'a> Lookout<'a> {
         let kept = self.shared.kept.lock().expect("nobody panics with it").take();
         let is_due = kept.is_some() || (silent.is_some() && silent != self.kept_silent);
         self.kept_silent = silent;
-        self.kept = kept.or(self.kept.take());
-        if let (true, Some(keep), Some(so_far)) = (is_due, &self.calls.keep, &self.kept) {
-            keep.call1(py, (self.result(py, so_far)?,))?;
-        }
-        Ok(())
+        let kept = kept.or(self.kept.take());
+        let result = match (is_due, &self.calls.keep, &kept) {
+            (true, Some(keep), Some(so_far)) => keep.call1(py, (self.result(py, so_far)?,)).map(drop),
+            _ => Ok(()),
+        };
+        // A simulated drive is never silent.
+        self.kept = kept.filter(|_| self.calls.in_flight.is_some());
+        result
     }
 
     /// The run has ended: if Python was told that the drive does not answer, that is over. What it says to that changes

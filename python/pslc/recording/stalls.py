@@ -1,12 +1,23 @@
-"""Times in which a real drive answered nothing: when, how long, and what was under way."""
+"""Times in which a real drive answered nothing, or pslc did not run: when, how long, and what was under way."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from pslc.base import words
 from pslc.recording.model import Recording
-from pslc.schema.results import Silence, Stall
+from pslc.schema.facts import Facts
+from pslc.schema.results import Result, Silence, Stall
+
+
+def joined(results: Iterable[Result | Facts]) -> Facts:
+    """The stalls and the gaps of all of these, in their order."""
+    parts = list(results)
+    return Facts(
+        stalls=[stall for part in parts for stall in part.get("stalls", [])],
+        gaps=[gap for part in parts for gap in part.get("gaps", [])],
+    )
 
 
 def of_recording(recording: Recording) -> list[Stall]:

@@ -26,6 +26,14 @@ class RecordingWarning(WarningCode):
         "the drive did not answer {times}{span}, {at} into the run ({under_way}): look at its SMART log (pslc probe) "
         "and at the kernel's (dmesg)"
     )
+    NOT_RUN = (
+        "pslc itself did not run for {span}{times} (stopped, or the machine slept), left out here though the drive "
+        "could rest meanwhile: repeat the run if that matters"
+    )
+    ENGINE_SUBSTITUTE = (
+        "io_uring is not to be had ({why}), so threads take its place, slower at small requests: allow it, or compare "
+        "with no run that had it"
+    )
     KERNEL = "the kernel reported trouble with the drive ({count} lines, the first: {text}): see dmesg"
     LATE = "the host was too slow for the drive, {how}: serve it with --speed 0.1, or from a faster host"
     CONTRADICTION = "pslc contradicts itself, {finding} is {value}, but {truth}: report this, it is an error of pslc"
@@ -135,6 +143,9 @@ def of_its_answers(recording: Recording) -> Iterator[MeasurementWarning]:
             at=words.span(max(longest["at_s"], 0.0)),
             under_way=stalls.under_way(longest),
         )
+    if gaps := [gap["duration_s"] for gap in recording.facts.get("gaps", [])]:
+        times = f" in {len(gaps)} gaps" if len(gaps) > 1 else ""
+        yield RecordingWarning.NOT_RUN.of(span=f"{sum(gaps):.1f} s", times=times)
     troubles = [line for line in recording.facts.get("kernel") or [] if line["level"] <= KERNEL_WARNING]
     if troubles:
         yield RecordingWarning.KERNEL.of(count=len(troubles), text=troubles[0]["text"])
@@ -194,6 +205,8 @@ def _few(names: Sequence[str]) -> str:
 
 def _of_the_run(recording: Recording) -> Iterator[MeasurementWarning]:
     yield from of_jobs(recording.jobs)
+    if why := recording.facts.get("engine_substitutes"):
+        yield RecordingWarning.ENGINE_SUBSTITUTE.of(why=why)
     smallest = None
     for job in recording.jobs:
         for kind in ("read", "write"):

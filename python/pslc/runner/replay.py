@@ -17,11 +17,12 @@ from pslc.base.errors import JobError, PslcError
 from pslc.device import ends, probe
 from pslc.device.kernel_log import KernelLog
 from pslc.device.target import Target, find_target
+from pslc.recording import stalls
 from pslc.recording.model import Common, Recording
 from pslc.runner.callbacks import DeclinedError
 from pslc.runner.options import RunOptions
 from pslc.runner.plan import Plan, of_its_life, places
-from pslc.runner.step_runner import of_result, raise_if_policy_failed
+from pslc.runner.step_runner import engine_of, of_result, raise_if_policy_failed
 from pslc.runner.subject import Trace
 from pslc.schema.facts import Facts, Traced
 from pslc.schema.jobs import KINDS
@@ -67,7 +68,7 @@ class _Replayer:
         }
         if what_if is not None:
             facts["what_if"] = what_if
-        added = Facts(trace=facts, stalls=result.get("stalls", [])) if target.is_real else Facts(trace=facts)
+        added: Facts = {**(stalls.joined([result]) if target.is_real else {}), "trace": facts}
         return of_result({**self.common, "facts": target.facts | added}, result)
 
     def finished(self, result: ReplayResult, what_if: list[WhatIf] | None = None) -> Recording:
@@ -103,8 +104,7 @@ class _Replayer:
         facts["kernel"], facts["after"] = log.close(), probe.moment(facts)
         if (real := self.options.real) is not None and real.ends is not None:
             ends.note_after(drive, real.ends)
-        if drive.engine is not None:
-            facts["engine"] = drive.engine
+        facts.update(engine_of(drive))
         return self.finished(result)
 
     def _progress(self, state: Progress) -> bool:

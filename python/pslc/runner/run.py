@@ -20,12 +20,13 @@ from pslc.device.kernel_log import KernelLog
 from pslc.device.region import Region, Scope, preparation
 from pslc.device.sensors import TEMPERATURE, Sensor
 from pslc.device.target import Target, find_target
+from pslc.recording import stalls
 from pslc.recording.model import Recording, join
 from pslc.runner.callbacks import DeclinedError, SilenceNotice
 from pslc.runner.job_logs import JobLogs
 from pslc.runner.options import RunKeywords, RunOptions
 from pslc.runner.plan import Plan, plan
-from pslc.runner.step_runner import StepRunner
+from pslc.runner.step_runner import StepRunner, engine_of
 from pslc.runner.subject import JobFile, Suite, Trace, resolve
 from pslc.schema.facts import CACHE_FREE_TENTHS
 from pslc.schema.results import StepProgress
@@ -123,7 +124,7 @@ def _run_jobs(target: Target, subject: Suite | JobFile, options: RunOptions, job
             unwritten_bytes = runner.lay_out(subject.text)
         recording = join(list(runner.walk(subject.steps(region), finished, log=len(steps) > 1)))
         if target.is_real:
-            recording.facts["stalls"] = [*recording.facts.get("stalls", []), *runner.stalls]
+            recording.facts.update(stalls.joined([recording.facts, runner.outages]))
     if target.is_real and recording.error:
         recording = _with_fault(recording)
     if isinstance(runner.drive, SimDrive) and target.stays:
@@ -234,7 +235,8 @@ def _surroundings(runner: StepRunner) -> Iterator[None]:
     facts["kernel"] = log.close()
     if (real := runner.options.real) is not None and real.ends is not None and runner.target.kind == "device":
         ends.note_after(drive, real.ends)
-    facts["after"], facts["engine"] = probe.moment(facts), drive.engine
+    facts["after"] = probe.moment(facts)
+    facts.update(engine_of(drive))
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from pslc.device import cache_switch, probe
 from pslc.device.region import Scope
 from pslc.device.sensors import Sensor
 from pslc.device.target import Target
+from pslc.recording import stalls
 from pslc.recording.model import Columns, Common, Recording, join
 from pslc.runner.job_logs import JobLogs
 from pslc.runner.options import Overrides, RunOptions
@@ -27,7 +28,7 @@ from pslc.runner.subject import JobFile, Suite
 from pslc.schema.cache_setting import CacheSetting
 from pslc.schema.facts import Facts
 from pslc.schema.results import Progress as DriveProgress
-from pslc.schema.results import Result, Stall
+from pslc.schema.results import Result
 
 CHECKPOINT_INTERVAL_S: Final = 5.0
 """Between two checkpoints at the end of steps; within a step the native part keeps its own time."""
@@ -52,7 +53,7 @@ class StepRunner:
         if drives and isinstance(self.drive, SimDrive) and not stays and not self._overrides:
             self._history = drives.follow(self.drive)
         self._finished: list[Recording] = []
-        self.stalls: list[Stall] = []
+        self.outages = stalls.joined([])
         self._notes: list[str] = []
         self._checkpoint_at = monotonic()
         self.common: Common = {
@@ -94,7 +95,8 @@ class StepRunner:
         """Bring the drive into the state to begin with, without the overrides; returns whether that was finished."""
         recording = self._run(text, "preparation", ())
         # The run begins where the preparation ends.
-        self.stalls = [{**stall, "at_s": stall["at_s"] - recording.drive_time_s} for stall in self.stalls]
+        for at in (*self.outages["stalls"], *self.outages["gaps"]):
+            at["at_s"] -= recording.drive_time_s
         return not recording.interrupted
 
     def walk(self, steps: suites.Steps, finished: list[Recording], log: bool) -> Generator[Recording, None, None]:
@@ -155,7 +157,7 @@ class StepRunner:
         progress = self._progress(name)
 
         def checkpoint(so_far: Result) -> None:
-            self._checkpoint(recorded(so_far), so_far.get("stalls", []))
+            self._checkpoint(recorded(so_far), so_far)
 
         def recorded(result: Result) -> Recording:
             recording = of_result(common, result)
@@ -178,8 +180,8 @@ class StepRunner:
         is_due = self.target.is_real or monotonic() > self._checkpoint_at + CHECKPOINT_INTERVAL_S
         if on_checkpoint is not None and is_due:
             self._checkpoint_at = monotonic()
-            self._checkpoint(recording, result.get("stalls", []))
-        self.stalls += self._in_this_step(result.get("stalls", []))
+            self._checkpoint(recording, result)
+        self.outages = self._with_this_step(result)
         return recording
 
     def _progress(self, name: str) -> Callable[[DriveProgress], bool]:
@@ -193,17 +195,28 @@ class StepRunner:
 
         return progress
 
-    def _checkpoint(self, last: Recording, stalls: list[Stall]) -> None:
+    def _checkpoint(self, last: Recording, result: Result) -> None:
         """Hand over the steps so far; what is still added to the facts is not added to those."""
         assert self.options.on_checkpoint is not None
         so_far = join([*self._finished, last])
         facts: Facts = {**so_far.facts}
         if self.target.is_real:
-            facts["stalls"] = [*self.stalls, *self._in_this_step(stalls)]
+            facts.update(self._with_this_step(result))
         self.options.on_checkpoint(replace(so_far, facts=facts))
 
-    def _in_this_step(self, stalls: list[Stall]) -> list[Stall]:
-        return [{**stall, "step": len(self._finished)} for stall in stalls]
+    def _with_this_step(self, result: Result) -> Facts:
+        step, of_it = len(self._finished), stalls.joined([result])
+        here = Facts(
+            stalls=[{**stall, "step": step} for stall in of_it["stalls"]],
+            gaps=[{**gap, "step": step} for gap in of_it["gaps"]],
+        )
+        return stalls.joined([self.outages, here])
+
+
+def engine_of(drive: RealDrive) -> Facts:
+    """The engine of the last run on a drive, and why it took the place of the system's own, if it did."""
+    own = Facts() if drive.engine is None else Facts(engine=drive.engine)
+    return own if drive.substitutes is None else {**own, "engine_substitutes": drive.substitutes}
 
 
 def _layout_notes(drive: SimDrive | RealDrive) -> list[str]:

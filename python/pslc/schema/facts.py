@@ -7,7 +7,7 @@ from typing import Any, Final, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
-from pslc.schema.results import Measured, Stall
+from pslc.schema.results import Gap, Measured, Stall
 from pslc.schema.surveys import ReplayDocument, Replayed, Survey, WhatIf
 
 HealthJson = dict[str, Any]
@@ -421,9 +421,11 @@ class Facts(TypedDict, total=False):
     after: Moment
     now: Moment
     engine: str | None
+    engine_substitutes: str
     engine_ceiling_iops: float
     disk_counts: DiskCounts
     stalls: list[Stall]
+    gaps: list[Gap]
     kernel: list[KernelLine] | None
     trace: Traced
     watch: Watched

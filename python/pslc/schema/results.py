@@ -51,6 +51,15 @@ class Silence(TypedDict):
     kept_s: NotRequired[float]
 
 
+class Gap(TypedDict):
+    """Time in which pslc itself did not run. `at_s`: from the start of the run, or of the step with the index `step`,
+    on the clock of the run, which stands still meanwhile."""
+
+    at_s: float
+    duration_s: float
+    step: NotRequired[int]
+
+
 class Stall(Silence):
     """A silence of at least 10 s. `at_s`: from the start of the run, or of the step with the index `step`."""
 
@@ -144,10 +153,12 @@ class Recorded(TypedDict):
 
 
 class Result(Recorded):
-    """A run, ended or as it is so far, what it took on the wall's clock, and when its drive did not answer."""
+    """A run, ended or as it is so far, what it took on the wall's clock, and when its drive did not answer or pslc did
+    not run."""
 
     wall_s: float
     stalls: NotRequired[list[Stall]]
+    gaps: NotRequired[list[Gap]]
 
 
 class Spread(TypedDict):

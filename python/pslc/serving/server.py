@@ -221,7 +221,7 @@ class Server:
         return f"{self.target.name}, simulated by pslc{speed}; {what[self.data]}"
 
     def _recording(self, recorded: Recorded, error: str | None) -> Recording:
-        result: Result = {**recorded, "wall_s": monotonic() - self._begun, "stalls": []}
+        result: Result = {**recorded, "wall_s": monotonic() - self._begun, "stalls": [], "gaps": []}
         if error is not None:
             result["error"] = error
         return of_result(self._common(), result)

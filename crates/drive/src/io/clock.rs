@@ -1,8 +1,11 @@
 //! The time of a real run, and a watchdog over it: on a clock that stands still or runs backwards a job that ends by time
-//! would never end. A virtual machine that was paused, or a broken driver, can do that even to a monotonic clock.
+//! would never end. A virtual machine that was paused, or a broken driver, can do that even to a monotonic clock. Time in
+//! which this process did not run is left out: the clock stands still then, and what was under way waits no longer.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use pslc_load::heartbeat::{Heartbeat, MIN_GAP};
 use pslc_load::TargetError;
 use pslc_ssd::Nanos;
 
@@ -17,7 +20,10 @@ const BACK: Duration = Duration::from_millis(1);
 pub struct Watchdog<T> {
     read: fn() -> T,
     start: T,
+    /// Of the clock below, and of this one, which leaves gaps out.
+    read_last: Nanos,
     last: Nanos,
+    heart: Arc<Heartbeat>,
     /// Since it last moved.
     reads: u32,
     waited: Duration,
@@ -42,19 +48,33 @@ impl Moment for Instant {
 }
 
 impl<T: Moment> Watchdog<T> {
-    pub fn new(read: fn() -> T) -> Watchdog<T> {
-        let start = read();
-        Watchdog { read, start, last: Nanos::ZERO, reads: 0, waited: Duration::ZERO, back: Duration::ZERO }
+    /// `heart` began at `start`, too.
+    pub fn new(read: fn() -> T, start: T, heart: Arc<Heartbeat>) -> Watchdog<T> {
+        Watchdog {
+            read,
+            start,
+            read_last: Nanos::ZERO,
+            last: Nanos::ZERO,
+            heart,
+            reads: 0,
+            waited: Duration::ZERO,
+            back: Duration::ZERO,
+        }
     }
 
     /// Time since the beginning, which does not go back.
     #[inline]
     pub fn now(&mut self) -> Nanos {
-        let since = (self.read)().since(self.start.after(Duration::from_nanos(self.last.0)));
+        let since = (self.read)().since(self.start.after(Duration::from_nanos(self.read_last.0)));
         match since {
             Ok(Duration::ZERO) => self.reads += 1,
             Ok(more) => {
-                self.last += Nanos(more.as_nanos() as u64);
+                let (from, more) = (self.read_last, Nanos(more.as_nanos() as u64));
+                self.read_last += more;
+                self.last += more;
+                if more >= MIN_GAP {
+                    self.last = self.last - self.heart.leave_out(from, self.read_last);
+                }
                 self.reads = 0;
                 self.waited = Duration::ZERO;
             }
@@ -66,11 +86,6 @@ impl<T: Moment> Watchdog<T> {
         self.last
     }
 
-    /// When it was 0.
-    pub fn start(&self) -> T {
-        self.start
-    }
-
     /// The time when it was read last.
     #[inline]
     pub fn last(&self) -> Nanos {
@@ -79,8 +94,9 @@ impl<T: Moment> Watchdog<T> {
 
     /// The kernel was asked to wait for so long.
     pub fn waited(&mut self, time: Duration) {
-        let before = self.last;
-        if self.now() == before {
+        let before = self.read_last;
+        self.now();
+        if self.read_last == before {
             self.waited += time;
         }
     }
@@ -127,7 +143,8 @@ mod tests {
 
     fn watchdog() -> Watchdog<Fake> {
         TIME.set(1_000_000_000);
-        Watchdog::new(|| Fake(TIME.get()))
+        let heart = Arc::new(Heartbeat::new(Instant::now()));
+        Watchdog::new(|| Fake(TIME.get()), Fake(1_000_000_000), heart)
     }
 
     #[test]

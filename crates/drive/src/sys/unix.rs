@@ -426,6 +426,19 @@ pub fn cpu_time() -> Nanos {
     Nanos(cpu.tv_sec as u64 * 1_000_000_000 + cpu.tv_nsec as u64)
 }
 
+/// How long the machine has slept since it was started, which no clock of a run counts; 0 where the system does not tell.
+pub fn asleep() -> Nanos {
+    #[cfg(target_os = "linux")]
+    {
+        // In this order, a wait between the two calls is never taken for a sleep.
+        let [boot, awake] = [ClockId::Boottime, ClockId::Monotonic].map(clock_gettime);
+        let nanos = |at: rustix::time::Timespec| at.tv_sec as u64 * 1_000_000_000 + at.tv_nsec as u64;
+        Nanos(nanos(boot).saturating_sub(nanos(awake)))
+    }
+    #[cfg(not(target_os = "linux"))]
+    Nanos::ZERO
+}
+
 /// What this process used, or this thread alone where the system tells that.
 pub fn usage(#[cfg_attr(not(target_os = "linux"), expect(unused))] of_thread: bool) -> Usage {
     #[cfg(target_os = "linux")]

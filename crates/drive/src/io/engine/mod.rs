@@ -33,6 +33,15 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// That of this system.
+    const OWN: Kind = if cfg!(target_os = "linux") {
+        Kind::Uring
+    } else if cfg!(windows) {
+        Kind::Port
+    } else {
+        Kind::Threads
+    };
+
     pub fn name(self) -> &'static str {
         match self {
             Kind::Uring => "io_uring",
@@ -73,16 +82,22 @@ pub enum Engine {
 }
 
 impl Engine {
-    /// An engine for `slots` requests; `memory` holds all their buffers. The system's own unless it cannot be had.
-    pub fn new(kind: Option<Kind>, slots: u32, memory: &mut [u8]) -> io::Result<Engine> {
+    /// An engine for `slots` requests; `memory` holds all their buffers.
+    pub fn new(kind: Kind, slots: u32, memory: &mut [u8]) -> io::Result<Engine> {
         match kind {
-            Some(Kind::Threads) => Ok(Engine::Threads(Threads::new(slots)?)),
-            Some(Kind::Uring) => Engine::uring(slots, memory),
-            Some(Kind::Port) => Engine::port(slots),
-            None => match Engine::uring(slots, memory).or_else(|_| Engine::port(slots)) {
-                Ok(engine) => Ok(engine),
-                Err(_) => Ok(Engine::Threads(Threads::new(slots)?)),
-            },
+            Kind::Threads => Ok(Engine::Threads(Threads::new(slots)?)),
+            Kind::Uring => Engine::uring(slots, memory),
+            Kind::Port => Engine::port(slots),
+        }
+    }
+
+    /// The system's own engine, or threads in its place, and why it cannot be had.
+    pub fn best(slots: u32, memory: &mut [u8]) -> io::Result<(Engine, Option<io::Error>)> {
+        match Engine::new(Kind::OWN, slots, memory) {
+            Ok(engine) => Ok((engine, None)),
+            Err(why) => {
+                Ok((Engine::new(Kind::Threads, slots, memory)?, (Kind::OWN != Kind::Threads).then_some(why)))
+            }
         }
     }
 

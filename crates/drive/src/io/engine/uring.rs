@@ -9,6 +9,7 @@ use io_uring::{opcode, squeue, IoUring};
 use pslc_load::job::SyncMode;
 use pslc_ssd::Op;
 use rustix::fs::FallocateFlags;
+use rustix::process::{getrlimit, Resource};
 
 use super::{Done, Task, PATIENCE};
 
@@ -53,11 +54,18 @@ fn build(entries: u32) -> io::Result<IoUring> {
             }
             Err(error) => error,
         };
-        if error.raw_os_error() != Some(libc::ENOMEM) {
-            return Err(error);
+        match error.raw_os_error() {
+            Some(libc::EPERM) => {
+                let what = "forbidden by a container or by kernel.io_uring_disabled";
+                return Err(io::Error::new(io::ErrorKind::PermissionDenied, what));
+            }
+            Some(libc::ENOMEM) => {}
+            _ => return Err(error),
         }
         if !BUILT.load(Ordering::Relaxed) || begin.elapsed() > GIVEN_BACK_WITHIN {
-            return Err(io::Error::other("io_uring may lock no more memory (ulimit -l)"));
+            let limit = getrlimit(Resource::Memlock).current;
+            let limit = limit.map_or("unlimited".into(), |bytes| (bytes >> 10).to_string());
+            return Err(io::Error::other(format!("locked memory: ulimit -l {limit}")));
         }
         std::thread::sleep(Duration::from_millis(10));
     }

@@ -15,9 +15,11 @@ mod layout;
 
 use std::collections::VecDeque;
 use std::fs::File;
+use std::sync::mpsc::Sender;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use pslc_load::heartbeat::Heartbeat;
 use pslc_load::in_flight::{self, InFlight};
 use pslc_load::job::{Data, Job, SyncMode};
 use pslc_load::verify::Verify;
@@ -57,7 +59,12 @@ pub struct RealTarget {
     written: Written,
     wanted: Option<Kind>,
     kind: Option<Kind>,
+    /// Why the system's own engine could not be had, in any run so far.
+    substitutes: Option<String>,
     clock: Watchdog<Instant>,
+    heart: Arc<Heartbeat>,
+    /// The heart beats, during a run.
+    beating: Option<Sender<()>>,
     in_flight: InFlight,
     maker: Maker,
     /// How each worker verifies, and what of it may be judged; of a run in which nobody does, nothing.
@@ -116,7 +123,8 @@ impl RealTarget {
         block: u32,
         written: Written,
     ) -> RealTarget {
-        let clock = Watchdog::new(Instant::now);
+        let start = Instant::now();
+        let heart = Arc::new(Heartbeat::new(start));
         RealTarget {
             direct,
             buffered,
@@ -127,8 +135,11 @@ impl RealTarget {
             written,
             wanted: None,
             kind: None,
-            in_flight: InFlight::new(clock.start()),
-            clock,
+            substitutes: None,
+            in_flight: InFlight::new(heart.clone()),
+            clock: Watchdog::new(Instant::now, start, heart.clone()),
+            heart,
+            beating: None,
             maker: Maker::new(0),
             verifying: Vec::new(),
             data: Vec::new(),
@@ -183,6 +194,11 @@ impl RealTarget {
     /// The engine of the last run.
     pub fn engine(&self) -> Option<Kind> {
         self.kind
+    }
+
+    /// Why threads took the place of the system's own engine, if they did in any run so far.
+    pub fn substitutes(&self) -> Option<&str> {
+        self.substitutes.as_deref()
     }
 
     /// The data of the next run follow from `seed`.
@@ -262,8 +278,16 @@ impl Target for RealTarget {
         }
         let failed = |source| TargetError::Engine { what: "the buffers", source };
         let mut arena = Arena::new(slots.len(), largest as usize).map_err(failed)?;
+        let failed = |source| TargetError::Engine { what: "the thread that sees a stopped process", source };
+        self.beating = Some(self.heart.begin(sys::asleep).map_err(failed)?);
         let failed = |source| TargetError::Engine { what: "the engine", source };
-        let engine = Engine::new(self.wanted, slots.len() as u32, arena.whole()).map_err(failed)?;
+        let count = slots.len() as u32;
+        let (engine, why) = match self.wanted {
+            Some(kind) => Engine::new(kind, count, arena.whole()).map(|engine| (engine, None)),
+            None => Engine::best(count, arena.whole()),
+        }
+        .map_err(failed)?;
+        self.substitutes = self.substitutes.take().or(why.map(|why| why.to_string()));
         self.kind = Some(engine.kind());
         self.engine = Some(engine);
         self.arena = Some(arena);
@@ -313,6 +337,7 @@ impl Target for RealTarget {
             }
         }
         self.engine = None;
+        self.beating = None;
         self.in_flight.begin(0);
         self.arena = None;
         self.opened.clear();
