@@ -430,7 +430,7 @@ def test_of_a_suite_that_one_run_could_not_answer_the_other_is_drawn(runs):
 CHARTS = {
     "copy": ("bars", "duration"), "qd-sweep": ("queue depth", "IOPS", "mean latency"), "cdm": ("bars", "speed"),
     "thermal": ("time", "temperature", "power"), "recovery": ("idle time", "recovered cache"),
-    "niobench": ("bars", "speed"), "mixed": ("bars", "latency"), "power": ("bars", "power"),
+    "niobench": ("iteration", "speed", "speed", "speed"), "mixed": ("bars", "latency"), "power": ("bars", "power"),
 }  # fmt: skip
 
 
@@ -439,6 +439,24 @@ def test_the_picture_of_a_benchmark_is_its_own_chart(suite, runs):
     drawn = pslc.plot(runs(suite)).picture
     assert ("bars" if drawn.has_bars else drawn.x.word, *(panel.y.word for panel in drawn.panels)) == CHARTS[suite]
     assert drawn.name not in pictures.ANY_RUN
+
+
+def test_several_runs_of_niobench_are_bars_of_their_medians(runs):
+    recording = runs("niobench")
+    drawn = pictures.of_sides([Side("A", (recording,)), Side("B", (recording,))])
+    assert [panel.title for panel in drawn.panels] == ["read", "write", "copy"]
+    rows = [row for row in recording.findings["niobench"] if row["operation"] == "read"]
+    places = [f"{row['scenario']}, {row['iterations']} iterations" for row in rows]
+    assert [vocabulary.say(name) for name in drawn.x.names] == places
+    assert [bars.values for bars in drawn.panels[0].bars] == [[row["median_bytes_per_s"] for row in rows]] * 2
+
+
+def test_charts_of_suites_without_an_axis_in_common_are_not_drawn_as_a_third(runs):
+    sides = [Side("A", (runs("fill"),)), Side("B", (runs("cdm"),))]
+    with pytest.raises(PslcError, match="charts of fill and cdm") as refused:
+        pictures.of_sides(sides)
+    assert "--axis bytes" in refused.value.hint
+    assert pictures.of_sides(sides, Across.BYTES).name == "speed-bytes"
 
 
 def test_results_of_other_programs_become_bars(command, tmp_path):
