@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -78,8 +79,9 @@ class CacheByCounters:
 def cache_by_counters(track: WriteTrack, end: float | None) -> CacheByCounters:
     """Evidence of the counters of a simulated drive about a cache whose `end` the curve shows, in bytes written."""
     past = changes_within(track, 0.0, end / 2.0)["host_to_native_bytes_total"] if end is not None else 0.0
+    early, left = _left_the_cache(track)
     return CacheByCounters(
-        left_bytes=_left_the_cache(track),
+        left_bytes=None if early or math.isinf(left) else left,
         handed_out_bytes=_handed_out(track),
         in_memory_bytes=_held_in_memory(track, end) if end is not None else 0.0,
         held_bytes=_at_first(track, "slc_valid_bytes"),
@@ -236,8 +238,19 @@ def _held_in_memory(track: WriteTrack, written: float) -> float:
     return float(np.interp(written, track.edges_bytes, column))
 
 
-def _left_the_cache(track: WriteTrack) -> float | None:
-    """Bytes written when a simulated drive no longer wrote into its cache alone; None: it always did, or never."""
+def filled_early_bytes(track: WriteTrack) -> float | None:
+    """Bytes written when a simulated drive had filled its cache, within too few bins for the curve to show it; None
+    where it did not, or left it before it was full."""
+    early, place = _left_the_cache(track)
+    if not early:
+        return None
+    place = min(place, changes_within(track, 0.0, place)["host_to_slc_bytes_total"])
+    return place if place > MIN_CACHED_SHARE * max(track.recording.facts["cache_bytes"], 1) else None
+
+
+def _left_the_cache(track: WriteTrack) -> tuple[bool, float]:
+    """Whether a simulated drive no longer wrote into its cache alone within the bins in which that has to last, and
+    bytes written when it did so; infinite: it always did."""
 
     def change(name: str) -> NDArray[np.float64]:
         return np.diff(
@@ -250,7 +263,12 @@ def _left_the_cache(track: WriteTrack) -> float | None:
     left = ((moved > LEFT * host) | (native > 0.5 * host)).astype(np.float64)
     window = max(1, round(LASTING * left.size))
     lasting = np.flatnonzero((left > 0) & (np.convolve(left, np.ones(window))[window - 1 :] > 0.5 * window))
-    return float(track.edges_bytes[lasting[0]]) if lasting.size and lasting[0] > window else None
+    if not lasting.size:
+        return False, math.inf
+    # Of the bin in which it was full, what neither went past it nor was made room for went into it.
+    first = int(lasting[0])
+    into = float(np.diff(track.edges_bytes)[first] - max(native[first], moved[first]))
+    return bool(first <= window), float(track.edges_bytes[first]) + max(into, 0.0)
 
 
 def _buffered(recording: Recording) -> bool:

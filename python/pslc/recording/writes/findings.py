@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Literal
 
@@ -36,6 +37,7 @@ from pslc.recording.writes.evidence import (
     CacheByCounters,
     cache_by_counters,
     counted_causes,
+    filled_early_bytes,
     measurement_context,
     stated_context,
     throttled,
@@ -76,13 +78,17 @@ def of_writes(recording: Recording, *, outside: bool = False) -> Writes:
     if curve is None or track.is_mixed:
         findings = _mean_alone(curve, rates.silence_s(recording) if track.is_paced else 0.0)
     elif recording.is_simulated and not outside:
-        findings = analyze_curve(curve, partial(counted_causes, track, curve), _options(recording)).document()
+        memory_bytes = track.buffered_bytes
+        options = replace(_options(recording), buffer_bytes=memory_bytes)
+        findings = analyze_curve(curve, partial(counted_causes, track, curve), options).document()
     elif reason:
         findings = _speeds(analyze_curve(curve, partial(_unknown, reason), _options(recording)).document(), reason)
     else:
         findings = _from_outside(track, curve).document()
     if recording.is_simulated and not outside and findings["cache_bytes_low"] is not None:
         _correct(findings, cache_by_counters(track, findings["cache_bytes"]))
+    elif recording.is_simulated and not outside and findings["phases"] and (filled := filled_early_bytes(track)):
+        findings["warnings"] = [AnalysisWarning.EARLY.of(size=Extent(filled)), *findings["warnings"]]
     findings["throttled_s"] = throttled(recording)
     return findings
 
