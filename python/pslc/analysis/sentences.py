@@ -80,7 +80,9 @@ def describe(findings: Writes) -> list[str]:
     phases = findings["phases"]
     lines = [*_end_of_cache(findings), *_of_phases(phases), *_of_heat(findings)]
     if findings["fill_mean_bytes_per_s"]:
-        lines.append(f"Average: {words.speed(findings['fill_mean_bytes_per_s'])}.")
+        # What has no phases has pauses, or reads among its writes.
+        of = "" if phases else " while writing"
+        lines.append(f"Average{of}: {words.speed(findings['fill_mean_bytes_per_s'])}.")
     waf, lasts = findings.get("waf"), findings.get("life_years")
     if waf is not None and lasts is not None:
         lines.append(f"Write amplification is {waf:.2f}; at this load, day and night, it lasts {words.years(lasts)}.")
