@@ -14,7 +14,7 @@ from pslc.recording.contradictions import _denied, _Drive, contradictions
 from pslc.recording.model import Recording
 from tests import scaled
 from tests.conftest import ROOT
-from tests.contradictions import PAGE, cells
+from tests.contradictions import DRAWN, PAGE, cells, seed_of_today
 
 SMALL, TIERS = "sim:pm871b-128gb,scale=1/4", "fx700-2tb"
 
@@ -136,12 +136,13 @@ def test_the_interval_of_a_buffer_holds_it_where_flushes_cost_nothing(run):
 
 
 def test_the_page_says_that_no_cell_contradicts():
-    asked = re.search(r"Of (\d+) cells 0 contradict", (ROOT / PAGE).read_text())
+    asked = re.search(r"Of (\d+) cells 0 contradict \(drawn with SEED=\d+ from (\d+)", (ROOT / PAGE).read_text())
     assert asked, "make contradictions"
-    assert int(asked[1]) > 0.9 * len(list(cells()))
+    assert int(asked[1]) > 2000
+    assert int(asked[2]) == len(cells(0))
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("cell", list(cells())[::6], ids=str)
+@pytest.mark.parametrize("cell", cells(seed_of_today())[:DRAWN], ids=str)
 def test_a_cell_does_not_contradict(cell):
     assert not cell.contradictions()

@@ -20,7 +20,7 @@ from pslc.analysis.thresholds import MAX_SLOW_START_SHARE
 from pslc.base import files, units, words
 from pslc.recording.model import Recording
 from pslc.recording.warnings import RecordingWarning
-from pslc.recording.writes.evidence import MIN_CACHED_SHARE, max_fold_bytes_per_s
+from pslc.recording.writes.evidence import CACHED, FOLDED, MIN_CACHED_SHARE, max_fold_bytes_per_s
 from pslc.schema.warnings import MeasurementWarning
 
 Finding = Mapping[str, Any]
@@ -42,8 +42,6 @@ STRETCHES: Final = ((0.005, 4.0), (0.03, 1.5))
 `pslc.analysis.find_phases` has it."""
 CELSIUS: Final = 1.0
 """Difference of a temperature that contradicts, in K."""
-CACHED, FOLDED = "host_to_slc_bytes_total", "folded_bytes_total"
-"""Counters of what goes into the cache, and of what leaves it."""
 TELLS_OF_FULL: Final = {each.code for each in (AnalysisWarning.EARLY, AnalysisWarning.HIDDEN, AnalysisWarning.HELD)}
 """Warnings that tell of a cache although no end is stated."""
 CACHE_STEPS: Final = {"recovery": "find-empty", "overwrite": "find-cache"}
@@ -207,7 +205,9 @@ def _cache(finding: Finding, drive: _Drive) -> Refuted:
     if share < MIN_CACHED_SHARE:
         yield "cache_bytes", words.size(end), f"only {words.share(share)} of that went into the cache"
     width = BEHIND_SHARE * end
-    begin = finding.get("cache_bytes_high", end) + drive.recording.facts["write_buffer_bytes"]
+    # What a drive that left off past its cache completed there first is no part of it.
+    past = write.part.rise("host_to_native_bytes_total", 0.0, end)
+    begin = finding.get("cache_bytes_high", end) + drive.recording.facts["write_buffer_bytes"] + past
     if begin + width > write.edges[-1]:
         return
     goes_on = write.part.rise(CACHED, begin, begin + width) / width
@@ -220,7 +220,9 @@ def _denied(finding: Finding, drive: _Drive) -> Refuted:
     """A cache whose end is denied did not take what it holds and then less; a warning that says so is enough."""
     write, end = drive.write, drive.cache_bytes
     denied = finding.get("phases") and finding["cache_bytes_low"] is None
-    if not denied or write is None or drive.has_page_cache or not 0 < end < write.edges[-1] / 3:
+    # A cache that is smaller than the write buffer is never seen.
+    buffer_bytes = drive.recording.facts["write_buffer_bytes"]
+    if not denied or write is None or drive.has_page_cache or not buffer_bytes < end < write.edges[-1] / 3:
         return
     codes = {warning.code for warning in finding["warnings"]}
     at_first, behind = (write.kept(place, place + end) / end for place in (0.0, (1 + BEHIND_SHARE) * end))
@@ -245,6 +247,13 @@ def _speeds(finding: Finding, drive: _Drive) -> Refuted:
             yield name, words.speed(value), f"the link carries {words.speed(limit)}"
 
 
+def _stretch_bytes(share: float, number: int, drive: _Drive) -> float:
+    """Bytes at the start of a phase that may be one of its own: of the first phase no more than the cache holds."""
+    count = share * float(drive.write.edges[-1]) if drive.write else 0.0
+    is_cache = number == 1 and share == STRETCHES[0][0] and drive.cache_bytes > 0
+    return min(count, drive.cache_bytes) if is_cache else count
+
+
 def _phases(finding: Finding, drive: _Drive) -> Refuted:
     """A phase has one speed, and its cause took time or bytes by the counters."""
     phases, write = finding.get("phases") or [], drive.write
@@ -254,9 +263,7 @@ def _phases(finding: Finding, drive: _Drive) -> Refuted:
         for share, limit in STRETCHES:
             # A border between two phases may be off by a stretch, and the first may start slowly; folding comes and
             # goes, and the spread says so.
-            count = share * write.edges[-1]
-            if number == 1 and 0 < drive.cache_bytes < count:
-                count = drive.cache_bytes
+            count = _stretch_bytes(share, number, drive)
             skipped = count if number > 1 or share >= MAX_SLOW_START_SHARE else 0.0
             speed = write.begin_bytes_per_s(phase, count, skipped)
             ratio = max(phase["bytes_per_s"] / speed, speed / phase["bytes_per_s"])

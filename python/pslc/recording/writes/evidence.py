@@ -28,6 +28,10 @@ from pslc.schema.job_options import traits
 
 HANDED_OUT = 4
 """Superblocks of work that a drive may hand out ahead."""
+CACHED, FOLDED = "host_to_slc_bytes_total", "folded_bytes_total"
+"""Counters of what goes into the cache, and of what leaves it."""
+FULL = 0.95
+"""Share of the most that a cache held from which it was full."""
 MAPPED = 1024
 """Bytes of the drive that a byte of the map maps: 4 bytes for each 4 KiB."""
 LEFT, LASTING = 0.1, 0.005
@@ -238,14 +242,22 @@ def _held_in_memory(track: WriteTrack, written: float) -> float:
     return float(np.interp(written, track.edges_bytes, column))
 
 
-def filled_early_bytes(track: WriteTrack) -> float | None:
-    """Bytes written when a simulated drive had filled its cache, within too few bins for the curve to show it; None
-    where it did not, or left it before it was full."""
-    early, place = _left_the_cache(track)
-    if not early:
+def filled(track: WriteTrack) -> tuple[bool, float] | None:
+    """Whether a simulated drive filled its cache within too few bins for the curve to show it, and bytes written by
+    then; None where it never did, or left its cache before that was full."""
+    early, left = _left_the_cache(track)
+    if math.isinf(left):
         return None
-    place = min(place, changes_within(track, 0.0, place)["host_to_slc_bytes_total"])
-    return place if place > MIN_CACHED_SHARE * max(track.recording.facts["cache_bytes"], 1) else None
+    min_bytes = MIN_CACHED_SHARE * max(track.recording.facts["cache_bytes"], 1)
+    place = min(left, changes_within(track, 0.0, left)["host_to_slc_bytes_total"])
+    if place > min_bytes:
+        return early, place
+    # It folds from the start on, and is full once it holds no more.
+    series, before = track.recording.bytes, track.recording.before
+    into, folded = (series[name].astype(np.float64) - before[name] for name in (CACHED, FOLDED))
+    held = into - folded
+    first = int(np.argmax(held >= FULL * held.max()))
+    return (first <= LASTING * held.size, float(track.edges_bytes[first + 1])) if held.max() > min_bytes else None
 
 
 def _left_the_cache(track: WriteTrack) -> tuple[bool, float]:

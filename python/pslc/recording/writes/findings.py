@@ -37,7 +37,7 @@ from pslc.recording.writes.evidence import (
     CacheByCounters,
     cache_by_counters,
     counted_causes,
-    filled_early_bytes,
+    filled,
     measurement_context,
     stated_context,
     throttled,
@@ -87,8 +87,9 @@ def of_writes(recording: Recording, *, outside: bool = False) -> Writes:
         findings = _from_outside(track, curve).document()
     if recording.is_simulated and not outside and findings["cache_bytes_low"] is not None:
         _correct(findings, cache_by_counters(track, findings["cache_bytes"]))
-    elif recording.is_simulated and not outside and findings["phases"] and (filled := filled_early_bytes(track)):
-        findings["warnings"] = [AnalysisWarning.EARLY.of(size=Extent(filled)), *findings["warnings"]]
+    elif recording.is_simulated and not outside and findings["phases"] and (full := filled(track)):
+        warning = AnalysisWarning.EARLY if full[0] else AnalysisWarning.HIDDEN
+        findings["warnings"] = [warning.of(size=Extent(full[1])), *findings["warnings"]]
     findings["throttled_s"] = throttled(recording)
     return findings
 
