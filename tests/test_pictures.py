@@ -19,7 +19,7 @@ import pytest
 
 import pslc
 from pslc import suites
-from pslc.analysis import CAUSES
+from pslc.analysis import CAUSES, sentences
 from pslc.base import words
 from pslc.base.errors import PslcError
 from pslc.figures import curves, draw, reduce, text, vocabulary
@@ -321,7 +321,7 @@ def test_time_without_work_is_a_gap_in_every_renderer(tmp_path, command):
     columns = [all(row[at : at + 1] in ("", " ") for row in rows) for at in range(95)]
     assert columns.count(True) > 70, done.stdout
     # The mean is of the time in which there was work, not of 20 s of silence.
-    assert re.search(r"Average: 4\d\d MB/s", done.stdout), done.stdout
+    assert re.search(r"Average while writing: 4\d\d MB/s", done.stdout), done.stdout
     figure = pslc.plot(pslc.load(tmp_path / "run"), "time").document()
     (line,) = figure["panels"][0]["lines"]
     assert None in line["y"]
@@ -344,6 +344,15 @@ def test_a_pause_of_the_host_is_no_part_of_a_mean_but_a_stall_of_the_drive_is(tm
     silence = mixed.time | dict.fromkeys(("reads", "writes", "trims"), nothing)
     same = of_writes(replace(mixed, time=silence))["fill_mean_bytes_per_s"]
     assert same == mixed.findings["fill_mean_bytes_per_s"], "no job paused, so what is empty is the drive's"
+
+
+def test_a_mean_of_writes_is_of_the_time_of_the_jobs_that_wrote(tmp_path):
+    write, read = ("rw={}\nbs={}\nsize=200m\n".format(*each) for each in (("write", "128k"), ("read", "4k")))
+    alone, beside = (of_jobs(tmp_path, f"[a]\n{write}[b]\nstonewall\n{kind}") for kind in (write, read))
+    assert beside.drive_time_s > 3 * alone.drive_time_s
+    means = [each.findings["fill_mean_bytes_per_s"] for each in (alone, beside)]
+    assert means[1] == pytest.approx(means[0], rel=0.15)
+    assert "Average while writing: " in " ".join(sentences.describe(dict(beside.findings)))
 
 
 def test_an_axis_of_time_has_the_unit_and_the_ticks_that_suit_it():
