@@ -1,12 +1,16 @@
 """Every suite on every built-in drive in several states, its findings held against that drive: `make contradictions`.
 
-Drives are scaled, and suites quick. As delivered each drive runs every suite; in each other state a sixth of them,
-another sixth from drive to drive. The page is written after each drive.
+Drives are scaled, and suites quick. Cells are asked in an order drawn by `SEED`, that of the day if none is stated,
+until `SECONDS` are over; the page says how many were asked of how many.
 """
 
+import multiprocessing
+import os
+import random
 import sys
+import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,7 +18,7 @@ from typing import Final
 
 import pslc
 from pslc import suites
-from pslc.base.errors import JobError
+from pslc.base.errors import JobError, ProfileError, TargetError
 from pslc.device import drive_files, profiles
 from pslc.device.region import Scope
 from pslc.device.target import find_target
@@ -31,7 +35,8 @@ A simulated drive knows what a suite infers from outside: its idle threshold, it
 buffer, its link, its temperature, its cycles. After each simulated run pslc holds the findings against the profile and
 the counters of that drive (`pslc.recording.contradictions`); a finding that they refute is an error of pslc, and the
 warning `contradiction` says so. This page counts them: every suite with `--quick` on every built-in drive, scaled down,
-as delivered and in other states. `make contradictions` writes it, `make test-long` asks a sixth of the cells.
+as delivered and in other states. `make contradictions` writes it within 20 minutes, of cells drawn by a seed that
+changes from day to day; `make test-long` asks 400 of them.
 """.strip()
 
 
@@ -49,7 +54,7 @@ class Cell:
             try:
                 target, scope = STATES[self.state](scaled.spec(self.drive), Path(folder))
                 recording = pslc.run(self.suite, on=target, scope=scope)
-            except JobError:
+            except (JobError, ProfileError, TargetError):
                 return None
         code = RecordingWarning.CONTRADICTION.code
         return [str(warning) for warning in recording.findings.warnings if warning.code == code]
@@ -57,11 +62,25 @@ class Cell:
 
 Prepared = tuple[str, Scope]
 QUICK: Final = Scope(quick=True)
+AGED_S: Final = 365 * 86_400.0
+"""Time without power of a full drive, in seconds."""
+SECONDS, DRAWN = 1200.0, 400
+"""Time that the matrix takes at most; cells that a test asks."""
 
 
 def _formatted(spec: str, folder: Path) -> Prepared:
     drive = drive_files.create(folder / "drive.pslc", spec.removeprefix("sim:"))
     drive_files.format_drive(drive, drive_files.mode_of(drive), {})
+    drive.save()
+    drive.close()
+    return str(folder / "drive.pslc"), QUICK
+
+
+def _aged(spec: str, folder: Path) -> Prepared:
+    drive_files.create(folder / "drive.pslc", spec.removeprefix("sim:")).close()
+    pslc.run("fill", on=str(folder / "drive.pslc"))
+    drive = drive_files.open_kept(folder / "drive.pslc")
+    drive_files.switch_off(drive, AGED_S, drive_files.REFERENCE_C)
     drive.save()
     drive.close()
     return str(folder / "drive.pslc"), QUICK
@@ -78,46 +97,59 @@ def _behind_bridge(spec: str, _: Path) -> Prepared:
 STATES: Final[dict[str, Callable[[str, Path], Prepared]]] = {
     "as delivered": lambda spec, _: (spec, QUICK),
     "formatted": _formatted,
+    "aged": _aged,
     "half full": lambda spec, _: (spec, Scope(quick=True, fill_first=50)),
     "full, 8 h idle": lambda spec, _: (spec, Scope(quick=True, fill_first=100, idle_s=8 * 3600.0)),
     "behind a USB bridge": _behind_bridge,
     "without its cache": lambda spec, _: (f"{spec},cache.mode=pure-xlc", QUICK),
+    "with a static cache": lambda spec, _: (f"{spec},cache.mode=static-slc,cache.static=20GB", QUICK),
+    "scaled to 1/16": lambda spec, _: (f"{spec.partition(',')[0]},scale=1/16", QUICK),
 }
 """The target and the scope of a suite on a drive in each state."""
 
 
-def cells(drives: Sequence[str] = ()) -> Iterator[Cell]:
-    """Cells of the matrix, drive by drive."""
-    for number, drive in enumerate(profiles.library()):
-        for shift, state in enumerate(STATES):
-            for index, suite in enumerate(suites.names()):
-                if (not drives or drive in drives) and (shift == 0 or (number + shift + index) % 6 == 0):
-                    yield Cell(suite, drive, state)
+def cells(seed: int) -> list[Cell]:
+    """Cells of the matrix, in an order drawn by the seed."""
+    every = [Cell(suite, drive, state) for drive in profiles.library() for state in STATES for suite in suites.names()]
+    random.Random(seed).shuffle(every)
+    return every
 
 
-def page(counts: Counter[tuple[str, str]], lines: Sequence[str]) -> str:
+def seed_of_today() -> int:
+    """Seed that is stated, or that of the day."""
+    return int(os.environ.get("SEED") or time.time() // 86_400)
+
+
+def page(counts: Counter[tuple[str, str]], lines: Sequence[str], seed: int) -> str:
     """The page: how many cells were asked, by suite and state, and what contradicts."""
     rows = [f"| suite | {' | '.join(STATES)} |", f"|---|{'---:|' * len(STATES)}"]
     for suite in suites.names():
         rows.append(f"| `{suite}` | {' | '.join(str(counts[suite, state]) for state in STATES)} |")
-    sentence = f"Of {counts.total()} cells {len(lines)} contradict. Cells asked:"
+    drawn = f"drawn with SEED={seed} from {len(cells(seed))}, without those that a suite refuses"
+    sentence = f"Of {counts.total()} cells {len(lines)} contradict ({drawn}). Cells asked:"
     return "\n\n".join([INTRODUCTION, sentence, "\n".join(rows), *(f"- {line}" for line in lines)]) + "\n"
 
 
-def main(drives: Sequence[str]) -> None:
-    """Ask all cells, or those of some drives, and write the page as far as it is known."""
-    counts, lines, before = Counter[tuple[str, str]](), list[str](), ""
-    for cell in cells(drives):
-        if cell.drive != before:
-            PAGE.write_text(page(counts, lines))
-            before = cell.drive
-            print(f"{counts.total()} cells, {len(lines)} contradict; {cell.drive}", file=sys.stderr, flush=True)
-        refuted = cell.contradictions()
-        if refuted is not None:
-            counts[cell.suite, cell.state] += 1
-            lines += [f"`{cell.suite}` on {cell.drive}, {cell.state}: {'; '.join(refuted)}"] if refuted else []
-    PAGE.write_text(page(counts, lines))
+def _ask(cell: Cell) -> tuple[Cell, list[str] | None]:
+    return cell, cell.contradictions()
+
+
+def main(seconds: float) -> None:
+    """Ask cells for so long, on two cores, and write the page."""
+    counts, lines, seed = Counter[tuple[str, str]](), list[str](), seed_of_today()
+    until = time.monotonic() + seconds
+    with multiprocessing.get_context("spawn").Pool(2) as pool:
+        for cell, refuted in pool.imap_unordered(_ask, cells(seed)):
+            if refuted is not None:
+                counts[cell.suite, cell.state] += 1
+            if refuted:
+                lines.append(f"`{cell.suite}` on {cell.drive}, {cell.state}: {'; '.join(refuted)}")
+                print(lines[-1], file=sys.stderr, flush=True)
+            if time.monotonic() > until:
+                pool.terminate()
+                break
+    PAGE.write_text(page(counts, sorted(lines), seed), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main(float(sys.argv[1]) if sys.argv[1:] else SECONDS)

@@ -7,13 +7,14 @@ from typing import Any
 import pytest
 
 import pslc
+from pslc.analysis import sentences
 from pslc.device import drive_files
 from pslc.device.region import Scope
-from pslc.recording.contradictions import contradictions
+from pslc.recording.contradictions import _denied, _Drive, contradictions
 from pslc.recording.model import Recording
 from tests import scaled
 from tests.conftest import ROOT
-from tests.contradictions import PAGE, cells
+from tests.contradictions import DRAWN, PAGE, cells, seed_of_today
 
 SMALL, TIERS = "sim:pm871b-128gb,scale=1/4", "fx700-2tb"
 
@@ -67,6 +68,27 @@ def test_a_cache_that_is_used_again_once_it_is_empty_is_found_by_fill_and_recove
     assert recovery["migration_bytes_per_s"] == pytest.approx(25e6, rel=0.3)
 
 
+@pytest.mark.parametrize(
+    ("drive", "static", "low", "high"),
+    [("rocket-q-1tb", "2GB", 1.7e9, 2.1e9), ("p44-pro-2tb", "2.5GB", 2.5e9, 3.1e9),
+     ("aldrin-pro-2tb", "3GB", 2.9e9, 3.3e9), ("870-qvo-4tb", "6GB", 6e9, 6.3e9)],
+)  # fmt: skip
+def test_a_cache_that_is_small_beside_its_drive_is_a_phase(run, drive, static, low, high):
+    recording = run("fill", f"sim:{drive},cache.mode=static-slc,cache.static={static}")
+    assert low < recording.findings["cache_bytes"] < high
+    assert str(recording.findings.warnings).count("contradict") == 0
+
+
+@pytest.mark.parametrize("drive", ["fx700-2tb", "870-qvo-4tb"])
+def test_a_cache_of_less_than_a_sample_is_never_denied(run, drive):
+    recording = run("fill", f"sim:{drive},cache.mode=static-slc,cache.static=1GB")
+    assert recording.findings["cache_bytes_low"] is None
+    assert "was full after" in str(recording.findings.warnings)
+    assert not any("cache" in line for line in sentences.describe(dict(recording.findings)))
+    unwarned = {**recording.findings, "warnings": []}
+    assert [name for name, *_ in _denied(unwarned, _Drive(recording))] == ["cache_bytes"]
+
+
 def test_a_phase_of_two_speeds_or_of_another_cause_is_told(run):
     recording = run("fill")
     whole = recording.findings["phases"]
@@ -114,12 +136,13 @@ def test_the_interval_of_a_buffer_holds_it_where_flushes_cost_nothing(run):
 
 
 def test_the_page_says_that_no_cell_contradicts():
-    asked = re.search(r"Of (\d+) cells 0 contradict", (ROOT / PAGE).read_text())
+    asked = re.search(r"Of (\d+) cells 0 contradict \(drawn with SEED=\d+ from (\d+)", (ROOT / PAGE).read_text())
     assert asked, "make contradictions"
-    assert int(asked[1]) > 0.9 * len(list(cells()))
+    assert int(asked[1]) > 2000
+    assert int(asked[2]) == len(cells(0))
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("cell", list(cells())[::6], ids=str)
+@pytest.mark.parametrize("cell", cells(seed_of_today())[:DRAWN], ids=str)
 def test_a_cell_does_not_contradict(cell):
     assert not cell.contradictions()

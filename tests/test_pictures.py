@@ -19,7 +19,7 @@ import pytest
 
 import pslc
 from pslc import suites
-from pslc.analysis import CAUSES
+from pslc.analysis import CAUSES, sentences
 from pslc.base import words
 from pslc.base.errors import PslcError
 from pslc.figures import curves, draw, reduce, text, vocabulary
@@ -321,7 +321,7 @@ def test_time_without_work_is_a_gap_in_every_renderer(tmp_path, command):
     columns = [all(row[at : at + 1] in ("", " ") for row in rows) for at in range(95)]
     assert columns.count(True) > 70, done.stdout
     # The mean is of the time in which there was work, not of 20 s of silence.
-    assert re.search(r"Average: 4\d\d MB/s", done.stdout), done.stdout
+    assert re.search(r"Average while writing: 4\d\d MB/s", done.stdout), done.stdout
     figure = pslc.plot(pslc.load(tmp_path / "run"), "time").document()
     (line,) = figure["panels"][0]["lines"]
     assert None in line["y"]
@@ -344,6 +344,15 @@ def test_a_pause_of_the_host_is_no_part_of_a_mean_but_a_stall_of_the_drive_is(tm
     silence = mixed.time | dict.fromkeys(("reads", "writes", "trims"), nothing)
     same = of_writes(replace(mixed, time=silence))["fill_mean_bytes_per_s"]
     assert same == mixed.findings["fill_mean_bytes_per_s"], "no job paused, so what is empty is the drive's"
+
+
+def test_a_mean_of_writes_is_of_the_time_of_the_jobs_that_wrote(tmp_path):
+    write, read = ("rw={}\nbs={}\nsize=200m\n".format(*each) for each in (("write", "128k"), ("read", "4k")))
+    alone, beside = (of_jobs(tmp_path, f"[a]\n{write}[b]\nstonewall\n{kind}") for kind in (write, read))
+    assert beside.drive_time_s > 3 * alone.drive_time_s
+    means = [each.findings["fill_mean_bytes_per_s"] for each in (alone, beside)]
+    assert means[1] == pytest.approx(means[0], rel=0.15)
+    assert "Average while writing: " in " ".join(sentences.describe(dict(beside.findings)))
 
 
 def test_an_axis_of_time_has_the_unit_and_the_ticks_that_suit_it():
@@ -430,7 +439,7 @@ def test_of_a_suite_that_one_run_could_not_answer_the_other_is_drawn(runs):
 CHARTS = {
     "copy": ("bars", "duration"), "qd-sweep": ("queue depth", "IOPS", "mean latency"), "cdm": ("bars", "speed"),
     "thermal": ("time", "temperature", "power"), "recovery": ("idle time", "recovered cache"),
-    "niobench": ("bars", "speed"), "mixed": ("bars", "latency"), "power": ("bars", "power"),
+    "niobench": ("iteration", "speed", "speed", "speed"), "mixed": ("bars", "latency"), "power": ("bars", "power"),
 }  # fmt: skip
 
 
@@ -439,6 +448,24 @@ def test_the_picture_of_a_benchmark_is_its_own_chart(suite, runs):
     drawn = pslc.plot(runs(suite)).picture
     assert ("bars" if drawn.has_bars else drawn.x.word, *(panel.y.word for panel in drawn.panels)) == CHARTS[suite]
     assert drawn.name not in pictures.ANY_RUN
+
+
+def test_several_runs_of_niobench_are_bars_of_their_medians(runs):
+    recording = runs("niobench")
+    drawn = pictures.of_sides([Side("A", (recording,)), Side("B", (recording,))])
+    assert [panel.title for panel in drawn.panels] == ["read", "write", "copy"]
+    rows = [row for row in recording.findings["niobench"] if row["operation"] == "read"]
+    places = [f"{row['scenario']}, {row['iterations']} iterations" for row in rows]
+    assert [vocabulary.say(name) for name in drawn.x.names] == places
+    assert [bars.values for bars in drawn.panels[0].bars] == [[row["median_bytes_per_s"] for row in rows]] * 2
+
+
+def test_charts_of_suites_without_an_axis_in_common_are_not_drawn_as_a_third(runs):
+    sides = [Side("A", (runs("fill"),)), Side("B", (runs("cdm"),))]
+    with pytest.raises(PslcError, match="charts of fill and cdm") as refused:
+        pictures.of_sides(sides)
+    assert "--axis bytes" in refused.value.hint
+    assert pictures.of_sides(sides, Across.BYTES).name == "speed-bytes"
 
 
 def test_results_of_other_programs_become_bars(command, tmp_path):

@@ -11,6 +11,7 @@ from pslc import suites
 from pslc.base.errors import PslcError
 from pslc.device.profiles import library
 from pslc.device.target import find_target
+from pslc.suites import burst, random_steady
 from tests.conftest import fill
 
 SHARES = ("slc_raw_bytes", "native_raw_bytes", "slc_superblock_bytes", "native_superblock_bytes", "pages_per_block")
@@ -121,8 +122,15 @@ def test_what_states_its_own_sizes_is_of_the_scaled_drive(tmp_path):
     assert files.capacity_bytes == 32_000_000_000
 
 
-def test_a_write_buffer_is_not_multiplied():
-    assert pslc.run("burst", on="sim:sn850-1tb,scale=1/16", scope=pslc.Scope(quick=True)).findings["buffer_bytes"] < 3e7
+def test_a_write_buffer_is_not_multiplied_and_nor_is_the_axis_of_its_bursts():
+    recording = pslc.run("burst", on="sim:sn850-1tb,scale=1/16", scope=pslc.Scope(quick=True))
+    assert recording.findings["buffer_bytes"] < 3e7
+    assert max(line.points[0].max() for line in suites.load("burst").pictures(recording)[0].lines) <= burst.BURST
+
+
+def test_random_writes_within_a_part_of_a_scaled_drive_are_within_that_part_of_the_whole_one():
+    recording = pslc.run("random-steady", on="sim:p3700-2tb,scale=1/16", scope=pslc.Scope(quick=True))
+    assert [row["span_bytes"] for row in recording.findings["random_steady"]][1] == random_steady.SPAN
 
 
 def test_a_warning_with_sizes_has_those_of_the_whole_drive():

@@ -409,7 +409,7 @@ def test_burst_finds_the_write_buffer(small, size):
 def test_burst_finds_it_where_the_cells_give_room_in_lumps_or_take_long_to_empty_it(name):
     done = pslc.run("burst", on=scaled.spec(name), scope=QUICK)
     assert done.findings["buffer_bytes"] == pytest.approx(done.facts["write_buffer_bytes"], rel=0.10)
-    assert not done.findings["warnings"]
+    assert {warning.code for warning in done.findings["warnings"]} <= {"scaled"}
 
 
 def test_burst_finds_it_where_a_busy_machine_makes_single_writes_look_quick():

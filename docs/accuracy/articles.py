@@ -47,8 +47,7 @@ def is_right(row: Row) -> bool | None:
     if isinstance(said, str) or isinstance(got, str):
         return bool(got == said)
     if row.get("at_least") or row.get("at_most"):
-        slack = BOUND if row["unit"] else 0.0
-        return bool(got >= said * (1 - slack) if row.get("at_least") else got <= said * (1 + slack))
+        return bool(got >= said if row.get("at_least") else got <= said)
     if row.get("same"):
         return bool(abs(got / said - 1) <= SAME)
     allowed = BOUND * said if row["unit"] else POINTS * max(said, 1.0)
@@ -94,14 +93,15 @@ def told(row: Row, value: float | str) -> str:
     return forms[row["unit"]](value) if row["unit"] in forms else make.shown(row, value)
 
 
-def section(item: published.Item, of_article: list[Row], picture: Path | None) -> list[str]:
+def section(item: published.Item, of_article: list[Row], drawn: dict[tuple[str, ...], Path]) -> list[str]:
     """The lines of an item; its answer may name figures of its whole article."""
     rows = [row for row in of_article if row["item"] == item["id"]]
     lines = [f"### {item['title']}", "", f"{verdict(item, rows).capitalize()}.", ""]
     if commands := runs_of(item["id"], rows):
         lines += ["```sh", *commands, "```", ""]
-    if picture is not None and picture.is_file():
-        lines += [f"![{item['title']}](pictures/articles/{picture.name})", ""]
+    for runs in by_suite(commands):
+        if drawn[runs].is_file():
+            lines += [f"![{item['title']}](pictures/articles/{drawn[runs].name})", ""]
     if said := [row for row in rows if "value" in row]:
         lines += ["| figure | article | pslc | |", "|---|---:|---:|---|"]
         lines += [f"| {row['what']} | {_said(row)} | {told(row, row['simulated'])} | "
@@ -136,7 +136,7 @@ def document(rows: list[Row]) -> str:
         lines += ["", f"## {article['title']}", "", f"{article['on']}.", ""]
         for item in published.document()["item"]:
             if item["id"].startswith(f"{article['id']}."):
-                lines += section(item, of_article, drawn.get(item["id"]))
+                lines += section(item, of_article, drawn)
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip() + "\n"
 
 
@@ -145,35 +145,35 @@ def runs_of(item: str, rows: list[Row]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(each for row in rows if row["item"] == item for each in row["commands"] if each))
 
 
-def pictures(rows: list[Row]) -> dict[str, Path]:
-    """The picture of each item. Items of the same commands share one, named after the first of them."""
-    first: dict[tuple[str, ...], str] = {}
+def pictures(rows: list[Row]) -> dict[tuple[str, ...], Path]:
+    """The picture of the runs of one suite, named after the first item that has them."""
+    drawn: dict[tuple[str, ...], Path] = {}
     for item in published.document()["item"]:
-        if runs := runs_of(item["id"], rows):
-            first.setdefault(runs, item["id"])
-    return {item["id"]: PICTURES / f"{first[runs]}.svg" for item in published.document()["item"]
-            if (runs := runs_of(item["id"], rows))}  # fmt: skip
+        for number, runs in enumerate(by_suite(runs_of(item["id"], rows))):
+            drawn.setdefault(runs, PICTURES / f"{item['id']}{'bcd'[number - 1] if number else ''}.svg")
+    return drawn
+
+
+def by_suite(commands: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """The commands of each suite, which share a picture."""
+    suites = dict.fromkeys(command.split()[2] for command in commands)
+    return [tuple(command for command in commands if command.split()[2] == suite) for suite in suites]
 
 
 def draw(rows: list[Row]) -> None:
     """Draw them, of the recordings that the figures are from; where a figure is of none it is left out."""
     shutil.rmtree(PICTURES, ignore_errors=True)
     PICTURES.mkdir()
-    for item, target in pictures(rows).items():
-        if target.stem == item:
-            folders = [str(measures.recording(command)) for command in runs_of(item, rows)]
-            words = [sys.executable, "-m", "pslc", "picture", *folders, "-o", str(target)]
-            subprocess.run(words, check=False, capture_output=True)
+    for runs, target in pictures(rows).items():
+        words = [sys.executable, "-m", "pslc", "picture", *(str(measures.recording(run)) for run in runs)]
+        subprocess.run([*words, "-o", str(target)], check=False, capture_output=True)
 
 
 def update(wanted: list[list[str]]) -> None:
-    """Put rows into built-in.csv in place of those of the same figure."""
+    """Put rows into built-in.csv in place of those of the same figure; new ones stand at the end."""
     with make.FIGURES.open(newline="") as file:
         header, *kept = csv.reader(file)
-    by = {tuple(row[:5]): row for row in [*kept, *wanted]}
-    order = [tuple(record[:5]) for record in wanted]
-    rest = [key for key in by if key not in order]
-    make.write(make.FIGURES, header, [by[key] for key in [*rest, *order]])
+    make.write(make.FIGURES, header, list({tuple(row[:5]): row for row in [*kept, *wanted]}.values()))
 
 
 if __name__ == "__main__":

@@ -583,7 +583,7 @@ def _strong(step: float, length: int, swing: float) -> bool:
         _Part(500 * GB, (500 + length) * GB, step),
         _Part((500 + length) * GB, 1000 * GB, 0),
     ]
-    return _strength(Segmentation(curve, (), 0.02, 1.0), parts, 1, 1000 * GB) >= 1.0
+    return _strength(Segmentation(curve, (), 0.02, 1.0), parts, 1) >= 1.0
 
 
 def _started(share: float, rise: float) -> bool:

@@ -14,6 +14,8 @@ pub struct SimTarget {
     machine: Machine,
     /// Whether the requests of a slot go past the page cache.
     direct: Vec<bool>,
+    /// Whether memory of the computer may take what is read, and what is written.
+    in_memory: [bool; 2],
     now: Nanos,
     pending: Queue,
     submitted: u64,
@@ -29,6 +31,7 @@ impl SimTarget {
         SimTarget {
             machine,
             direct: Vec::new(),
+            in_memory: [false; 2],
             now,
             pending: Queue::default(),
             submitted: 0,
@@ -102,6 +105,10 @@ impl Target for SimTarget {
 
     fn begin(&mut self, slots: &[&Job], _largest: u32) -> Result<(), TargetError> {
         self.direct = slots.iter().map(|job| job.direct).collect();
+        let in_memory = |moves: fn(&Job) -> bool| slots.iter().any(|job| !job.direct && moves(job));
+        let copies = |job: &Job| job.writes() || job.copy_to.is_some();
+        self.in_memory =
+            [in_memory(Job::reads), in_memory(copies)].map(|any| any && self.machine.has_page_cache());
         let mut totals = vec![0; Machine::COLUMNS.len()];
         self.machine.sample(self.now, &mut totals);
         let drive = self.machine.drive();
@@ -182,11 +189,9 @@ impl Target for SimTarget {
     }
 
     fn moved_paces(&self) -> [Option<Pace>; 2] {
-        if self.machine.has_page_cache() {
-            [None; 2]
-        } else {
-            ["host_read_bytes_total", "host_write_bytes_total"].map(|name| self.drive().pace(name))
-        }
+        let pace = |(name, in_memory): (&str, bool)| (!in_memory).then(|| self.drive().pace(name)).flatten();
+        [("host_read_bytes_total", self.in_memory[0]), ("host_write_bytes_total", self.in_memory[1])]
+            .map(pace)
     }
 
     fn sample(&mut self, into: &mut [u64]) {

@@ -1,5 +1,6 @@
 """Facts about a write besides its curve: the drive, the host, and how the host wrote."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -202,6 +203,7 @@ class AnalysisOptions:
         context: facts about another program's measurement, so that missing ones become warnings; None for pslc's own
             recordings.
         next_step: what a warning proposes for the rest of the drive, if only part of it was written.
+        buffer_bytes: what memory before the cells takes in at most.
     """
 
     capacity_bytes: float | None = None
@@ -209,6 +211,7 @@ class AnalysisOptions:
     interrupted: bool = False
     context: MeasurementContext | None = None
     next_step: str = WRITE_ALL
+    buffer_bytes: float = math.inf
 
     @property
     def is_own(self) -> bool:

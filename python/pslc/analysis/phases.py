@@ -43,17 +43,20 @@ class Phase:
     pause_s: float = field(default=0.0, kw_only=True)
 
 
-def find_phases(curve: Curve, borders: Sequence[float] | None = None) -> list[Phase]:
+def find_phases(curve: Curve, borders: Sequence[float] | None = None, *, buffer_bytes: float = math.inf) -> list[Phase]:
     """The phases of a curve, in order; they tile it exactly. At least one, at most `MAX_PHASES`.
 
     A boundary needs a change of speed of 12 % or more that exceeds the noise and the ripple, and a phase lasts 0.5 % of
     the curve or more, unless it is the first. After `MAX_PHASES` - 1 phases the rest is one phase. Pauses that come
     again and again are averaged with the work between them.
+
+    Args:
+        buffer_bytes: what memory before the cells takes in at most, and so is no phase.
     """
     averaged = average_pauses(curve)
     curve = averaged.curve
     start, end = float(curve.edges_bytes[0]), float(curve.edges_bytes[-1])
-    inner = _without_straddling(curve, rough_boundaries(curve)) if borders is None else borders
+    inner = _without_straddling(curve, rough_boundaries(curve, buffer_bytes)) if borders is None else borders
     rough = [start, *inner, end]
     boundaries = [PhaseBoundary(start, start, start)]
     for number in range(1, len(rough) - 1):

@@ -3,6 +3,7 @@
 runs (exact, too many) -> join, the weakest border first, what is no phase: brief, mild, a ripple, a slow start
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -51,17 +52,18 @@ class _Part:
         return _Part(self.start, other.end, level)
 
 
-def rough_boundaries(curve: Curve) -> list[float]:
+def rough_boundaries(curve: Curve, buffer_bytes: float = math.inf) -> list[float]:
     """Byte positions, ascending and strictly inside the trace, where a new phase begins; good to a few bins.
 
-    Of a run that is long beside its cache, what was recorded in finer bins at the start is segmented by itself.
+    A first part that memory before the cells may have taken in is no phase; it takes in `buffer_bytes` at most. Of a
+    run that is long beside its cache, what was recorded in finer bins at the start is segmented by itself.
     """
-    boundaries = _boundaries(curve)
+    boundaries = _boundaries(curve, buffer_bytes)
     head = _finer_head(curve)
     if head is None:
         return boundaries
     begin, until = float(head.edges_bytes[MIN_PHASE_CELLS]), head.edges_bytes[0] + HEAD_INNER_SHARE * head.total_bytes
-    early = [boundary for boundary in rough_boundaries(head) if begin <= boundary < until]
+    early = [boundary for boundary in rough_boundaries(head, buffer_bytes) if begin <= boundary < until]
     return [*early, *(boundary for boundary in boundaries if boundary >= until)][: MAX_PHASES - 1]
 
 
@@ -76,12 +78,12 @@ def _finer_head(curve: Curve) -> Curve | None:
     return Curve(curve.edges_bytes[: count + 1], curve.seconds[:count])
 
 
-def _boundaries(curve: Curve) -> list[float]:
+def _boundaries(curve: Curve, buffer_bytes: float) -> list[float]:
     cut = segment(curve)
     parts = [_Part(run.from_bytes, run.to_bytes, run.level) for run in cut.runs]
     total = cut.curve.total_bytes
     while len(parts) > 1:
-        strengths = [_strength(cut, parts, border, total) for border in range(len(parts) - 1)]
+        strengths = [_strength(cut, parts, border, buffer_bytes) for border in range(len(parts) - 1)]
         weakest = int(np.argmin(strengths))
         if strengths[weakest] >= 1.0:
             rippling = _ripple(parts, total)
@@ -93,14 +95,15 @@ def _boundaries(curve: Curve) -> list[float]:
     return [start + part.start for part in parts[1:MAX_PHASES]]
 
 
-def _strength(cut: Segmentation, parts: list[_Part], border: int, total: float) -> float:
+def _strength(cut: Segmentation, parts: list[_Part], border: int, buffer_bytes: float = math.inf) -> float:
     """How far the border behind a part is above the weakest border worth reporting (1.0)."""
+    total = cut.curve.total_bytes
     before, after = parts[border], parts[border + 1]
     # A slow drift differs between the means of two long phases, but not between the two sides of the border.
     step = min(abs(before.level - after.level), _near_step(cut, before, after))
     is_first = border == 0
     brief = any(_is_brief(parts, place, total) for place in (border, border + 1))
-    if brief or (is_first and _is_start(before, after, total)) or _is_excursion(parts, border, total):
+    if brief or (is_first and _is_start(before, after, total, buffer_bytes)) or _is_excursion(parts, border, total):
         return 0.1 * step / (1.0 + step)  # it goes first, into the neighbour it resembles
     needed = MIN_LOG_STEP
     for part, beside in ((before, after), (after, before)):
@@ -130,13 +133,13 @@ def _near_step(cut: Segmentation, before: _Part, after: _Part) -> float:
     return abs(float(np.median(near)) - float(np.median(beyond)))
 
 
-def _is_start(first: _Part, second: _Part, total: float) -> bool:
+def _is_start(first: _Part, second: _Part, total: float, buffer_bytes: float = math.inf) -> bool:
     """Whether a first part is what the drive's DRAM took in, or a slow start."""
     rise = second.level - first.level
     is_slow = (
         rise > 0 and first.bytes < (MAX_SLOW_START_SHARE if rise <= MAX_WAKING_LOG_RISE else MIN_PHASE_SHARE) * total
     )
-    return is_slow or first.bytes < min(MIN_CACHE_SHARE * total, MAX_DRAM_BYTES)
+    return is_slow or first.bytes < min(MIN_CACHE_SHARE * total, MAX_DRAM_BYTES, buffer_bytes)
 
 
 def _is_excursion(parts: list[_Part], border: int, total: float) -> bool:

@@ -80,7 +80,9 @@ def describe(findings: Writes) -> list[str]:
     phases = findings["phases"]
     lines = [*_end_of_cache(findings), *_of_phases(phases), *_of_heat(findings)]
     if findings["fill_mean_bytes_per_s"]:
-        lines.append(f"Average: {words.speed(findings['fill_mean_bytes_per_s'])}.")
+        # What has no phases has pauses, or reads among its writes.
+        of = "" if phases else " while writing"
+        lines.append(f"Average{of}: {words.speed(findings['fill_mean_bytes_per_s'])}.")
     waf, lasts = findings.get("waf"), findings.get("life_years")
     if waf is not None and lasts is not None:
         lines.append(f"Write amplification is {waf:.2f}; at this load, day and night, it lasts {words.years(lasts)}.")
@@ -136,14 +138,16 @@ def _stated_end(findings: Writes) -> list[str]:
     if low is not None:
         inside = f" ({how_sure})" if how_sure else ""
         return [f"The write cache {probably}holds {words.size(low)} or more{inside}: the run ended before it was full."]
+    codes = {warning.code for warning in findings["warnings"]}
+    if AnalysisWarning.EARLY.code in codes:
+        return []
     if began_full(phases):
         return ["No write cache is left: it was full from the start."]
     if unsure := _unsure_end(phases):
         return [unsure]
     if _falls(phases):
         # What is unknown may be a cache all the same, and a warning tells of one that was full without being seen.
-        hidden = any(warning.code == AnalysisWarning.HIDDEN.code for warning in findings["warnings"])
-        if hidden or all(phase["cause"] == "unknown" for phase in phases):
+        if AnalysisWarning.HIDDEN.code in codes or all(phase["cause"] == "unknown" for phase in phases):
             return []
         if sure < MIN_STATED_CONFIDENCE:
             return [f"Whether a cache ends is not known: no explanation is likelier than {100 * sure:.0f} %."]

@@ -50,6 +50,7 @@ class AnalysisWarning(WarningCode):
     DRIFTING = "the speed was still changing by {drift:+.0f} % over the last phase: {next}"
     WIDE = "the end of the cache is only known to lie in {low} to {high}: {next}"
     HIDDEN = "the cache was full after {size}, but the speed does not show it: something else was slower than the cells"
+    EARLY = "the cache was full after {size} by the drive's counters, too soon to be seen in this curve: write less"
     HELD = "the cache still held {size} when the write began, so not all of it is seen: let it rest first, --idle 10min"
     RANDOM = "random writes do not show a cache, so no size is stated: write sequentially to an empty drive"
     NOBODY_SAYS = "the file does not say how it was written; assuming sequential writes to an empty drive: {options}"

@@ -159,7 +159,7 @@ def analyze_curve(curve: Curve, explain: Explain, options: AnalysisOptions = DEF
         explain: gives the cause of each phase.
         options: what is known of the drive and the run.
     """
-    phases = find_phases(curve)
+    phases = find_phases(curve, buffer_bytes=options.buffer_bytes)
     causes = explain(phases)
     end = cache_end(curve, phases, causes, seed=options.seed, capacity_bytes=options.capacity_bytes)
     explained = (

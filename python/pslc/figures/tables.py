@@ -90,8 +90,11 @@ def of_repeats(repeats: Repeats) -> Table:
 
 
 def of_rows(title: str, rows: Sequence[Mapping[str, object]], columns: Sequence[Column]) -> Table:
-    """Rows of findings: name of the column, key of the finding, and how it is written. What is null stays empty."""
-    cells = [["" if row[key] is None else show(row[key]) for _, key, show in columns] for row in rows]
+    """Rows of findings: name of the column, key of the finding, and how it is written. A figure that is null is `-`."""
+    cells = [
+        [show(row[key]) if row[key] is not None else "" if show is str else "-" for _, key, show in columns]
+        for row in rows
+    ]
     return Table(title, [name for name, _, _ in columns], cells, [name for name, _, show in columns if show is str])
 
 

@@ -15,11 +15,12 @@ from typing import Any, Final
 
 import numpy as np
 
+from pslc.analysis import AnalysisWarning
 from pslc.analysis.thresholds import MAX_SLOW_START_SHARE
 from pslc.base import files, units, words
 from pslc.recording.model import Recording
 from pslc.recording.warnings import RecordingWarning
-from pslc.recording.writes.evidence import MIN_CACHED_SHARE, max_fold_bytes_per_s
+from pslc.recording.writes.evidence import CACHED, FOLDED, MIN_CACHED_SHARE, max_fold_bytes_per_s
 from pslc.schema.warnings import MeasurementWarning
 
 Finding = Mapping[str, Any]
@@ -41,6 +42,8 @@ STRETCHES: Final = ((0.005, 4.0), (0.03, 1.5))
 `pslc.analysis.find_phases` has it."""
 CELSIUS: Final = 1.0
 """Difference of a temperature that contradicts, in K."""
+TELLS_OF_FULL: Final = {each.code for each in (AnalysisWarning.EARLY, AnalysisWarning.HIDDEN, AnalysisWarning.HELD)}
+"""Warnings that tell of a cache although no end is stated."""
 CACHE_STEPS: Final = {"recovery": "find-empty", "overwrite": "find-cache"}
 """Job that a suite finds its cache with."""
 COUNTED_CAUSES: Final = {
@@ -140,6 +143,11 @@ class _Write:
         start = max([part.start_ns, *(job["start_ns"] for job in part.jobs[:1])])
         self.seconds = np.append(0.0, (part.bytes["end_ns"].astype(np.float64) - start) / 1e9)
 
+    def kept(self, from_bytes: float, to_bytes: float) -> float:
+        """Bytes written between two places that the cache took and that were not folded meanwhile."""
+        into, folded = (self.part.rise(name, from_bytes, to_bytes) for name in (CACHED, FOLDED))
+        return into - folded
+
     def begin_bytes_per_s(self, phase: Mapping[str, Any], count: float, skipped: float) -> float:
         """Speed of so many bytes of a phase, behind those `skipped`; its own speed where it has no more."""
         places = phase["from_bytes"] + skipped + np.array([0.0, count])
@@ -193,18 +201,33 @@ def _cache(finding: Finding, drive: _Drive) -> Refuted:
         or not ("phases" in finding or write.part is not drive.recording)
     ):
         return
-    into, folded = "host_to_slc_bytes_total", "folded_bytes_total"
-    share = write.part.rise(into, 0.0, end) / end
+    share = write.part.rise(CACHED, 0.0, end) / end
     if share < MIN_CACHED_SHARE:
         yield "cache_bytes", words.size(end), f"only {words.share(share)} of that went into the cache"
     width = BEHIND_SHARE * end
-    begin = finding.get("cache_bytes_high", end) + drive.recording.facts["write_buffer_bytes"]
+    # What a drive that left off past its cache completed there first is no part of it.
+    past = write.part.rise("host_to_native_bytes_total", 0.0, end)
+    begin = finding.get("cache_bytes_high", end) + drive.recording.facts["write_buffer_bytes"] + past
     if begin + width > write.edges[-1]:
         return
-    goes_on = write.part.rise(into, begin, begin + width) / width
-    folds_more = write.part.rise(folded, begin, begin + width) / width - write.part.rise(folded, 0.0, end) / end
+    goes_on = write.part.rise(CACHED, begin, begin + width) / width
+    folds_more = write.part.rise(FOLDED, begin, begin + width) / width - write.part.rise(FOLDED, 0.0, end) / end
     if goes_on > MAX_GOES_ON_SHARE and folds_more < 1 - MAX_GOES_ON_SHARE:
         yield "cache_bytes", words.size(end), f"{words.share(goes_on)} of what follows goes into the cache as well"
+
+
+def _denied(finding: Finding, drive: _Drive) -> Refuted:
+    """A cache whose end is denied did not take what it holds and then less; a warning that says so is enough."""
+    write, end = drive.write, drive.cache_bytes
+    denied = finding.get("phases") and finding["cache_bytes_low"] is None
+    # A cache that is smaller than the write buffer is never seen.
+    buffer_bytes = drive.recording.facts["write_buffer_bytes"]
+    if not denied or write is None or drive.has_page_cache or not buffer_bytes < end < write.edges[-1] / 3:
+        return
+    codes = {warning.code for warning in finding["warnings"]}
+    at_first, behind = (write.kept(place, place + end) / end for place in (0.0, (1 + BEHIND_SHARE) * end))
+    if at_first > MIN_CACHED_SHARE > 1 - MIN_CACHED_SHARE > behind and not codes & TELLS_OF_FULL:
+        yield "cache_bytes", "none", f"{words.size(end)} went into the cache until it was full"
 
 
 def _buffer(finding: Finding, drive: _Drive) -> Refuted:
@@ -224,6 +247,13 @@ def _speeds(finding: Finding, drive: _Drive) -> Refuted:
             yield name, words.speed(value), f"the link carries {words.speed(limit)}"
 
 
+def _stretch_bytes(share: float, number: int, drive: _Drive) -> float:
+    """Bytes at the start of a phase that may be one of its own: of the first phase no more than the cache holds."""
+    count = share * float(drive.write.edges[-1]) if drive.write else 0.0
+    is_cache = number == 1 and share == STRETCHES[0][0] and drive.cache_bytes > 0
+    return min(count, drive.cache_bytes) if is_cache else count
+
+
 def _phases(finding: Finding, drive: _Drive) -> Refuted:
     """A phase has one speed, and its cause took time or bytes by the counters."""
     phases, write = finding.get("phases") or [], drive.write
@@ -233,7 +263,7 @@ def _phases(finding: Finding, drive: _Drive) -> Refuted:
         for share, limit in STRETCHES:
             # A border between two phases may be off by a stretch, and the first may start slowly; folding comes and
             # goes, and the spread says so.
-            count = share * write.edges[-1]
+            count = _stretch_bytes(share, number, drive)
             skipped = count if number > 1 or share >= MAX_SLOW_START_SHARE else 0.0
             speed = write.begin_bytes_per_s(phase, count, skipped)
             ratio = max(phase["bytes_per_s"] / speed, speed / phase["bytes_per_s"])
@@ -265,6 +295,6 @@ def _life(finding: Finding, drive: _Drive) -> Refuted:
 
 
 CHECKS: Final[tuple[Callable[[Finding, _Drive], Refuted], ...]] = (
-    _threshold, _rate, _residue, _cache, _buffer, _speeds, _phases, _heat, _life,
+    _threshold, _rate, _residue, _cache, _denied, _buffer, _speeds, _phases, _heat, _life,
 )  # fmt: skip
 """Every check there is; each looks at one dictionary among the findings."""

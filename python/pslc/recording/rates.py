@@ -27,16 +27,23 @@ def speed_by_time(recording: Recording, kind: str) -> tuple[Floats, Floats]:
     return (ends[1:] - recording.start_ns) / 1e9, np.where(is_silent(series, seconds), np.nan, speed)
 
 
-def silence_s(recording: Recording) -> float:
-    """Seconds of silence between the first and the last write, but for stalls of the drive; 0 without writes."""
-    series = recording.time
-    seconds = np.diff(series["end_ns"].astype(np.float64), prepend=float(recording.start_ns)) / 1e9
-    wrote = np.flatnonzero(series["write_bytes"])
-    if not wrote.size:
-        return 0.0
-    within = slice(wrote[0], wrote[-1] + 1)
-    silent = float(seconds[within][is_silent(series, seconds)[within]].sum())
-    return max(silent - sum(stall["duration_s"] for stall in stalls.of_recording(recording)), 0.0)
+def writing_s(recording: Recording, *, paced: bool) -> float:
+    """Seconds in which jobs that wrote were at work or the drive stalled: neither between such jobs nor, where the host
+    is `paced`, in its silences."""
+    held = [(int(1e9 * stall["at_s"]), int(1e9 * stall["duration_s"])) for stall in stalls.of_recording(recording)]
+    spans = [(recording.start_ns + at, recording.start_ns + at + duration) for at, duration in held]
+    writing = [job for job in recording.jobs if job["write"]["io_bytes"]]
+    spans += [(job["start_ns"], job["start_ns"] + job.get("elapsed_ns", 0)) for job in writing]
+    edges = np.append(recording.start_ns, recording.time["end_ns"]).astype(np.float64)
+    silent = is_silent(recording.time, np.diff(edges) / 1e9) & paced
+    working = silence = covered = 0.0
+    for start, end in sorted(spans):
+        begin = max(start, covered)
+        within = np.clip(edges, begin, max(end, begin))
+        working += float(within[-1] - within[0]) / 1e9
+        silence += float(np.diff(within)[silent].sum()) / 1e9
+        covered = max(covered, end)
+    return working - max(silence - sum(duration for _, duration in held) / 1e9, 0.0)
 
 
 def is_silent(series: Columns, seconds: Floats) -> NDArray[np.bool_]:

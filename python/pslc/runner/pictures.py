@@ -38,14 +38,19 @@ def of_sides(sides: Sequence[Side], across: Across | None = None) -> Picture:
         across: x axis of write curves; None: the chart that answers the question of the suite.
 
     Raises:
-        PslcError: one of them has nothing to draw over this axis.
+        PslcError: one of them has nothing to draw over this axis, or the charts of their suites are unlike.
     """
-    each = [(side.name, _write_picture(side, across) if across else _own_picture(side)) for side in sides]
+    several = len(sides) > 1
+    each = [(side.name, _write_picture(side, across) if across else _own_picture(side, several)) for side in sides]
     if len({_kind(picture) for _, picture in each}) == 1:
         return _overlaid(each)
     charts = [_kind(picture) for _, picture in each if picture.name not in ANY_RUN]
-    if not charts or len({side.recording.suite for side in sides}) > 1:
+    if not charts:
         return _overlaid([(side.name, _write_picture(side, Across.BYTES)) for side in sides])
+    names = list(dict.fromkeys(side.recording.suite for side in sides))
+    if len(names) > 1:
+        hint = "draw the runs of each suite apart, or their write curves with --axis bytes"
+        raise RecordingError(f"the charts of {' and '.join(names)} have no axis in common", hint)
     # A suite that had nothing to answer with on some drives.
     chart = charts[0]
     lacking = [Own(name) for name, picture in each if _kind(picture) != chart]
@@ -80,16 +85,20 @@ def _kind(picture: Picture) -> tuple[object, ...]:
     return (of_bars, *(() if of_bars else (picture.x.word,)), *(panel.y.unit for panel in picture.panels))
 
 
-def _own_picture(side: Side) -> Picture:
-    """The chart of a side's suite, or of its results; else its write curve, or its speed over time."""
+def _own_picture(side: Side, several: bool) -> Picture:
+    """The chart of a side's suite, or of its results; else its write curve, or its speed over time.
+
+    Args:
+        several: there are other sides, beside which bars are read best.
+    """
     imported = side.recording.facts.get("imported")
     if imported is not None and imported["rows"] and (drawn := _of_results(imported)).has_data:
         return drawn
     recording = side.recording
     suite = suites.of(recording)
-    own = next((picture for picture in suite.pictures(recording) if picture.has_data), None) if suite else None
-    if own is not None:
-        return own
+    own = [picture for picture in suite.pictures(recording) if picture.has_data] if suite else []
+    if own:
+        return next((picture for picture in own if several and picture.has_bars), own[0])
     return _write_picture(side, Across.BYTES if recording.findings.get("phases") else Across.TIME)
 
 

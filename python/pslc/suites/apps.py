@@ -165,7 +165,10 @@ def sentences(findings: Findings) -> list[str]:
 def tables(findings: Findings) -> list[Table]:
     """Table with a row for each program."""
     columns: list[Column] = [("program", "app", str), ("time", "seconds", words.span)]
-    columns += [("computing", "program_s", words.span), ("bandwidth", "bytes_per_s", words.speed)]
+    columns += [
+        ("computing", "program_s", lambda s: words.span(s) if s else "-"),
+        ("bandwidth", "bytes_per_s", words.speed),
+    ]
     columns += [(name, f"{name}_s", words.span) for name in ("access", "read", "write")]
     return [of_rows("Application profiles", findings["apps"], columns)]
 

@@ -25,6 +25,7 @@ from pslc.suites import Steps
 
 QUICK = "three bursts instead of eight, a quarter of the single writes"
 COMPUTER = "none"
+UNLIKE_SCALED = "its bursts have a fixed size"
 BURSTS, QUICK_BURSTS = 8, 3
 SINGLE = 4000
 BURST = 64 * MIB

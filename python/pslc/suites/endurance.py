@@ -133,7 +133,7 @@ def pictures(recording: Recording) -> list[Picture]:
     """Bytes programmed for each byte of the host, by reason, then the pictures of any recording."""
     results = recording.findings.typed(Findings)
     reasons = {
-        "into pSLC": results["slc_per_host"], "straight to native cells": results["direct_per_host"],
+        "into pSLC": results["slc_per_host"], "direct to native cells": results["direct_per_host"],
         "fold": results["folded_per_host"], "gc": results["collected_per_host"], "in all": results["waf"],
     }  # fmt: skip
     bars = Bars("bytes programmed", list(reasons.values()))

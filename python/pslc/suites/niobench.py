@@ -14,7 +14,7 @@ from typing_extensions import TypedDict
 from pslc.base import words
 from pslc.device.region import MIB, Region
 from pslc.figures import curves
-from pslc.figures.picture import Axis, Bars, Line, Own, Panel, Picture, Table
+from pslc.figures.picture import Axis, Bars, Label, Line, Own, Panel, Picture, Table
 from pslc.figures.tables import Column, of_rows
 from pslc.recording.model import Recording
 from pslc.recording.suite_helpers import jobs, seconds
@@ -160,16 +160,25 @@ def tables(findings: Findings) -> list[Table]:
 
 
 def pictures(recording: Recording) -> list[Picture]:
-    """Medians over the iterations so far of each scenario, then the speed of each iteration."""
+    """The speed of each iteration with the medians, a panel a scenario; then the medians over the iterations so far."""
     results = recording.findings.typed(Findings)
-    medians = {(row["scenario"], row["operation"]): row["median_bytes_per_s"] for row in results["niobench"]}
-    scenarios = [scenario for scenario in SCENARIOS if any(results["series"][scenario].values())]
-    bars = [Bars(operation, [medians.get((of, operation)) for of in scenarios]) for operation in OPERATIONS]
-    x = Axis("scenario", names=[Own(scenario) for scenario in scenarios])
-    drawn = [Picture("niobench", "NIOBench-compatible: medians", x, (Panel(curves.SPEED, bars=bars),))]
-    for scenario in scenarios:
-        of = results["series"][scenario]
-        lines = [Line(o, np.arange(1, len(of[o]) + 1), of[o], "points") for o in OPERATIONS if of[o]]
-        title = ("Speed by iteration", Own(scenario))
-        drawn.append(Picture(f"series-{scenario}", title, Axis("iteration"), (Panel(curves.SPEED, lines),)))
-    return drawn + curves.of_any(recording)
+    last = _last(results)
+    panels = []
+    for scenario in SCENARIOS:
+        speeds = {o: of for o, of in results["series"][scenario].items() if of}
+        names = {o: (o, Label("median {}", last[scenario, o]["median_bytes_per_s"], "B/s")) for o in speeds}
+        lines = [Line(names[o], np.arange(1, len(of) + 1), of, "points") for o, of in speeds.items()]
+        if lines:
+            panels.append(Panel(curves.SPEED, lines, title=Own(scenario)))
+    each = Picture("niobench", "Speed by iteration", Axis("iteration"), tuple(panels))
+    return [each, _medians(results["niobench"]), *curves.of_any(recording)]
+
+
+def _medians(rows: list[Operation]) -> Picture:
+    """Bars of read, write and copy, at a place for each scenario and number of iterations."""
+    medians = {(row["scenario"], row["iterations"], row["operation"]): row["median_bytes_per_s"] for row in rows}
+    places = list(dict.fromkeys((row["scenario"], row["iterations"]) for row in rows))
+    bars = [Bars(operation, [medians.get((*place, operation)) for place in places]) for operation in OPERATIONS]
+    names = [(Own(scenario), Label("{} iterations", count, "")) for scenario, count in places]
+    title = "NIOBench-compatible: medians"
+    return Picture("medians", title, Axis("scenario", names=names), (Panel(curves.SPEED, bars=bars),))

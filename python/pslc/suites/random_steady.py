@@ -7,6 +7,7 @@ rule calls five rounds steady if they differ little. A cache can meet it for a q
 """
 
 from collections.abc import Mapping
+from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
@@ -55,10 +56,12 @@ NEARLY = 0.1
 def steps(region: Region) -> Steps:
     """Five rounds a step, until a case is steady or its time is over."""
     whole = region.share(1.0)
+    # A scaled drive is written within as much less, which is multiplied back.
+    part = round(SPAN * Fraction(region.target.facts.get("scale", 1)))
     for case, minutes in CASES.items():
-        if case == "span" and (whole <= SPAN or region.sparing):
+        if case == "span" and (whole <= part or region.sparing):
             continue
-        span = SPAN if case == "span" else whole
+        span = part if case == "span" else whole
         before = region.write("lay-out", region.size) if case == "filled" else region.trim()
         if region.sparing and case == "filled":
             limit = f"{round(SPARING_S * 1e6)}us"

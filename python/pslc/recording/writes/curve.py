@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,6 +18,8 @@ from pslc.schema.job_options import Traits, traits
 from pslc.schema.jobs import Job
 
 SHORTEST_NS = 10e6
+DRAINED = 8
+"""Times its size that a write buffer takes in at the speed of the link, where cells of seven eighths of it empty it."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,12 @@ class WriteTrack:
         for job, _ in self.jobs:
             sizes[job.get("groupid", 0)] += job["iodepth"] * job["write"]["io_bytes"] / job["write"]["total_ios"]
         return float(max(sizes.values(), default=0.0))
+
+    @property
+    def buffered_bytes(self) -> float:
+        """Bytes that the write buffer of a simulated drive takes in at most; infinite where the host's memory may."""
+        facts, host = self.recording.facts, self.recording.profile_keys.get("host", {})
+        return math.inf if "page_cache" in host else DRAINED * float(facts["write_buffer_bytes"])
 
     @property
     def curve(self) -> Curve | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -27,6 +28,10 @@ from pslc.schema.job_options import traits
 
 HANDED_OUT = 4
 """Superblocks of work that a drive may hand out ahead."""
+CACHED, FOLDED = "host_to_slc_bytes_total", "folded_bytes_total"
+"""Counters of what goes into the cache, and of what leaves it."""
+FULL = 0.95
+"""Share of the most that a cache held from which it was full."""
 MAPPED = 1024
 """Bytes of the drive that a byte of the map maps: 4 bytes for each 4 KiB."""
 LEFT, LASTING = 0.1, 0.005
@@ -78,8 +83,9 @@ class CacheByCounters:
 def cache_by_counters(track: WriteTrack, end: float | None) -> CacheByCounters:
     """Evidence of the counters of a simulated drive about a cache whose `end` the curve shows, in bytes written."""
     past = changes_within(track, 0.0, end / 2.0)["host_to_native_bytes_total"] if end is not None else 0.0
+    early, left = _left_the_cache(track)
     return CacheByCounters(
-        left_bytes=_left_the_cache(track),
+        left_bytes=None if early or math.isinf(left) else left,
         handed_out_bytes=_handed_out(track),
         in_memory_bytes=_held_in_memory(track, end) if end is not None else 0.0,
         held_bytes=_at_first(track, "slc_valid_bytes"),
@@ -236,8 +242,27 @@ def _held_in_memory(track: WriteTrack, written: float) -> float:
     return float(np.interp(written, track.edges_bytes, column))
 
 
-def _left_the_cache(track: WriteTrack) -> float | None:
-    """Bytes written when a simulated drive no longer wrote into its cache alone; None: it always did, or never."""
+def filled(track: WriteTrack) -> tuple[bool, float] | None:
+    """Whether a simulated drive filled its cache within too few bins for the curve to show it, and bytes written by
+    then; None where it never did, or left its cache before that was full."""
+    early, left = _left_the_cache(track)
+    if math.isinf(left):
+        return None
+    min_bytes = MIN_CACHED_SHARE * max(track.recording.facts["cache_bytes"], 1)
+    place = min(left, changes_within(track, 0.0, left)["host_to_slc_bytes_total"])
+    if place > min_bytes:
+        return early, place
+    # It folds from the start on, and is full once it holds no more.
+    series, before = track.recording.bytes, track.recording.before
+    into, folded = (series[name].astype(np.float64) - before[name] for name in (CACHED, FOLDED))
+    held = into - folded
+    first = int(np.argmax(held >= FULL * held.max()))
+    return (first <= LASTING * held.size, float(track.edges_bytes[first + 1])) if held.max() > min_bytes else None
+
+
+def _left_the_cache(track: WriteTrack) -> tuple[bool, float]:
+    """Whether a simulated drive no longer wrote into its cache alone within the bins in which that has to last, and
+    bytes written when it did so; infinite: it always did."""
 
     def change(name: str) -> NDArray[np.float64]:
         return np.diff(
@@ -250,7 +275,12 @@ def _left_the_cache(track: WriteTrack) -> float | None:
     left = ((moved > LEFT * host) | (native > 0.5 * host)).astype(np.float64)
     window = max(1, round(LASTING * left.size))
     lasting = np.flatnonzero((left > 0) & (np.convolve(left, np.ones(window))[window - 1 :] > 0.5 * window))
-    return float(track.edges_bytes[lasting[0]]) if lasting.size and lasting[0] > window else None
+    if not lasting.size:
+        return False, math.inf
+    # Of the bin in which it was full, what neither went past it nor was made room for went into it.
+    first = int(lasting[0])
+    into = float(np.diff(track.edges_bytes)[first] - max(native[first], moved[first]))
+    return bool(first <= window), float(track.edges_bytes[first]) + max(into, 0.0)
 
 
 def _buffered(recording: Recording) -> bool:

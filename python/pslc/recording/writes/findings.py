@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Literal
 
@@ -36,6 +37,7 @@ from pslc.recording.writes.evidence import (
     CacheByCounters,
     cache_by_counters,
     counted_causes,
+    filled,
     measurement_context,
     stated_context,
     throttled,
@@ -58,8 +60,8 @@ def of_writes(recording: Recording, *, outside: bool = False) -> Writes:
 
     - `cache_bytes`, `cache_bytes_low`, `cache_bytes_high`: bytes written before the speed fell, with a 90 % interval;
       null when it did not fall. When a fill ended before it did, the cache holds `cache_bytes_low` or more.
-    - `fill_mean_bytes_per_s`: bytes written over the time it took, pauses of the host left out; null when nothing was
-      written.
+    - `fill_mean_bytes_per_s`: bytes written over the time it took, without pauses of the host and without time in which
+      no job wrote; null when nothing was written.
     - `phases`: `from_bytes`, `to_bytes`, `bytes_per_s`, `cause`; beyond these the interval of the start, `spread`,
       `drift`, `confidence` and `because`. Empty when the curve shows more than the drive's own speed: when reads or
       trims are mixed in, or the host paused or kept to a rate.
@@ -74,15 +76,20 @@ def of_writes(recording: Recording, *, outside: bool = False) -> Writes:
     track = WriteTrack.of(recording)
     curve = track.curve
     if curve is None or track.is_mixed:
-        findings = _mean_alone(curve, rates.silence_s(recording) if track.is_paced else 0.0)
+        findings = _mean_alone(curve, rates.writing_s(recording, paced=track.is_paced))
     elif recording.is_simulated and not outside:
-        findings = analyze_curve(curve, partial(counted_causes, track, curve), _options(recording)).document()
+        memory_bytes = track.buffered_bytes
+        options = replace(_options(recording), buffer_bytes=memory_bytes)
+        findings = analyze_curve(curve, partial(counted_causes, track, curve), options).document()
     elif reason:
         findings = _speeds(analyze_curve(curve, partial(_unknown, reason), _options(recording)).document(), reason)
     else:
         findings = _from_outside(track, curve).document()
     if recording.is_simulated and not outside and findings["cache_bytes_low"] is not None:
         _correct(findings, cache_by_counters(track, findings["cache_bytes"]))
+    elif recording.is_simulated and not outside and findings["phases"] and (full := filled(track)):
+        warning = AnalysisWarning.EARLY if full[0] else AnalysisWarning.HIDDEN
+        findings["warnings"] = [warning.of(size=Extent(full[1])), *findings["warnings"]]
     findings["throttled_s"] = throttled(recording)
     return findings
 
@@ -194,9 +201,9 @@ def analyze_outside(curve: Curve, context: MeasurementContext, options: Analysis
     return explain_curve(curve, context, options, lambda phases: limits_around(phases, context))
 
 
-def _mean_alone(curve: Curve | None, silence_s: float = 0.0) -> Writes:
-    """The mean speed while there was work, of a curve that tells nothing else."""
-    mean = curve.total_bytes / max(curve.total_seconds - silence_s, 1e-9) if curve else None
+def _mean_alone(curve: Curve | None, writing_s: float | None = None) -> Writes:
+    """The mean speed while there was writing to do, of a curve that tells nothing else."""
+    mean = curve.total_bytes / max(writing_s or curve.total_seconds, 1e-9) if curve else None
     return WriteAnalysis(mean, (), None, ()).document()
 
 
