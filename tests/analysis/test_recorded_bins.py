@@ -8,9 +8,12 @@ from benches.small import PROFILE
 
 import pslc
 from pslc.analysis import Phase
-from pslc.recording.model import Recording
+from pslc.figures.curves import speed_by_time as speed_picture
+from pslc.recording.model import Recording, join
+from pslc.recording.rates import speed_by_time
 from pslc.recording.writes.curve import WriteTrack, write_curve
 from pslc.recording.writes.evidence import measurement_context
+from pslc.recording.writes.findings import of_writes
 
 REQUEST = 1 << 20
 DEPTH = 8
@@ -52,6 +55,28 @@ def test_a_bin_in_which_nothing_came_back_is_no_speed_of_the_drive(written: Reco
     assert len(curve.seconds) == np.count_nonzero(counts)
     speeds = curve.widths / curve.seconds
     assert speeds == pytest.approx(8 * REQUEST / (BIN_S * np.array([1, 1, 2, 1, 3, 1, 1])))
+
+
+@pytest.mark.parametrize(("gaps", "phases"), [([], 3), ([5.0], 1), ([15.0], 3)], ids=["none", "there", "elsewhere"])
+def test_a_spurt_behind_a_gap_is_no_phase_and_no_missing_sample(written: Recording, gaps: list[float], phases: int):
+    """Threads that were stopped wake on one core, and are for some time faster or slower than before."""
+    recording = in_bins(written, [8] * 100 + [24] * 5 + [8] * 295)
+    recording.facts["gaps"] = [{"at_s": at, "duration_s": 3.0, "step": 0} for at in gaps]
+    findings = of_writes(recording)
+    assert len(findings["phases"]) == phases
+    assert "gaps" not in [warning.code for warning in findings["warnings"]]
+    first, second = join([recording, recording]).parts
+    assert (first.facts["gaps"], second.facts["gaps"]) == (recording.facts["gaps"], [])
+
+
+def test_a_line_has_a_gap_where_pslc_did_not_run(written: Recording) -> None:
+    """Else the line would go on across time of which nothing is recorded."""
+    recording = in_bins(written, [8] * 100)
+    recording = replace(recording, time=recording.bytes)
+    recording.facts["gaps"] = [{"at_s": 1.0, "duration_s": 3.0, "step": 0}, {"at_s": 9.0, "duration_s": 3.0, "step": 0}]
+    x, y = speed_by_time(recording, "write")
+    assert x[np.isnan(y)] == pytest.approx([1.0])
+    assert [mark.x for mark in speed_picture(recording).panels[0].marks] == [1.0, 9.0]
 
 
 def test_the_first_bin_of_a_real_drive_holds_a_whole_queue(written: Recording) -> None:

@@ -204,6 +204,7 @@ class AnalysisOptions:
             recordings.
         next_step: what a warning proposes for the rest of the drive, if only part of it was written.
         buffer_bytes: what memory before the cells takes in at most.
+        has_gaps: whether wide bins are gaps that the recording tells itself.
     """
 
     capacity_bytes: float | None = None
@@ -212,6 +213,7 @@ class AnalysisOptions:
     context: MeasurementContext | None = None
     next_step: str = WRITE_ALL
     buffer_bytes: float = math.inf
+    has_gaps: bool = False
 
     @property
     def is_own(self) -> bool:

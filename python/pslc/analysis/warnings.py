@@ -83,7 +83,7 @@ def analysis_warnings(
         *_unfinished(curve, phases, causes, options),
         *_unstated(phases, options),
         *_few_bins(curve, own=options.is_own),
-        *_irregular_bins(curve),
+        *_irregular_bins(curve, has_gaps=options.has_gaps),
         *_wide_interval(end, own=options.is_own),
         *_short_phases(curve, phases, own=options.is_own),
         *_unsteady(curve, phases, options.capacity_bytes),
@@ -149,10 +149,10 @@ def _few_bins(curve: Curve, *, own: bool) -> list[MeasurementWarning]:
     return [AnalysisWarning.FEW_BINS.of(bins=_bins(curve.seconds.size), next=more)]
 
 
-def _irregular_bins(curve: Curve) -> list[MeasurementWarning]:
+def _irregular_bins(curve: Curve, *, has_gaps: bool = False) -> list[MeasurementWarning]:
     """Bins that lost samples, and bins in which nothing was written for long."""
     warnings = []
-    wide = _gaps(curve)
+    wide = 0 if has_gaps else _gaps(curve)
     if wide:
         warnings.append(AnalysisWarning.GAPS.of(bins=_bins(wide), gap=MIN_GAP_RATIO))
     stalls = _stalls(curve)

@@ -11,7 +11,7 @@ from pslc.recording import stalls
 from pslc.recording.comparison import Compared
 from pslc.schema.facts import KernelLine
 from pslc.schema.jobs import KINDS, Done, Job
-from pslc.schema.results import Measured, Repeats, Stall
+from pslc.schema.results import Gap, Measured, Repeats, Stall
 
 Show = Callable[[Any], str]
 Column = tuple[str, str, Show]
@@ -102,6 +102,12 @@ def of_stalls(rows: Sequence[Stall]) -> Table:
     """Times in which a real drive answered nothing, and what was under way."""
     cells = [[words.span(max(s["at_s"], 0.0)), stalls.whole_s(s["duration_s"]), stalls.under_way(s)] for s in rows]
     return Table("No answer from the drive", ("at", "for", "requests"), cells, words=("requests",))
+
+
+def of_gaps(rows: Sequence[Gap]) -> Table:
+    """Times in which pslc did not run, on the clock of the run, which stands still meanwhile."""
+    cells = [[words.span(max(gap["at_s"], 0.0)), f"{gap['duration_s']:.1f} s"] for gap in rows]
+    return Table("pslc did not run", ("at", "for"), cells)
 
 
 def of_kernel(lines: Sequence[KernelLine]) -> Table:

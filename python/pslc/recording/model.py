@@ -349,13 +349,14 @@ class Recording:
             return [self]
         recordings = []
         jobs = times = sizes = 0
-        for step in self.steps:
+        for number, step in enumerate(self.steps):
             own: Any = {name: value for name, value in step.items() if name in Own.__annotations__}
             part = replace(
                 self,
                 **own,
                 steps=[],
                 unbegun=[],
+                facts=_of_step(self.facts, number),
                 jobs=self.jobs[jobs : jobs + step["jobs"]],
                 time={name: column[times : times + step["time"]] for name, column in self.time.items()},
                 bytes={name: column[sizes : sizes + step["bytes"]] for name, column in self.bytes.items()},
@@ -482,6 +483,16 @@ def join(parts: Sequence[Recording]) -> Recording:
         bytes=_concatenated([part.bytes for part in run]),
         steps=[_step(part) for part in run],
     )
+
+
+def _of_step(facts: Facts, number: int) -> Facts:
+    """The facts of a run for one of its steps: stalls and gaps of others are none of its own."""
+    own: Any = {
+        name: [outage for outage in facts.get(name, []) if outage["step"] == number]
+        for name in ("stalls", "gaps")
+        if name in facts
+    }
+    return {**facts, **own}
 
 
 def _step(part: Recording) -> Step:

@@ -19,12 +19,15 @@ silences."""
 
 def speed_by_time(recording: Recording, kind: str) -> tuple[Floats, Floats]:
     """Seconds since the start at the end of each bin, and bytes/s within it; not a number where nothing was asked of
-    the drive for `MIN_SILENCE_S`, neither reads nor writes nor trims."""
+    the drive for `MIN_SILENCE_S`, neither reads nor writes nor trims, and in the bin in which pslc did not run."""
     series = recording.time
     ends = np.concatenate([[recording.start_ns], series["end_ns"]]).astype(np.float64)
     seconds = np.maximum(np.diff(ends), 1.0) / 1e9
     speed = series[f"{kind}_bytes"] / seconds
-    return (ends[1:] - recording.start_ns) / 1e9, np.where(is_silent(series, seconds), np.nan, speed)
+    x, silent = (ends[1:] - recording.start_ns) / 1e9, is_silent(series, seconds)
+    at = np.searchsorted(x, [gap["at_s"] for gap in stalls.gaps(recording)])
+    silent[at[at < len(x)]] = True
+    return x, np.where(silent, np.nan, speed)
 
 
 def writing_s(recording: Recording, *, paced: bool) -> float:

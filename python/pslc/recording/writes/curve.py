@@ -13,11 +13,15 @@ from numpy.typing import NDArray
 from pslc.analysis import (
     Curve,
 )
+from pslc.recording import stalls
 from pslc.recording.model import Recording
 from pslc.schema.job_options import Traits, traits
 from pslc.schema.jobs import Job
 
 SHORTEST_NS = 10e6
+SETTLING_NS = 250e6
+"""Time behind a gap in which the machine is not yet as before: the scheduler first wakes the threads of a run on one
+core (Linux: for 60 to 100 ms, in which a file in memory was written at 1500 instead of 450 MB/s)."""
 DRAINED = 8
 """Times its size that a write buffer takes in at the speed of the link, where cells of seven eighths of it empty it."""
 
@@ -63,17 +67,22 @@ class WriteTrack:
     def curve(self) -> Curve | None:
         """Time against bytes written; None when nothing was. Bins without bytes or time join the one before them, and
         on a real drive those shorter than `SHORTEST_NS`: they tell of the order in which requests came back. There the
-        first one holds all that was asked for at once, as a part of it tells how long a request takes, and no speed."""
+        first one holds all that was asked for at once, as a part of it tells how long a request takes, and no speed.
+        Bins within `SETTLING_NS` behind a gap join it, too."""
         recording, edges = self.recording, self.edges_bytes
         as_read = "imported" in recording.facts
         start_ns = recording.start_ns if as_read else self.began_ns
         ends = np.concatenate([[start_ns], recording.bytes["end_ns"]]).astype(np.float64)
         is_whole = recording.is_simulated or as_read
         shortest_ns, first_bytes = (0.0, 0.0) if is_whole else (SHORTEST_NS, self.under_way_bytes)
+        unsettled = np.zeros(len(ends), dtype=np.bool_)
+        for gap in stalls.gaps(recording):
+            behind_ns = ends - recording.start_ns - 1e9 * gap["at_s"]
+            unsettled |= (behind_ns >= 0) & (behind_ns < SETTLING_NS)
         keep = [0]
         for i in range(1, len(edges)):
             enough = edges[i] > edges[keep[-1]] and edges[i] >= first_bytes
-            if enough and ends[i] > ends[keep[-1]] + shortest_ns:
+            if enough and not unsettled[i] and ends[i] > ends[keep[-1]] + shortest_ns:
                 keep.append(i)
         if len(keep) < 2:
             return None

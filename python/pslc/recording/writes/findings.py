@@ -136,6 +136,7 @@ def _options(recording: Recording) -> AnalysisOptions:
         seed=recording.seed,
         interrupted=recording.cut_off is not None,
         next_step=_next_step(recording),
+        has_gaps=bool(recording.facts.get("gaps")),
     )
 
 
