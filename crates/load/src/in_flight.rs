@@ -2,7 +2,7 @@
 //! for a drive that stopped answering.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use pslc_ssd::{Nanos, Op, Request};
 
@@ -44,6 +44,8 @@ pub struct Shared {
     heart: Arc<Heartbeat>,
     slots: Mutex<Arc<[Slot]>>,
     answered: AtomicU64,
+    /// Why threads took the place of the system's own engine, if they did in any run so far.
+    pub substitutes: OnceLock<String>,
 }
 
 /// A request's place: nothing is under way there while `since` is 0. What is read while it changes may be half of another
@@ -61,7 +63,12 @@ impl InFlight {
     /// `heart` knows the target's clock.
     pub fn new(heart: Arc<Heartbeat>) -> InFlight {
         let slots: Arc<[Slot]> = Arc::new([]);
-        let shared = Shared { heart, slots: Mutex::new(slots.clone()), answered: AtomicU64::new(0) };
+        let shared = Shared {
+            heart,
+            slots: Mutex::new(slots.clone()),
+            answered: AtomicU64::new(0),
+            substitutes: OnceLock::new(),
+        };
         InFlight { shared: Arc::new(shared), slots }
     }
 

@@ -88,8 +88,8 @@ impl RealDrive {
     }
 
     #[getter]
-    fn substitutes(&self) -> Option<&str> {
-        self.target.substitutes()
+    fn substitutes(&self) -> Option<String> {
+        self.target.in_flight()?.substitutes.get().cloned()
     }
 
     #[pyo3(signature = (jobs, source, overrides, seed, progress=None, keep=None))]

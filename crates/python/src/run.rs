@@ -287,6 +287,9 @@ impl<'a> Lookout<'a> {
             "total_time_ns" => so_far.total_time.0,
             "bytes_per_s" => rate,
         }?;
+        if let Some(why) = self.calls.in_flight.as_ref().and_then(|requests| requests.substitutes.get()) {
+            state.set_item("engine_substitutes", why)?;
+        }
         self.is_silent = silence.is_some();
         if let Some(silence) = silence {
             let dict = silence_dict(py, &silence)?;

@@ -30,6 +30,7 @@ class Bar:
         self._leave = leave
         self._begun = self._interrupted = self._again = self._waits = False
         self._silence: Silence | None = None
+        self._substitutes: str | None = None
 
     def __enter__(self) -> Bar:
         self.resume()
@@ -105,6 +106,11 @@ class Bar:
         self._begun = True
         if (silence := state.get("silence")) or self._silence:
             self._hear(silence)
+        if (why := state.get("engine_substitutes")) and why != self._substitutes:
+            from pslc.recording.warnings import RecordingWarning
+
+            self._substitutes = why
+            self.log(str(RecordingWarning.ENGINE_SUBSTITUTE.of(why=why)))
         if self._drawn:
             done, total = done_of(state)
             self._drawn.draw(

@@ -69,9 +69,11 @@ class Stall(Silence):
 
 class Progress(TypedDict):
     """Progress of a run. `total_bytes` is 0 if unknown, `total_time_ns` if no time ends the run; `bytes_per_s` is
-    recent. `silence`: the drive has not answered for 10 s, or for 1 s a run that is to end."""
+    recent. `silence`: the drive has not answered for 10 s, or for 1 s a run that is to end. `engine_substitutes`: the
+    reason why threads took the place of the system's own engine."""
 
     silence: NotRequired[Silence]
+    engine_substitutes: NotRequired[str]
 
     done_bytes: int
     total_bytes: int

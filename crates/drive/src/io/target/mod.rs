@@ -59,8 +59,6 @@ pub struct RealTarget {
     written: Written,
     wanted: Option<Kind>,
     kind: Option<Kind>,
-    /// Why the system's own engine could not be had, in any run so far.
-    substitutes: Option<String>,
     clock: Watchdog<Instant>,
     heart: Arc<Heartbeat>,
     /// The heart beats, during a run.
@@ -135,7 +133,6 @@ impl RealTarget {
             written,
             wanted: None,
             kind: None,
-            substitutes: None,
             in_flight: InFlight::new(heart.clone()),
             clock: Watchdog::new(Instant::now, start, heart.clone()),
             heart,
@@ -194,11 +191,6 @@ impl RealTarget {
     /// The engine of the last run.
     pub fn engine(&self) -> Option<Kind> {
         self.kind
-    }
-
-    /// Why threads took the place of the system's own engine, if they did in any run so far.
-    pub fn substitutes(&self) -> Option<&str> {
-        self.substitutes.as_deref()
     }
 
     /// The data of the next run follow from `seed`.
@@ -287,7 +279,9 @@ impl Target for RealTarget {
             None => Engine::best(count, arena.whole()),
         }
         .map_err(failed)?;
-        self.substitutes = self.substitutes.take().or(why.map(|why| why.to_string()));
+        if let Some(why) = why {
+            self.in_flight.shared().substitutes.get_or_init(|| why.to_string());
+        }
         self.kind = Some(engine.kind());
         self.engine = Some(engine);
         self.arena = Some(arena);
