@@ -98,7 +98,7 @@ def speed_by_time(recording: Recording) -> Picture:
         Mark(stall["at_s"], None, "no answer", stall["at_s"] + stall["duration_s"])
         for stall in stalls.of_recording(recording)
     ]
-    marks += [Mark(gap["at_s"], None, "pslc did not run") for gap in stalls.gaps(recording)]
+    marks += [Mark(gap["at_s"], None, "pslc did not run") for gap in recording.gaps]
     return Picture("speed-time", "Speed over time", TIME, (Panel(SPEED, lines, marks=marks),), note=note)
 
 

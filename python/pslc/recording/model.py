@@ -21,6 +21,7 @@ from pslc.base.console import short
 from pslc.schema import warnings as warning_texts
 from pslc.schema.facts import Device, Facts, Moment
 from pslc.schema.jobs import Job
+from pslc.schema.results import Gap, Stall
 from pslc.schema.warnings import MeasurementWarning
 
 if TYPE_CHECKING:
@@ -341,6 +342,16 @@ class Recording:
             ", ".join(condition for condition in conditions if condition not in shared) for conditions in by_recording
         ]
         return ": ".join(part for part in (", ".join(shared), " / ".join(dict.fromkeys(distinct)).strip(" /")) if part)
+
+    @property
+    def gaps(self) -> list[Gap]:
+        """Times in which pslc did not run, with `at_s` since the start of this recording."""
+        return [{**gap, "at_s": self.since_start_s(gap)} for gap in self.facts.get("gaps", [])]
+
+    def since_start_s(self, outage: Stall | Gap) -> float:
+        """Begin of a stall or a gap in its facts, from the start of this recording."""
+        step_ns = self.steps[outage["step"]]["start_ns"] - self.start_ns if self.steps else 0
+        return outage["at_s"] + step_ns / 1e9
 
     @property
     def parts(self) -> list[Recording]:

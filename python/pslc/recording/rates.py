@@ -25,7 +25,7 @@ def speed_by_time(recording: Recording, kind: str) -> tuple[Floats, Floats]:
     seconds = np.maximum(np.diff(ends), 1.0) / 1e9
     speed = series[f"{kind}_bytes"] / seconds
     x, silent = (ends[1:] - recording.start_ns) / 1e9, is_silent(series, seconds)
-    at = np.searchsorted(x, [gap["at_s"] for gap in stalls.gaps(recording)])
+    at = np.searchsorted(x, [gap["at_s"] for gap in recording.gaps])
     silent[at[at < len(x)]] = True
     return x, np.where(silent, np.nan, speed)
 

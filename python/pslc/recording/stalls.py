@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from pslc.base import words
 from pslc.recording.model import Recording
 from pslc.schema.facts import Facts
-from pslc.schema.results import Gap, Result, Silence, Stall
+from pslc.schema.results import Result, Silence, Stall
 
 
 def joined(results: Iterable[Result | Facts]) -> Facts:
@@ -22,18 +22,7 @@ def joined(results: Iterable[Result | Facts]) -> Facts:
 
 def of_recording(recording: Recording) -> list[Stall]:
     """The stalls of a recording, with `at_s` since its start."""
-    return [{**stall, "at_s": _since_start_s(recording, stall)} for stall in recording.facts.get("stalls", [])]
-
-
-def gaps(recording: Recording) -> list[Gap]:
-    """The gaps of a recording, with `at_s` since its start."""
-    return [{**gap, "at_s": _since_start_s(recording, gap)} for gap in recording.facts.get("gaps", [])]
-
-
-def _since_start_s(recording: Recording, outage: Stall | Gap) -> float:
-    """When a stall or a gap begins, from the start of its recording."""
-    steps = recording.steps
-    return outage["at_s"] + (steps[outage["step"]]["start_ns"] - recording.start_ns if steps else 0) / 1e9
+    return [{**stall, "at_s": recording.since_start_s(stall)} for stall in recording.facts.get("stalls", [])]
 
 
 def waiting(silence: Silence, now: datetime) -> str:

@@ -12,7 +12,7 @@ from pslc.base.console import short
 from pslc.figures import curves, reduce, tables, tails
 from pslc.figures.picture import Axis, Line, Panel, Picture, Table
 from pslc.figures.view import View
-from pslc.recording import flushes, stalls
+from pslc.recording import flushes
 from pslc.recording.model import Recording, with_short_names
 from pslc.schema.facts import Imported
 from pslc.schema.warnings import notes
@@ -64,11 +64,10 @@ def of_recording(recording: Recording, label: str = "") -> View:
 
 def _of_the_drive_s_silences(recording: Recording) -> list[Table]:
     """Tables of when a real drive did not answer, or pslc did not run, and of what the kernel said of the drive."""
-    silences, lines = recording.findings.get("stalls"), recording.facts.get("kernel")
-    gaps = stalls.gaps(recording)
+    stalls, lines = recording.findings.get("stalls"), recording.facts.get("kernel")
     return [
-        *([tables.of_stalls(silences)] if silences else []),
-        *([tables.of_gaps(gaps)] if gaps else []),
+        *([tables.of_stalls(stalls)] if stalls else []),
+        *([tables.of_gaps(recording.gaps)] if recording.gaps else []),
         *([tables.of_kernel(lines)] if lines else []),
     ]
 

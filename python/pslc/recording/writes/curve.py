@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from pslc.analysis import (
     Curve,
 )
-from pslc.recording import stalls
 from pslc.recording.model import Recording
 from pslc.schema.job_options import Traits, traits
 from pslc.schema.jobs import Job
@@ -76,7 +75,7 @@ class WriteTrack:
         is_whole = recording.is_simulated or as_read
         shortest_ns, first_bytes = (0.0, 0.0) if is_whole else (SHORTEST_NS, self.under_way_bytes)
         unsettled = np.zeros(len(ends), dtype=np.bool_)
-        for gap in stalls.gaps(recording):
+        for gap in recording.gaps:
             behind_ns = ends - recording.start_ns - 1e9 * gap["at_s"]
             unsettled |= (behind_ns >= 0) & (behind_ns < SETTLING_NS)
         keep = [0]
