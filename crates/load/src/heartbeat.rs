@@ -111,9 +111,13 @@ impl Heartbeat {
                 let mut beats = heart.beats();
                 beats.beat(heart.now(), asleep);
             }
-            heart.beats().last = None;
         })?;
         Ok(sender)
+    }
+
+    /// No gap begins from here on; its thread may end later, in the next run even.
+    pub fn rest(&self) {
+        self.beats().last = None;
     }
 
     /// The engine's thread did not look at the clock between two moments: what is left out of that, for no beat came either.
@@ -174,6 +178,20 @@ mod tests {
             assert_eq!(silence, Nanos((ms(waits.1) - ms(waits.0)).0 - all), "before the engine looks, too");
             assert_eq!(beats.leave_out(ms(waits.0), ms(waits.1)), Nanos::ZERO, "once");
         }
+    }
+
+    #[test]
+    fn a_run_that_begins_at_once_after_another_has_a_heart_that_beats() {
+        let heart = Arc::new(Heartbeat::new(Instant::now()));
+        let begin = || heart.begin(|| Nanos::ZERO).expect("a thread");
+        drop(begin());
+        heart.rest();
+        let beating = begin();
+        let before = heart.beats().last.expect("it beats");
+        while heart.beats().last.expect("it still beats") == before {
+            std::thread::yield_now();
+        }
+        drop(beating);
     }
 
     #[test]

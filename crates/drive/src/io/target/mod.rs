@@ -332,6 +332,7 @@ impl Target for RealTarget {
         }
         self.engine = None;
         self.beating = None;
+        self.heart.rest();
         self.in_flight.begin(0);
         self.arena = None;
         self.opened.clear();
