@@ -60,6 +60,11 @@ pub fn remove_file(path: PathBuf, may_replace: &str, like: Option<&[u8]>) -> PyR
     files::remove(&path, replace(may_replace, like)?).map_err(failed)
 }
 
+#[pyfunction]
+pub fn hand_over(path: PathBuf) -> PyResult<()> {
+    Ok(files::hand_over(&path)?)
+}
+
 /// A file that gets its name when it is whole.
 #[pyclass]
 pub struct NewFile {

@@ -12,6 +12,7 @@ from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
+from pslc.base import rights
 from pslc.base.errors import PolicyError, PslcError
 
 EXIT = 2
@@ -111,6 +112,8 @@ def _of_the_system(error: OSError) -> PslcError:
     }
     if error.filename is None and error.errno == errno.ENOSPC:
         where = "the output"
+    if error.errno == errno.EACCES and names:
+        hints[errno.EACCES] = rights.hint(Path(names[0]))
     return PslcError(f"{where}: {error.strerror or error}", hints.get(error.errno or 0, "look whether it can be used"))
 
 

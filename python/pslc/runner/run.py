@@ -113,7 +113,10 @@ def _run_jobs(target: Target, subject: Suite | JobFile, options: RunOptions, job
     # These take longer to import than most drives to fill, and the simulation leaves the interpreter alone.
     imports = Thread(target=_import_ahead, daemon=True)
     imports.start()
-    runner = StepRunner(target, target.open(), subject, options, job_logs)
+    drive = target.open()
+    if isinstance(drive, SimDrive):
+        drive.check_save()
+    runner = StepRunner(target, drive, subject, options, job_logs)
     finished = _finished_steps(target, options)
     unwritten_bytes = 0
     with _switched(runner), _surroundings(runner):

@@ -1,0 +1,29 @@
+"""Rights that this user lacks: whose a place is, and the command that gives it to the user."""
+
+import itertools
+import os
+from pathlib import Path
+
+from pslc.base import shell
+
+
+def hint(path: Path) -> str:
+    """Remedy of a user who may not read or write `path`: own the outermost part of it that is another user's below a
+    folder of the user's own, or go elsewhere."""
+    me = os.geteuid() if hasattr(os, "geteuid") else None
+    path = path.absolute()
+    above = [place for place in (path, *path.parents) if os.path.lexists(place)]
+    for place, parent in itertools.pairwise(above):
+        if me is None or parent.stat().st_uid != me:
+            continue
+        if place.lstat().st_uid == me:
+            return f"its mode denies it: chmod -R u+rwX {shell.line([str(place)])}"
+        return f"{place} is {_name(place)}'s: sudo chown -R $USER {shell.line([str(place)])}"
+    return f"{above[0]} is {_name(above[0])}'s: use a folder of your own"
+
+
+def _name(path: Path) -> str:
+    try:
+        return path.owner()
+    except (KeyError, NotImplementedError, OSError):
+        return "another user"
