@@ -25,7 +25,7 @@ from pslc._native import (
     profile_values,
     version,
 )
-from pslc.base import words
+from pslc.base import shell, words
 from pslc.base.errors import GuardError, TargetError, closest_match
 from pslc.device import cache_switch, computers, ends, names, scaling
 from pslc.device.profiles import foundation, library, read, without_effect, written_keys
@@ -383,7 +383,8 @@ def _device(spec: str, path: Path, real: RealOptions) -> Target:
 
     device = inspect_device(spec)
     if real.destroy_data is None:
-        hint = f"to erase it: --destroy-data SERIAL; pslc probe {spec} shows the serial number"
+        consent = f"to erase it: --destroy-data {shell.line([device['serial'] or 'SERIAL'])}"
+        hint = "; ".join([consent, ": ".join(device["refusal"])] if device["refusal"] else [consent])
         raise GuardError(
             f"{spec} is a block device, and everything on it would be lost", hint, code="device-not-confirmed"
         )

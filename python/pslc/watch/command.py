@@ -70,6 +70,7 @@ def command(
     keep = _keeper(device, folder, trace=trace) if folder else None
     into = _trace_file(folder) if trace and folder else None
     _watch_several.import_ahead()
+    _note_no_smart(device)
     with Live(sys.stderr) as live, _watch_several.saving(folder, keep) as on_keep:
         watched = watch(device, seconds, _shown(live, device, seconds), on_keep, ENDS, into)
         hear(signal.SIG_IGN)
@@ -77,6 +78,15 @@ def command(
     _report(recording, folder, report=not no_report, as_json=as_json)
     if recording.error:
         raise user_error(f"watching ended early: {recording.error}", "the recording covers the time before")
+
+
+def _note_no_smart(device: Path) -> None:
+    """Print why the health logs of the drives below a device are not recorded."""
+    from pslc.device import probe
+
+    for name in probe.drives(probe.facts(device)):
+        if name.startswith(("nvme", "sd")) and (why := probe.unasked(name, "watch")):
+            say(f"note: no SMART: {why}", err=True)
 
 
 def _keeper(device: Path, folder: Path, *, trace: bool) -> "Callable[[Recording], None] | None":

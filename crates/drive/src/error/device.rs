@@ -57,14 +57,13 @@ faults! {
         Denied { path: PathBuf, may_read: bool, rights: String, user: String, group: Option<String> } = "device-denied"
             => match group {
                 Some(group) => format!(
-                    "sudo usermod -aG {group} {user}, then log in anew; or as root: sudo $(command -v pslc) ...; \
-                     nothing was written"
+                    "sudo usermod -aG {group} {user}, then log in anew; or as root: sudo $(command -v pslc) ..."
                 ),
-                None => "as root: sudo $(command -v pslc) ...; nothing was written".into(),
+                None => "as root: sudo $(command -v pslc) ...".into(),
             },
         #[error("{path} can only be read: the kernel takes no writes to it")]
         ReadOnly { path: PathBuf } = "device-read-only"
-            => "blockdev --setrw or the drive's own write protection decides; nothing was written",
+            => format!("sudo blockdev --setrw {}, unless the drive itself is write-protected", path.display()),
         /// File systems, partition tables and the like, a sentence each.
         #[error("{path} holds something: {}", signatures.join("; "))]
         HasSignatures { path: PathBuf, signatures: Vec<String> } = "device-has-signatures"

@@ -49,7 +49,6 @@ pub fn serial_of(path: &Path) -> Result<Option<String>, OpenError> {
 /// Whether `open_device` would open a device, which is not written to.
 pub fn check_device(path: &Path, expected_serial: &str, may_hold_data: bool) -> Result<(), OpenError> {
     let handle = find(path)?;
-    permit(&handle, path)?;
     approve(&handle, path, &[handle.as_raw_fd()], expected_serial, may_hold_data)?;
     open(&handle, path, false, libc::O_EXCL)?;
     Ok(())
@@ -61,7 +60,6 @@ pub fn check_device(path: &Path, expected_serial: &str, may_hold_data: bool) -> 
 pub fn open_device(path: &Path, expected_serial: &str, may_hold_data: bool) -> Result<RealTarget, OpenError> {
     let handle = find(path)?;
     let ours = [handle.as_raw_fd()];
-    permit(&handle, path)?;
     let device = approve(&handle, path, &ours, expected_serial, may_hold_data)?;
     // O_EXCL on a block device fails while anything holds it, in any mount namespace, and keeps others away.
     let buffered = open(&handle, path, true, libc::O_EXCL)?;
@@ -91,18 +89,6 @@ fn open(handle: &File, path: &Path, write: bool, flags: i32) -> Result<File, Dev
         Some(libc::EBUSY) => DeviceError::Held { path: path.to_path_buf() },
         _ => DeviceError::NotOpened { path: path.to_path_buf(), source },
     })
-}
-
-/// Refuse what this user may not write to, or nobody.
-fn permit(device: &File, path: &Path) -> Result<(), DeviceError> {
-    if let Some(refusal) = rights::refusal(device, path, true) {
-        return Err(refusal);
-    }
-    let folder = device.metadata().and_then(|metadata| sysfs::folder(metadata.rdev()));
-    if folder.is_ok_and(|folder| sysfs::number(&folder.join("ro")) == Some(1)) {
-        return Err(DeviceError::ReadOnly { path: path.to_path_buf() });
-    }
-    Ok(())
 }
 
 /// Look at a device and judge it; patiently, where a process has it open that may let it go.
@@ -135,6 +121,9 @@ fn judge(device: Device, expected_serial: &str, may_hold_data: bool) -> Result<D
     }
     if device.bytes < MIN_RAID_BYTES {
         return Err(DeviceError::TooSmall { path, bytes: device.bytes });
+    }
+    if let Some(refusal) = device.refusal {
+        return Err(refusal);
     }
     match &device.serial {
         Some(serial) if serial == expected_serial => {}
@@ -191,6 +180,10 @@ fn look(device: &File, path: &Path, ours: &[i32]) -> Result<Device, DeviceError>
         logical_block: sysfs::number(&disk.join("queue/logical_block_size")).unwrap_or(512) as u32,
         serial: serial(&disk),
         is_partition: folder.join("partition").exists(),
+        refusal: rights::refusal(device, path).or_else(|| {
+            let is_read_only = sysfs::number(&folder.join("ro")) == Some(1);
+            is_read_only.then(|| DeviceError::ReadOnly { path: path.to_path_buf() })
+        }),
         users: users::of(read.unwrap_or(device), &name, &ours),
         signatures: match read {
             Ok(file) => signatures::find(file, bytes).and_then(|labels| {

@@ -2,68 +2,41 @@
 
 use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use rustix::process::{getgroups, getuid};
+use rustix::fs::Access;
+use rustix::io::Errno;
+use rustix::process::geteuid;
 
 use crate::error::DeviceError;
+use crate::handle;
 
-/// The refusal of a device that this user may not read, or not write to as well; `None` where neither is so.
-pub fn refusal(node: &File, path: &Path, write: bool) -> Option<DeviceError> {
-    let metadata = node.metadata().ok()?;
-    let uid = getuid().as_raw();
-    if uid == 0 {
+/// The refusal of a device that this user may not both read and write; `None` where that is allowed. The kernel decides,
+/// since a node may have an access control list as well.
+pub fn refusal(node: &File, path: &Path) -> Option<DeviceError> {
+    let may = |wanted| rustix::fs::access(handle::itself(node), wanted) != Err(Errno::ACCESS);
+    if may(Access::READ_OK | Access::WRITE_OK) {
         return None;
     }
-    let groups: Vec<u32> = getgroups().unwrap_or_default().iter().map(|group| group.as_raw()).collect();
-    let groups = [groups, vec![rustix::process::getegid().as_raw()]].concat();
-    let about = Node { mode: metadata.mode() & 0o777, owner: metadata.uid(), group: metadata.gid() };
-    let given = about.bits(uid, &groups);
-    let wanted = if write { READ | WRITE } else { READ };
-    (given & wanted != wanted).then(|| DeviceError::Denied {
+    let metadata = node.metadata().ok()?;
+    let (mode, group) = (metadata.mode() & 0o777, metadata.gid());
+    Some(DeviceError::Denied {
         path: path.to_path_buf(),
-        may_read: given & READ != 0,
-        rights: format!(
-            "{:o} {}:{}",
-            about.mode,
-            name("/etc/passwd", about.owner),
-            name("/etc/group", about.group)
-        ),
-        user: name("/etc/passwd", uid),
-        group: about.helps(wanted).then(|| name("/etc/group", about.group)),
+        may_read: may(Access::READ_OK),
+        rights: format!("{mode:o} {}:{}", name("/etc/passwd", metadata.uid()), name("/etc/group", group)),
+        user: name("/etc/passwd", geteuid().as_raw()),
+        group: group_helps(mode, group).then(|| name("/etc/group", group)),
     })
 }
 
-const READ: u32 = 4;
-const WRITE: u32 = 2;
-
-/// What the node of a device says of rights.
-struct Node {
-    mode: u32,
-    owner: u32,
-    group: u32,
-}
-
-impl Node {
-    /// Bits of the mode that count for a user in these groups.
-    fn bits(&self, user: u32, groups: &[u32]) -> u32 {
-        let shift = match (user == self.owner, groups.contains(&self.group)) {
-            (true, _) => 6,
-            (false, true) => 3,
-            (false, false) => 0,
-        };
-        self.mode >> shift & 7
-    }
-
-    /// Whether members of its group may do this. Nobody is to join root's.
-    fn helps(&self, wanted: u32) -> bool {
-        self.group != 0 && self.mode >> 3 & wanted == wanted
-    }
+/// Whether members of the group of a node may read and write it. Nobody is to join root's.
+fn group_helps(mode: u32, group: u32) -> bool {
+    group != 0 && mode >> 3 & 6 == 6
 }
 
 /// The name of a user or a group in a file such as /etc/passwd, else its number.
 fn name(file: &str, id: u32) -> String {
-    let text = fs::read_to_string(PathBuf::from(file)).unwrap_or_default();
+    let text = fs::read_to_string(file).unwrap_or_default();
     let number = id.to_string();
     let line = text.lines().find(|line| line.split(':').nth(2) == Some(&number));
     line.and_then(|line| line.split(':').next()).unwrap_or(&number).to_string()
@@ -74,22 +47,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_owner_the_group_and_all_others_have_bits_of_their_own() {
-        let node = Node { mode: 0o640, owner: 7, group: 6 };
-        assert_eq!(node.bits(7, &[6]), 6);
-        assert_eq!(node.bits(8, &[5, 6]), 4);
-        assert_eq!(node.bits(8, &[5]), 0);
-        // Who owns it has no more than the owner's bits, whatever the group may do.
-        assert_eq!(Node { mode: 0o060, owner: 7, group: 6 }.bits(7, &[6]), 0);
-    }
-
-    #[test]
-    fn a_group_helps_that_may_do_what_is_wanted_and_is_not_roots() {
-        let node = |mode, group| Node { mode, owner: 0, group };
-        assert!(node(0o660, 6).helps(READ | WRITE));
-        assert!(node(0o640, 6).helps(READ));
-        assert!(!node(0o640, 6).helps(READ | WRITE));
-        assert!(!node(0o660, 0).helps(READ));
+    fn a_group_helps_that_may_read_and_write_and_is_not_roots() {
+        assert!(group_helps(0o660, 6));
+        assert!(!group_helps(0o640, 6));
+        assert!(!group_helps(0o660, 0));
     }
 
     #[test]
