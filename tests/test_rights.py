@@ -194,3 +194,21 @@ def test_a_drive_that_is_read_only_is_shown_and_not_changed(command, mine, mode,
         assert "chmod u+w" in done.stderr
     assert (disk.read_bytes(), disk.stat()) == before
     assert as_user(mine, "probe", "disk.pslc").returncode == 0
+
+
+@needs_root
+@pytest.mark.parametrize(
+    ("shell", "words", "says"),
+    [
+        ("ulimit -f 1000", ("run", "fill", "--on", "./s", "--size", "8MB", "--yes"), "raise it (ulimit -f unlimited)"),
+        ("", ("lab", "--port", "80"), "ports below 1024 are root's: --port 8719"),
+        ("", ("serve", SIM, "--tcp", "127.0.0.1:81"), "ports below 1024 are root's: --tcp 10809"),
+        ("", ("serve", SIM, "--unix", "/usr/s.sock"), "use a folder of your own"),
+        (": > pslc.toml; chmod 0 pslc.toml", ("report",), "chmod -R u+rwX"),
+        ("umask 777", ("run", "fill", "--on", SIM, "--save", "/nowhere/x"), "recording: /var/tmp/pslc-"),
+    ],
+)
+def test_a_limit_is_named_with_what_raises_it(mine, shell, words, says):
+    done = as_user(mine, *words, shell=shell, XDG_CONFIG_HOME=str(mine))
+    assert done.returncode in (2, 3)
+    assert says in done.stderr

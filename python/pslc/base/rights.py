@@ -22,6 +22,11 @@ def hint(path: Path) -> str:
     return f"{above[0]} is {_name(above[0])}'s: use a folder of your own"
 
 
+def port_hint(error: BaseException, option: str, other: str) -> str:
+    """Hint of an error of listening on a port: one below 1024 is root's; else `other`."""
+    return f"ports below 1024 are root's: {option}" if isinstance(error, PermissionError) else other
+
+
 def _name(path: Path) -> str:
     try:
         return path.owner()

@@ -19,7 +19,7 @@ from threading import current_thread, main_thread
 from typing import Any, Final
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from pslc.base import failure, gate, http_server, writer
+from pslc.base import failure, gate, http_server, rights, writer
 from pslc.base.ends import hear
 from pslc.base.errors import PslcError
 from pslc.lab.api import JSON, MAX_BODY_BYTES, Api, Reply
@@ -150,6 +150,7 @@ def _bound(host: str, port: int, api: Api, secret: str) -> _Server:
     except (OSError, OverflowError, UnicodeError) as error:
         taken = isinstance(error, OSError) and error.errno == errno.EADDRINUSE
         hint = f"--port {port + 1}, or 0 for one that is free" if taken else "--host is an address of this machine"
+        hint = rights.port_hint(error, "--port 8719", hint)
         why = (error.strerror if isinstance(error, OSError) else None) or error
         raise PslcError(f"pslc lab cannot listen on {host}, port {port}: {why}", hint) from None
 

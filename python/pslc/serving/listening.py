@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final, Self
 from urllib.parse import quote
 
+from pslc.base import rights
 from pslc.base.errors import TargetError
 
 MAX_PATH_BYTES: Final = 107
@@ -135,7 +136,8 @@ def _unix(path: Path) -> socket.socket:
             listener.bind(name)
     except OSError as error:
         listener.close()
-        hint = "give a socket in a folder that is there: --unix PATH"
+        denied = isinstance(error, PermissionError)
+        hint = rights.hint(path.parent) if denied else "give a socket in a folder that is there: --unix PATH"
         raise TargetError(f"{path}: {error.strerror}", hint) from None
     except TargetError:
         listener.close()
@@ -178,5 +180,6 @@ def _tcp(at: Address) -> socket.socket:
     except OSError as error:
         if listener is not None:
             listener.close()
-        raise TargetError(f"{at.host}, port {at.tcp}: {error.strerror}", "give another port: --tcp PORT") from None
+        hint = rights.port_hint(error, "--tcp 10809", "give another port: --tcp PORT")
+        raise TargetError(f"{at.host}, port {at.tcp}: {error.strerror}", hint) from None
     return listener

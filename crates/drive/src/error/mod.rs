@@ -87,7 +87,11 @@ faults! {
             => "make room on that file system, or give another folder",
         #[error("{path}: cannot {action}: {}", words(source))]
         Failed { action: &'static str, path: PathBuf, source: io::Error } = "system-failed"
-            => "give a path in a folder on the drive that you can write to",
+            => if source.kind() == io::ErrorKind::FileTooLarge {
+                "ulimit -f limits the files of this process: raise it (ulimit -f unlimited), or give a smaller --size"
+            } else {
+                "give a path in a folder on the drive that you can write to"
+            },
     }
 }
 
