@@ -62,7 +62,7 @@ faults! {
                 None => "as root: sudo $(command -v pslc) ...".into(),
             },
         #[error("{path} can only be read: the kernel takes no writes to it")]
-        ReadOnly { path: PathBuf } = "device-read-only"
+        ReadOnly { path: PathBuf } = "device-write-protected"
             => format!("sudo blockdev --setrw {}, unless the drive itself is write-protected", path.display()),
         /// File systems, partition tables and the like, a sentence each.
         #[error("{path} holds something: {}", signatures.join("; "))]
