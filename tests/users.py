@@ -1,6 +1,7 @@
 """Commands as an ordinary user, run from tests that root runs."""
 
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -34,7 +35,11 @@ def home() -> Iterator[Path]:
     """A folder of that user's, outside those of pytest, which are root's alone."""
     with tempfile.TemporaryDirectory(prefix="pslc user ") as folder:
         os.chown(folder, NOBODY, NOBODY)
+        before = set(Path("/var/tmp").glob("pslc-*"))
         yield Path(folder)
+        for left in set(Path("/var/tmp").glob("pslc-*")) - before:
+            if left.stat().st_uid == NOBODY:
+                shutil.rmtree(left)
 
 
 def as_user(
