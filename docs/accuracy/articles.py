@@ -47,8 +47,7 @@ def is_right(row: Row) -> bool | None:
     if isinstance(said, str) or isinstance(got, str):
         return bool(got == said)
     if row.get("at_least") or row.get("at_most"):
-        slack = BOUND if row["unit"] else 0.0
-        return bool(got >= said * (1 - slack) if row.get("at_least") else got <= said * (1 + slack))
+        return bool(got >= said if row.get("at_least") else got <= said)
     if row.get("same"):
         return bool(abs(got / said - 1) <= SAME)
     allowed = BOUND * said if row["unit"] else POINTS * max(said, 1.0)
