@@ -3,6 +3,7 @@
 import os
 import re
 import shlex
+import sys
 from pathlib import Path
 
 import pytest
@@ -196,11 +197,24 @@ def test_a_drive_that_is_read_only_is_shown_and_not_changed(command, mine, mode,
     assert as_user(mine, "probe", "disk.pslc").returncode == 0
 
 
-@needs_root
+def ports_are_free() -> bool:
+    """Whether anybody may listen on ports below 1024, as in containers."""
+    first = Path("/proc/sys/net/ipv4/ip_unprivileged_port_start")
+    return first.exists() and int(first.read_text()) < 1024
+
+
+SCRATCH = ("run", "fill", "--on", "./s", "--size", "8MB", "--yes")
+
+
+@pytest.mark.skipif(sys.platform != "linux" or ports_are_free(), reason="the limits of a login on Linux")
 @pytest.mark.parametrize(
     ("shell", "words", "says"),
     [
-        ("ulimit -f 1000", ("run", "fill", "--on", "./s", "--size", "8MB", "--yes"), "raise it (ulimit -f unlimited)"),
+        ("ulimit -f 1000", SCRATCH, "a file may have 1024000 bytes at most (ulimit -f); this raises it: sudo prlimit"),
+        ("ulimit -S -f 1000", SCRATCH, "this raises it: ulimit -S -f $(ulimit -H -f)"),
+        ("ulimit -f 10", ("run", "fill", "--on", SIM), "File too large (a file may have 10240 bytes at most (ulimit"),
+        ("ulimit -v 60000", ("drives",), "a process may have 61440000 bytes of memory at most (ulimit -v)"),
+        ("ulimit -u 1", ("run", "all", "--on", SIM), "this user may have 1 threads at most (ulimit -u)"),
         ("", ("lab", "--port", "80"), "ports below 1024 are root's: --port 8719"),
         ("", ("serve", SIM, "--tcp", "127.0.0.1:81"), "ports below 1024 are root's: --tcp 10809"),
         ("", ("serve", SIM, "--unix", "/usr/s.sock"), "use a folder of your own"),

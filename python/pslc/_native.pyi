@@ -41,6 +41,10 @@ def check_file(path: str, may_replace: str, like: bytes | None = None) -> None:
 def hand_over(path: str) -> None:
     """Give what was made at `path` to who became root by sudo, if its folder is theirs."""
 
+def limit_hint(number: int) -> str | None:
+    """The limit of this process (`ulimit`) that stopped something with this `errno`, and what raises it; None where no
+    limit is set that could have."""
+
 def remove_file(path: str, may_replace: str, like: bytes | None = None) -> None:
     """Remove a file where it might be replaced; none is there afterwards."""
 

@@ -82,7 +82,8 @@ pub fn trace(error: TraceError) -> PyErr {
 pub fn thread(error: std::io::Error) -> PyErr {
     TargetError::new_err((
         format!("the system starts no thread for the run: {error}"),
-        "other programs hold all that it allows: ulimit -u, and threads of ps -eL",
+        pslc_drive::limit_hint(&error)
+            .unwrap_or_else(|| "other programs hold all that it allows: see ps -eL".into()),
     ))
 }
 

@@ -1,6 +1,5 @@
 """Folders of recordings of `pslc run`, `pslc replay` and `pslc serve`, during the run and after it."""
 
-import errno
 import sys
 import tempfile
 from collections.abc import Callable
@@ -206,13 +205,12 @@ def save(folder: Path, save_to: Callable[[Path], None], write_page: Callable[[Pa
 
 
 def _reason(folder: Path, error: Exception) -> str:
-    from pslc.base import rights
-    from pslc.base.failure import sentence
+    from pslc.base import failure
 
     if not isinstance(error, OSError):
-        return sentence(error)
-    remedy = f" ({rights.hint(folder)})" if error.errno == errno.EACCES else ""
-    return f"{folder}: {error.strerror or error}{remedy}"
+        return failure.sentence(error)
+    hint = failure.remedy(error, folder)
+    return f"{folder}: {error.strerror or error}{f' ({hint})' if hint else ''}"
 
 
 def _ask_for_folder() -> Path | None:
