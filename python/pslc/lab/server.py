@@ -14,6 +14,7 @@ import sys
 import webbrowser
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
+from html import escape
 from pathlib import Path
 from threading import current_thread, main_thread
 from typing import Any, Final
@@ -134,8 +135,15 @@ def serve(host: str, port: int, tell: Callable[[str], None], show: bool) -> None
         address = f"http://{_shown(host)}:{server.port}/{secret}/"
         tell(address)
         if show and _has_a_screen():
-            webbrowser.open(address)
+            webbrowser.open(_redirect(api.lab.folder, address))
         server.serve_forever()
+
+
+def _redirect(folder: Path, address: str) -> str:
+    """Address of a file of this user's alone that leads to `address`: everybody may read the arguments of a browser."""
+    page = folder / "lab.html"
+    writer.write(page, f'<meta http-equiv="refresh" content="0; url={escape(address)}">', private=True)
+    return page.as_uri()
 
 
 def _hear(what: Any) -> None:

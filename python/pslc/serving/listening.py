@@ -99,11 +99,16 @@ class Listener:
         with suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
 
+    @property
+    def is_removed(self) -> bool:
+        """Whether somebody removed or replaced the unix socket, so that nobody can connect."""
+        return self._path is not None and self._number() != self._inode
+
     def close(self) -> None:
         """Nobody can connect any more, and the path of a unix socket is free."""
         self.refuse()
         self._socket.close()
-        if self._path is not None and self._inode is not None and self._number() == self._inode:
+        if self._path is not None and not self.is_removed:
             with suppress(OSError):
                 self._path.unlink()
 
