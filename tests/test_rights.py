@@ -72,7 +72,7 @@ def test_the_rights_of_a_node_decide_and_are_named(device, mine, mode, groups, s
 def test_looking_at_a_drive_needs_no_right_and_hints_lead_on(device, mine):
     """Each hint that is a command is followed, as the user who got it."""
     refused = as_user(mine, "run", "fill", "--on", device.path)
-    assert "everything on it would be lost" in refused.stderr
+    assert "consent to lose everything on it" in refused.stderr
     assert "may not read it" in refused.stderr
     (consent,) = re.findall(r"--destroy-data \S+", refused.stderr)
     done = as_user(mine, "run", "fill", "--on", device.path, *shlex.split(consent.rstrip(";")), "--yes", groups=(DISK,))
