@@ -195,6 +195,11 @@ def test_a_drive_that_is_read_only_is_shown_and_not_changed(command, mine, mode,
         assert "chmod u+w" in done.stderr
     assert (disk.read_bytes(), disk.stat()) == before
     assert as_user(mine, "probe", "disk.pslc").returncode == 0
+    disk.chmod(0o666)
+    mine.chmod(0o555)
+    folder = as_user(mine, "drives", "age", "disk.pslc", "--idle", "1h")
+    assert f"chmod -R u+rwX {shlex.quote(str(mine))}" in folder.stderr
+    mine.chmod(0o700)
 
 
 def ports_are_free() -> bool:
@@ -211,13 +216,15 @@ SCRATCH = ("run", "fill", "--on", "./s", "--size", "8MB", "--yes")
     ("shell", "words", "says"),
     [
         ("ulimit -f 1000", SCRATCH, "a file may have 1024000 bytes at most (ulimit -f); this raises it: sudo prlimit"),
-        ("ulimit -S -f 1000", SCRATCH, "this raises it: ulimit -S -f $(ulimit -H -f)"),
+        ("ulimit -S -f 1000", SCRATCH, "this raises it: ulimit -S -f unlimited"),
         ("ulimit -f 10", ("run", "fill", "--on", SIM), "File too large (a file may have 10240 bytes at most (ulimit"),
         ("ulimit -v 60000", ("drives",), "a process may have 61440000 bytes of memory at most (ulimit -v)"),
         ("ulimit -u 1", ("run", "all", "--on", SIM), "this user may have 1 threads at most (ulimit -u)"),
         ("", ("lab", "--port", "80"), "ports below 1024 are root's: --port 8719"),
         ("", ("serve", SIM, "--tcp", "127.0.0.1:81"), "ports below 1024 are root's: --tcp 10809"),
         ("", ("serve", SIM, "--unix", "/usr/s.sock"), "use a folder of your own"),
+        (": > log.csv; chmod 0 log.csv", ("analyze", "log.csv"), "chmod -R u+rwX"),
+        ("mkdir f; chmod 555 f", ("drives", "create", "f/d.pslc", "--like", SIM[4:]), "chmod -R u+rwX"),
         (": > pslc.toml; chmod 0 pslc.toml", ("report",), "chmod -R u+rwX"),
         ("umask 777", ("run", "fill", "--on", SIM, "--save", "/nowhere/x"), "recording: /var/tmp/pslc-"),
     ],

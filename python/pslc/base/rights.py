@@ -12,13 +12,14 @@ def hint(path: Path) -> str:
     folder of the user's own, or go elsewhere."""
     me = os.geteuid() if hasattr(os, "geteuid") else None
     path = path.absolute()
+    if os.access(path, os.R_OK | os.W_OK):
+        path = path.parent  # What replaces a file takes a right to its folder.
     above = [place for place in (path, *path.parents) if os.path.lexists(place)]
+    if above[0].lstat().st_uid == me:
+        return f"its mode denies it: chmod -R u+rwX {shell.line([str(above[0])])}"
     for place, parent in itertools.pairwise(above):
-        if me is None or parent.stat().st_uid != me:
-            continue
-        if place.lstat().st_uid == me:
-            return f"its mode denies it: chmod -R u+rwX {shell.line([str(place)])}"
-        return f"{place} is {_name(place)}'s: sudo chown -R $USER {shell.line([str(place)])}"
+        if parent.stat().st_uid == me:
+            return f"{place} is {_name(place)}'s: sudo chown -R $USER {shell.line([str(place)])}"
     return f"{above[0]} is {_name(above[0])}'s: use a folder of your own"
 
 

@@ -23,9 +23,7 @@ def command(
     devices: Annotated[
         list[Path],
         # Its counters are everybody's to read, whoever may read the device.
-        typer.Argument(
-            metavar="DEVICE...", help="Block devices, such as /dev/nvme0n1 or /dev/md0, or a ZFS pool", readable=False
-        ),
+        typer.Argument(metavar="DEVICE...", help="Block devices, such as /dev/nvme0n1 or /dev/md0, or a ZFS pool"),
     ],
     for_: Annotated[
         str | None,
