@@ -455,6 +455,18 @@ PACKED: Final = {
 """First bytes of files that hold others, with what they are and what to do."""
 
 
+SHELL_ERROR: Final = re.compile(
+    r"^.{0,200}\b(?:(?P<denied>permission denied|not permitted|must be root)|not found\b).{0,80}$",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""A line in which a shell or a program says that it may not do what it was to do, or is not there."""
+SHELL_HINTS: Final = (
+    "install that program, or give its whole path: an ordinary user's PATH lacks /usr/sbin",
+    "repeat the command that made the file as root, with sudo before it",
+)
+"""Remedies for a program that is not there, and for one that was denied."""
+
+
 def _is_of(name: str, path: Path, head: str) -> bool:
     """Whether a file that begins so is of this format."""
     form = load(name)
@@ -481,7 +493,11 @@ def _format(path: Path) -> str:
             if _is_of(name, path, head):
                 return name
     if not any(heads):
-        raise RecordingError(f"{path} is empty", "was the program that wrote it ended early?")
+        hint = "was the program that wrote it ended early, or denied (then repeat it as root, with sudo)?"
+        raise RecordingError(f"{path} is empty", hint)
+    if error := next(filter(None, map(SHELL_ERROR.search, heads)), None):
+        what = f'{path} holds an error and no data: "{error[0].strip()}"'
+        raise RecordingError(what, SHELL_HINTS[bool(error["denied"])])
     raise RecordingError(
         f"{path} is of no known format",
         "pslc reads tables and text with time and bytes in them, and the programs that docs/formats.md lists",

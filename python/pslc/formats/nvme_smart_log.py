@@ -19,7 +19,7 @@ ABOUT: Final = About(
     program="nvme-cli",
     what="smart-log, text or JSON",
     content="health of an NVMe drive",
-    command="nvme smart-log /dev/nvme0",
+    command="sudo nvme smart-log /dev/nvme0",
     gives="health",
 )
 BITS: Final = 128

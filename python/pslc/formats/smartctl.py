@@ -21,7 +21,7 @@ ABOUT: Final = About(
     program="smartctl",
     what="text and JSON, NVMe, ATA and SCSI",
     content="health: wear, bytes written, spare, errors, whether the drive says FAILED",
-    command="smartctl -x /dev/sda",
+    command="sudo smartctl -x /dev/sda",
     gives="health",
 )
 UNIT_BYTES: Final = 512_000
