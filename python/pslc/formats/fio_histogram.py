@@ -63,14 +63,12 @@ def _table(reader: Reader) -> Table:
         PslcError: a row is not like the first, or its bins are not those of fio 3.
     """
     rows: list[list[int]] = []
-    for number, line in enumerate(lines(reader.path), 1):
-        try:
+    for line in reader.each(lines(reader.path)):
+        with reader.refusing():
             row = [int(cell) for cell in line.split(",")]
             if len(row) != len((rows or [row])[0]):
                 raise ValueError
             rows.append(row)
-        except ValueError:
-            reader.refuse(number, line)
     table = np.array(rows, dtype=np.int64)
     count = table.shape[1] - COLUMNS
     if BINS % count or count & -count < count // (BINS >> GROUP_BITS):

@@ -10,7 +10,7 @@ from typing import Final
 
 from pslc.base import gate
 from pslc.base.errors import RecordingError
-from pslc.formats import FILE, About, FileContents, text
+from pslc.formats import FILE, About, FileContents, text, undamaged
 from pslc.schema.facts import HealthJson
 from pslc.schema.health import KELVIN, SENSOR, SMARTCTL, in_our_names
 from pslc.schema.imports import ImportOptions
@@ -45,11 +45,9 @@ def _log(path: Path) -> HealthJson:
     whole = text(path)
     if whole.count(FIRST_LINE) > 1:
         raise RecordingError(f"{path} holds several health logs", "give each in a file of its own, the earliest first")
-    try:
+    with undamaged(path, "nvme smart-log -o json prints it"):
         document = gate.document(whole, str(path), FILE) if whole.lstrip().startswith("{") else _lines(whole)
         log = in_our_names(document.get(SMARTCTL, document), kelvin=SMARTCTL not in document)
-    except (ValueError, AttributeError, TypeError, RecursionError) as error:
-        raise RecordingError(f"{path} is damaged: {error}", "nvme smart-log -o json prints it") from None
     long = next((name for name, value in log.items() if isinstance(value, int) and value >> BITS), None)
     if long is not None:
         raise RecordingError(f"{path} is damaged: {long} is longer than {BITS} bits", "no number of such a log is")

@@ -12,7 +12,7 @@ from typing import Final
 from pslc.base import gate, words
 from pslc.base.errors import RecordingError
 from pslc.base.files import Json
-from pslc.formats import FILE, About, FileContents, text
+from pslc.formats import FILE, About, FileContents, text, undamaged
 from pslc.schema.facts import HealthJson
 from pslc.schema.health import SMARTCTL, in_our_names
 from pslc.schema.imports import ImportOptions
@@ -126,7 +126,7 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
 
 
 def _json(path: Path, whole: str) -> tuple[HealthJson, str]:
-    try:
+    with undamaged(path, "smartctl -j -x prints it"):
         document = gate.document(whole, str(path), FILE)
         model = str(document.get("model_name", ""))
         if SMARTCTL in document:
@@ -139,8 +139,6 @@ def _json(path: Path, whole: str) -> tuple[HealthJson, str]:
         if isinstance(passed := document.get("smart_status", {}).get("passed"), bool):
             log["failed"] = not passed
         long = next((name for name, value in log.items() if isinstance(value, int) and value >> 128), None)
-    except (ValueError, AttributeError, TypeError, KeyError, RecursionError) as error:
-        raise RecordingError(f"{path} is damaged: {error}", "smartctl -j -x prints it") from None
     if long is not None:
         raise RecordingError(f"{path} is damaged: {long} is longer than 128 bits", "no number of such a log is")
     return log, model
