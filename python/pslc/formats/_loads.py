@@ -22,39 +22,20 @@ from pslc.schema.imports import ImportOptions
 
 RATES: Final = {
     "read_bytes": {
-        "rB/s": 1.0,
-        "kB_read/s": 1024.0,
-        "MB_read/s": 2.0**20,
-        "Blk_read/s": 512.0,
-        "rkB/s": 1024.0,
-        "rMB/s": 2.0**20,
-        "rsec/s": 512.0,
-        "rd_sec/s": 512.0,
-        "rkB": 1024.0,
+        "rB/s": 1.0, "kB_read/s": 1024.0, "MB_read/s": 2.0**20, "Blk_read/s": 512.0, "rkB/s": 1024.0, "rMB/s": 2.0**20,
+        "rsec/s": 512.0, "rd_sec/s": 512.0, "rkB": 1024.0,
     },
     "write_bytes": {
-        "wB/s": 1.0,
-        "kB_wrtn/s": 1024.0,
-        "MB_wrtn/s": 2.0**20,
-        "Blk_wrtn/s": 512.0,
-        "wkB/s": 1024.0,
-        "wMB/s": 2.0**20,
-        "wsec/s": 512.0,
-        "wr_sec/s": 512.0,
-        "wkB": 1024.0,
+        "wB/s": 1.0, "kB_wrtn/s": 1024.0, "MB_wrtn/s": 2.0**20, "Blk_wrtn/s": 512.0, "wkB/s": 1024.0, "wMB/s": 2.0**20,
+        "wsec/s": 512.0, "wr_sec/s": 512.0, "wkB": 1024.0,
     },
     "trim_bytes": {
-        "kB_dscd/s": 1024.0,
-        "MB_dscd/s": 2.0**20,
-        "dkB/s": 1024.0,
-        "dMB/s": 2.0**20,
-        "dc_sec/s": 512.0,
-        "dkB": 1024.0,
+        "kB_dscd/s": 1024.0, "MB_dscd/s": 2.0**20, "dkB/s": 1024.0, "dMB/s": 2.0**20, "dc_sec/s": 512.0, "dkB": 1024.0,
     },
     "reads": {"r/s": 1.0},
     "writes": {"w/s": 1.0},
     "flushes": {"f/s": 1.0},
-}
+}  # fmt: skip
 """Columns of rates by the quantity of a load, each with its unit in bytes or requests per second."""
 REQUEST: Final = {"areq-sz": 1024.0, "avgrq-sz": 512.0}
 QUEUE: Final = ("aqu-sz", "avgqu-sz")

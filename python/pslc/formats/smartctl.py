@@ -26,6 +26,8 @@ ABOUT: Final = About(
 )
 UNIT_BYTES: Final = 512_000
 """Size of NVMe's data units, in bytes."""
+MAX_BITS: Final = 128
+"""Length of the longest number of a health log, in bits."""
 FAILED: Final = 4
 """Bit of NVMe's critical warnings: the drive is not reliable."""
 LEFT = re.compile(
@@ -138,10 +140,19 @@ def _json(path: Path, whole: str) -> tuple[HealthJson, str]:
             log |= _common(document)
         if isinstance(passed := document.get("smart_status", {}).get("passed"), bool):
             log["failed"] = not passed
-        long = next((name for name, value in log.items() if isinstance(value, int) and value >> 128), None)
-    if long is not None:
-        raise RecordingError(f"{path} is damaged: {long} is longer than 128 bits", "no number of such a log is")
+    refuse_long(path, log)
     return log, model
+
+
+def refuse_long(path: Path, log: HealthJson) -> None:
+    """Refuse a number that no health log has.
+
+    Raises:
+        PslcError: one is longer than `MAX_BITS`.
+    """
+    long = next((name for name, value in log.items() if isinstance(value, int) and value >> MAX_BITS), None)
+    if long is not None:
+        raise RecordingError(f"{path} is damaged: {long} is longer than {MAX_BITS} bits", "no number of such a log is")
 
 
 def _attributes(document: Json) -> list[tuple[str, int, int]]:
