@@ -12,7 +12,7 @@ from typing import Final
 from pslc.base import gate, words
 from pslc.base.errors import RecordingError
 from pslc.base.files import Json
-from pslc.formats import FILE, About, FileContents, text
+from pslc.formats import FILE, About, FileContents, text, undamaged
 from pslc.schema.facts import HealthJson
 from pslc.schema.health import SMARTCTL, in_our_names
 from pslc.schema.imports import ImportOptions
@@ -26,6 +26,8 @@ ABOUT: Final = About(
 )
 UNIT_BYTES: Final = 512_000
 """Size of NVMe's data units, in bytes."""
+MAX_BITS: Final = 128
+"""Length of the longest number of a health log, in bits."""
 FAILED: Final = 4
 """Bit of NVMe's critical warnings: the drive is not reliable."""
 LEFT = re.compile(
@@ -126,7 +128,7 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
 
 
 def _json(path: Path, whole: str) -> tuple[HealthJson, str]:
-    try:
+    with undamaged(path, "smartctl -j -x prints it"):
         document = gate.document(whole, str(path), FILE)
         model = str(document.get("model_name", ""))
         if SMARTCTL in document:
@@ -138,12 +140,19 @@ def _json(path: Path, whole: str) -> tuple[HealthJson, str]:
             log |= _common(document)
         if isinstance(passed := document.get("smart_status", {}).get("passed"), bool):
             log["failed"] = not passed
-        long = next((name for name, value in log.items() if isinstance(value, int) and value >> 128), None)
-    except (ValueError, AttributeError, TypeError, KeyError, RecursionError) as error:
-        raise RecordingError(f"{path} is damaged: {error}", "smartctl -j -x prints it") from None
-    if long is not None:
-        raise RecordingError(f"{path} is damaged: {long} is longer than 128 bits", "no number of such a log is")
+    refuse_long(path, log)
     return log, model
+
+
+def refuse_long(path: Path, log: HealthJson) -> None:
+    """Refuse a number that no health log has.
+
+    Raises:
+        PslcError: one is longer than `MAX_BITS`.
+    """
+    long = next((name for name, value in log.items() if isinstance(value, int) and value >> MAX_BITS), None)
+    if long is not None:
+        raise RecordingError(f"{path} is damaged: {long} is longer than {MAX_BITS} bits", "no number of such a log is")
 
 
 def _attributes(document: Json) -> list[tuple[str, int, int]]:
