@@ -42,7 +42,9 @@ ETCD: Final = re.compile(
     re.MULTILINE,
 )
 IOPING: Final = re.compile(
-    r"^(?P<count>[\d.]+ ?[kM]?) requests completed in .*\n(?:.*\n)?min/avg/max/mdev = (?P<times>.*)$", re.MULTILINE
+    r"^(?P<count>[\d.]+ ?[kM]?) requests completed in .*\n(?:.*\n)?"
+    r"min/avg/max/mdev = (?P<times>(?:[^/\n]*\d[^/\n]*/){2}[^/\n]*\d.*)$",
+    re.MULTILINE,
 )
 
 

@@ -11,7 +11,7 @@ from typing import Final
 from pslc.base import gate
 from pslc.base.errors import RecordingError
 from pslc.formats import FILE, About, FileContents, text, undamaged
-from pslc.formats.smartctl import refuse_long
+from pslc.formats.smartctl import integer, refuse_long
 from pslc.schema.facts import HealthJson
 from pslc.schema.health import KELVIN, SENSOR, SMARTCTL, in_our_names
 from pslc.schema.imports import ImportOptions
@@ -61,7 +61,7 @@ def _lines(whole: str) -> HealthJson:
         match = LINE.match(line)
         if match is not None and not line.startswith(" "):
             name = match[1].strip().lower().replace(" ", "_")
-            value = int(match[2].replace(",", ""), 0)
+            value = integer(match[2])
             if match[3]:
                 value = round((value - 32) / 1.8)
             health[name] = value + KELVIN if name == "temperature" or SENSOR.fullmatch(name) else value

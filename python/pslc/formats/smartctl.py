@@ -281,10 +281,16 @@ def _programmed(log: HealthJson, raw_of: Mapping[str, int]) -> HealthJson:
     return more
 
 
+def integer(text: str) -> int:
+    """A number of a log, in hexadecimal behind 0x; its thousands may be set apart."""
+    digits = re.sub(r"[,.' ]", "", text)
+    return int(digits, 16 if digits.startswith("0x") else 10)
+
+
 def _text(whole: str) -> tuple[HealthJson, str]:
     model = re.search(r"^(?:Device Model|Model Number):\s+(.*\S)", whole, re.MULTILINE)
     of_nvme = {
-        OF_TEXT[name]: int(match["value"].replace(",", "").replace(".", "").replace("'", "").replace(" ", ""), 0)
+        OF_TEXT[name]: integer(match["value"])
         for line in whole.splitlines()
         if (match := LINE.match(line)) and (name := " ".join(match["name"].split())) in OF_TEXT
     }
