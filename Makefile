@@ -251,6 +251,7 @@ $(BUILT): $(SOURCES) $(DEPS) pyproject.toml
 	@for old in python/pslc/_native.*.so; do test ! -e $$old || { cp -p $$old $$old.part && mv $$old.part $$old; }; done
 	@installed=$$(find $(VENV)/lib/python*/site-packages -maxdepth 1 -name 'pslc-*.dist-info' -newer pyproject.toml); \
 	  said=$$(VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(BIN)/maturin develop --profile fast --quiet $${installed:+--skip-install} 2>&1) || { echo "$$said" >&2; exit 1; }
+	@$(BIN)/python -S packaging/ascii_pth.py $(VENV)/lib/python*/site-packages/pslc.pth
 	@touch $@
 
 # The versions of requirements.lock, by uv, which takes seconds, or by pip where uv does not get them.

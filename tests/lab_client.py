@@ -9,6 +9,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 from pathlib import Path
+from shlex import quote
 
 from benches.small import PROFILE
 
@@ -23,9 +24,15 @@ class LabClient:
         for made in (self.folder, self.temporary):
             made.mkdir()
         (self.folder / "small.toml").write_text(PROFILE)
+        browser = folder / "browser"
+        browser.write_text(f'#!/bin/sh\necho "$@" > {quote(str(folder / "opened"))}\n')
+        browser.chmod(0o700)
         environment = os.environ | {
-            "BROWSER": "true", "XDG_STATE_HOME": str(folder), "TMPDIR": str(self.temporary), "PYTHONUNBUFFERED": "1"
-        }  # fmt: skip
+            "BROWSER": f"{quote(str(browser))} %s",
+            "XDG_STATE_HOME": str(folder),
+            "TMPDIR": str(self.temporary),
+            "PYTHONUNBUFFERED": "1",
+        }
         self.log = folder / "log.txt"
         with self.log.open("w") as log:
             self.process = subprocess.Popen(

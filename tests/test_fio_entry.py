@@ -99,6 +99,8 @@ def test_readonly_refuses_what_writes_before_and_behind_the_job(rw, entry, comma
     assert (done.returncode == 0) == (rw == "randread")
     if rw != "randread":
         assert "job r writes or trims" in done.stderr
+    words = ("--name=r", "--rw=read", "--on", "/dev/null", "--readonly", "--wipe-signatures")
+    assert "--wipe-signatures writes" in command.refused("run", *words).stderr
 
 
 def test_options_before_the_first_name_are_for_all_jobs_and_for_job_files(entry, tmp_path):

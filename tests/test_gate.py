@@ -113,6 +113,7 @@ def test_the_search_finds_what_reads():
 
 
 RUST_READERS = {
+    "crates/drive/src/guard/rights.rs": (1, "names of users and groups, of the system"),
     "crates/reference/src/main.rs": (1, "a set of cases and the answers to it, named by a developer"),
     "crates/drive/src/guard/loops.rs": (1, "a loop device, to ask the kernel what is behind it"),
     "crates/drive/src/io/stat.rs": (1, "the kernel's"),

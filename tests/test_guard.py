@@ -46,8 +46,9 @@ def test_a_device_is_measured_with_its_own_serial_number(loop):
 
 def test_without_the_flag_nothing_is_written(loop, command):
     before = loop.hash()
-    done = command.refused("run", "fill", "--on", loop.path)
-    assert "everything on it would be lost" in done.stderr
+    for jobs in (["fill"], ["--name=r", "--rw=read", "--size=1m", "--readonly"]):
+        done = command.refused("run", *jobs, "--on", loop.path)
+        assert "takes your consent to lose everything on it" in done.stderr
     assert loop.hash() == before
 
 
@@ -141,7 +142,7 @@ def test_a_file_is_not_opened_as_a_device_nor_a_device_as_a_file(loop, tmp_path)
     with pytest.raises(pslc.PslcError, match="is not a block device"):
         pslc.run("fill", on=str(tmp_path / "x"), real=RealOptions(size=8 * MB, destroy_data="1"))
     before = loop.hash()
-    with pytest.raises(pslc.PslcError, match="everything on it would be lost"):
+    with pytest.raises(pslc.PslcError, match="consent to lose everything on it"):
         pslc.run("fill", on=loop.path, real=RealOptions(reuse=True))
     assert loop.hash() == before
 

@@ -5,6 +5,7 @@ import os
 import random
 import shutil
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 import pytest
 from benches.small import PROFILE
@@ -200,6 +201,16 @@ def test_the_page_is_told_of_its_server_and_may_stand_in_no_frame(tmp_path, monk
         assert reply.headers["Content-Security-Policy"] == "frame-ancestors 'none'"
     finally:
         api.close()
+
+
+def test_no_argument_of_the_browser_holds_the_token(lab):
+    """Everybody may read them; the file that they name leads to the page, and is this user's alone."""
+    opened = lab.folder.parent / "opened"
+    lab.get("api/library")
+    assert lab.address.split("/")[3] not in opened.read_text()
+    page = Path(unquote(urlsplit(opened.read_text().strip()).path))
+    assert f"url={lab.address}" in page.read_text()
+    assert [path.stat().st_mode & 0o777 for path in (page, page.parent)] == [0o600, 0o700]
 
 
 def test_an_address_of_another_machine_is_an_error_with_a_way_out(command):

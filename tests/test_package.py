@@ -333,6 +333,21 @@ def test_without_rust_a_build_ends_with_a_sentence():
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no LC_ALL")
+def test_a_checkout_below_a_name_beyond_ascii_starts_in_every_locale(tmp_path):
+    checkout, venv = tmp_path / "checkout of josé", tmp_path / "venv"
+    checkout.mkdir()
+    (checkout / "here.py").touch()
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", venv], check=True)
+    (packages,) = venv.glob("lib/python*/site-packages")
+    (packages / "pslc.pth").write_text(f"{checkout}\n", encoding="utf-8")
+    for _ in range(2):
+        script = [venv / "bin" / "python", "-S", ROOT / "packaging" / "ascii_pth.py", packages / "pslc.pth"]
+        subprocess.run(script, check=True)
+    for locale in ("C", "C.UTF-8"):
+        subprocess.run([venv / "bin" / "python", "-c", "import here"], check=True, env={"LC_ALL": locale})
+
+
 def test_each_crate_in_the_wheel_has_its_licence_in_the_package():
     licences = runpy.run_path(str(ROOT / "packaging" / "licences.py"))
     assert licences["document"](licences["crates"]()) == (ROOT / "THIRD-PARTY.txt").read_text(), "make licences"

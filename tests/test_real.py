@@ -157,6 +157,10 @@ def test_a_file_that_exists_is_taken_only_with_reuse_and_stays(command, tmp_path
     command.fine("run", "fill", "--on", "./data.bin", *named)
     assert path.stat().st_size == 4 * MB
     assert b"precious" not in path.read_bytes()
+    real = RealOptions(reuse=True, overwrite_file="data.bin")
+    slow = {"real": real, "options": [("rate", "4m"), ("iodepth", "1")]}
+    recording = pslc.run("fill", on=str(path), **slow, progress=lambda _: path.unlink(missing_ok=True) is None)
+    assert any("data.bin was removed or replaced during the run" in warning for warning in recording.warnings)
 
 
 def test_reads_of_nothing_end_the_run_and_keep_the_recording(command, tmp_path):

@@ -185,7 +185,7 @@ def test_a_trace_is_replayed_only_with_the_guards_leave(tmp_path):
     trace = table(tmp_path / "work.csv", drawn(1))
     with loop_over(noise(tmp_path / "image", SIZE)) as device:
         before = device.hash()
-        with pytest.raises(pslc.PslcError, match="everything on it would be lost"):
+        with pytest.raises(pslc.PslcError, match="consent to lose everything on it"):
             pslc.run(trace, on=device.path)
         with pytest.raises(pslc.PslcError, match="serial"):
             pslc.run(trace, on=device.path, real=RealOptions(destroy_data="other"))

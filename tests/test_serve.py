@@ -259,6 +259,9 @@ def test_only_the_owner_may_use_the_socket(tmp_path: Path, disk: str) -> None:
         assert "another program listens at" in second.stderr
     assert not os.path.exists(on.socket)
     assert not list(tmp_path.glob(".pslc-*"))
+    with served(tmp_path, disk) as on:
+        os.unlink(on.socket)
+        assert on.end()[1].count("disk.sock was removed, so no further client can connect") == 1
 
 
 def free_port() -> int:

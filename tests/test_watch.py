@@ -27,6 +27,7 @@ import pslc
 from pslc.analysis.load import Load
 from pslc.analysis.slowdowns import find_slowdowns
 from pslc.base import http_server
+from pslc.device import probe
 from pslc.recording import store
 from pslc.recording.model import Recording
 from pslc.recording.watched import Samples, load_of, recorded
@@ -37,6 +38,7 @@ from pslc.watch import telemetry as asking
 from pslc.watch.causes import throttled
 from pslc.watch.counters import FIELDS
 from pslc.watch.run import watch
+from pslc.watch.several import Checkpoints
 from pslc.watch.telemetry import Asked
 from tests import forked
 from tests.conftest import ROOT
@@ -639,3 +641,30 @@ def test_several_drives_are_watched_at_once(tmp_path, command):
         assert recording.wall_s == pytest.approx(2, abs=1)
     refused = command.refused("watch", *devices[:2], "--trace")
     assert "--trace follows one drive" in refused.stderr
+
+
+def test_on_the_watched_drive_it_is_saved_too_and_says_how_much_that_wrote(tmp_path):
+    """What was saved outlives SIGKILL."""
+    drives = [drive for drive in probe.facts(tmp_path)["stack"][-1:] if Path("/dev", drive).exists()]
+    if not drives:
+        pytest.skip("the folder of the tests is on no drive of this machine")
+    often = "import sys, pslc.watch.run as run; run.KEEP_EVERY_S = 0.0; run.KEEP_SHARE = 1e9"
+    words = ["watch", f"/dev/{drives[0]}", "--save", "saved", "--for", "10min"]
+    script = f"{often}; sys.argv[1:] = {words}; from pslc.__main__ import main; main()"
+    with subprocess.Popen([sys.executable, "-c", script], cwd=tmp_path, stderr=subprocess.PIPE, text=True) as watching:
+        folder = tmp_path / "saved"
+
+        def own_bytes() -> int:
+            with suppress(pslc.PslcError):  # nothing yet, or between its two files
+                return store.load(folder).facts["watch"].get("own_bytes", 0)
+            return 0
+
+        wait_for(own_bytes)
+        watching.kill()
+        assert "is saved on the watched drive" in watching.stderr.read()
+    recording = store.load(folder)
+    assert recording.error == "the watch has not ended"
+    assert own_bytes() > (folder / "series.parquet").stat().st_size
+    assert any("of the writes are pslc's own" in warning for warning in recording.warnings)
+    elsewhere = Checkpoints({Path("/dev", drives[0]): Path("/dev/shm/nowhere")})
+    assert elsewhere.noted([recording]) == [recording]

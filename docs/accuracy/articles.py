@@ -165,8 +165,10 @@ def draw(rows: list[Row]) -> None:
     shutil.rmtree(PICTURES, ignore_errors=True)
     PICTURES.mkdir()
     for runs, target in pictures(rows).items():
-        words = [sys.executable, "-m", "pslc", "picture", *(str(measures.recording(run)) for run in runs)]
-        subprocess.run([*words, "-o", str(target)], check=False, capture_output=True)
+        folders = [measures.recording(run) for run in runs]
+        if all(folder.is_dir() for folder in folders):
+            words = [sys.executable, "-m", "pslc", "picture", *map(str, folders), "-o", str(target)]
+            subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
 
 
 def update(wanted: list[list[str]]) -> None:

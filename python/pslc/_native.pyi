@@ -38,6 +38,13 @@ def write_file(path: str, data: bytes, may_replace: str, like: bytes | None = No
 def check_file(path: str, may_replace: str, like: bytes | None = None) -> None:
     """Whether `write_file` could make a file of a block; nothing is left there."""
 
+def hand_over(path: str) -> None:
+    """Give what was made at `path` to who became root by sudo, if its folder is theirs."""
+
+def limit_hint(number: int) -> str | None:
+    """The limit of this process (`ulimit`) that stopped something with this `errno`, and what raises it; None where no
+    limit is set that could have."""
+
 def remove_file(path: str, may_replace: str, like: bytes | None = None) -> None:
     """Remove a file where it might be replaced; none is there afterwards."""
 
@@ -283,6 +290,9 @@ class SimDrive:
     def save(self, path: str | None = None) -> None:
         """Put all of the drive into its file, or into a new one, which is its own from then on. The file changes whole
         or not at all, and is on the disk afterwards."""
+
+    def check_save(self) -> None:
+        """Raise what `save` to its file would raise, as far as that is known before."""
 
     def govern(self, policy: object | None, victims: object | None) -> None:
         """Ask these from now on (`pslc.policy.governor`): of a fresh drive, once. What they raise, or an answer that is

@@ -41,6 +41,21 @@ def test_brief_attributes_and_statistics_are_read_too(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (NVME.replace("Percentage Used:                    3%", "Percentage Used:                    09%"), "9 % of"),
+        ("CrystalDiskInfo 9.1.1 (C) 2008-2023\n Firmware : 1\n", "is of 0 drives"),
+        ("512 requests completed in 9.9 ms\nmin/avg/max/mdev = 158.1 us\n", "known format"),
+    ],
+)
+def test_what_is_damaged_is_no_bug(text, says, tmp_path, command):
+    (tmp_path / "file.txt").write_text(text)
+    done = command("analyze", "file.txt")
+    assert says in f"{done.stdout}{done.stderr}".replace("\n", " ")
+    assert "a bug in pslc" not in done.stderr
+
+
+@pytest.mark.parametrize(
     ("name", "raw", "written"),
     [
         ("Host_Writes_32MiB", 1000, 1000 * 32 * 2**20),

@@ -24,6 +24,7 @@ pub fn real_path(file: &File) -> io::Result<PathBuf> {
     fs::read_link(itself(file))
 }
 
-fn itself(file: &File) -> PathBuf {
+/// A path to what is open, which no name leads elsewhere.
+pub fn itself(file: &File) -> PathBuf {
     PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
 }

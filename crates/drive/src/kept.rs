@@ -86,6 +86,11 @@ impl KeptDrive {
         self.recovered
     }
 
+    /// Fails where `save` could not make the file.
+    pub fn check_save(&self) -> Result<(), OpenError> {
+        Ok(NewFile::begin(&self.path, Replace::This(&self.file), files::SHARED).map(drop)?)
+    }
+
     /// Put the drive in the place of what the file held; there is no journal afterwards.
     pub fn save(&mut self, about: &About, now: Nanos, machine: &Machine) -> Result<(), OpenError> {
         self.save_beside_journal(about, now, machine)?;

@@ -31,3 +31,4 @@ pub use guard::{
 };
 pub use io::{keyword, op_name, DeviceStat, Kind, NullTarget, RealTarget};
 pub use kept::{is_kept, KeptDrive};
+pub use sys::limit_hint;

@@ -45,17 +45,28 @@ fn all(trace: &mut Trace) -> Result<Vec<Entry>, TraceError> {
     Ok(found)
 }
 
-fn read(path: &Path, reading: &Reading) -> Result<(Trace, Vec<Entry>), TraceError> {
+/// A trace of these bytes, read in the usual way.
+fn open(bytes: impl AsRef<[u8]>) -> Result<Trace, TraceError> {
+    Trace::open(&Temporary::new(bytes.as_ref()).0, &Reading::default(), Cut::default())
+}
+
+fn read(bytes: impl AsRef<[u8]>, reading: &Reading) -> Result<(Trace, Vec<Entry>), TraceError> {
+    read_file(&Temporary::new(bytes.as_ref()).0, reading)
+}
+
+fn read_file(path: &Path, reading: &Reading) -> Result<(Trace, Vec<Entry>), TraceError> {
     let mut trace = Trace::open(path, reading, Cut::default())?;
     let entries = all(&mut trace)?;
     Ok((trace, entries))
 }
 
-fn lines(text: &str) -> Vec<Row> {
-    let file = Temporary::new(text.as_bytes());
-    let (_, entries) = read(&file.0, &Reading::default()).unwrap();
+fn rows(entries: &[Entry]) -> Vec<Row> {
     let row = |entry: &Entry| (entry.at.0, entry.request.op, entry.request.offset, entry.request.len);
     entries.iter().map(row).collect()
+}
+
+fn columns(named: &[(&str, &str)]) -> Vec<(String, String)> {
+    named.iter().map(|(what, name)| (what.to_string(), name.to_string())).collect()
 }
 
 /// Time in ns, kind, offset and length.
@@ -90,10 +101,9 @@ fn examples() -> Vec<Example> {
 fn the_lines_of_each_format_are_found_out_and_mean_what_its_description_says() {
     let examples = examples();
     for Example { format, text, requests } in &examples {
-        let file = Temporary::new(text.as_bytes());
-        let (trace, _) = read(&file.0, &Reading::default()).unwrap();
+        let (trace, entries) = read(text, &Reading::default()).unwrap();
         assert_eq!(trace.format(), *format, "{text}");
-        assert_eq!(lines(text), *requests, "{format}: {text}");
+        assert_eq!(rows(&entries), *requests, "{format}: {text}");
     }
     for (name, _) in pslc_load::traces::formats() {
         let covered = name == "blktrace" || examples.iter().any(|example| example.format == name);
@@ -134,11 +144,10 @@ fn a_broken_line_is_an_error_with_its_number_or_is_counted() {
         let repeated = format!("{}\n", good[1..].join("\n")).repeat(6);
         let text = format!("{}\n{repeated}what is this, then\n{}\n", good[0], good[good.len() - 1]);
         let number = text.lines().position(|line| line.starts_with("what")).unwrap() + 1;
-        let file = Temporary::new(text.as_bytes());
-        let error = shown(read(&file.0, &Reading::default()).err().expect(name));
+        let error = shown(read(&text, &Reading::default()).err().expect(name));
         assert!(error.contains(&format!(":{number}: \"what is this, then\"")), "{name}: {error}");
         assert!(error.contains("expected") && error.contains("--skip-bad"), "{error}");
-        let (trace, entries) = read(&file.0, &Reading { skip_broken: true, ..Reading::default() }).unwrap();
+        let (trace, entries) = read(&text, &Reading { skip_broken: true, ..Reading::default() }).unwrap();
         assert_eq!(trace.skipped(), 1, "{name}");
         assert_eq!(entries[0].request.op, requests[0].1);
     }
@@ -147,36 +156,29 @@ fn a_broken_line_is_an_error_with_its_number_or_is_counted() {
 #[test]
 fn a_file_of_no_format_is_an_error_that_says_so() {
     for text in ["", "hello\nworld\n", "\u{0}\u{1}\u{2}", "[job]\nrw=write\n"] {
-        let file = Temporary::new(text.as_bytes());
-        let error = shown(read(&file.0, &Reading::default()).err().expect("it is none"));
+        let error = shown(read(text, &Reading::default()).err().expect("it is none"));
         assert!(error.contains("begins no known trace"), "{error}");
     }
 }
 
 #[test]
 fn columns_without_names_are_called_by_numbers_and_may_all_be_of_one_kind() {
-    let file = Temporary::new(b"8,4096,0.000000\n16,512,0.001000\n");
-    let columns = [("time", "3:s"), ("op", "write"), ("offset", "1:sectors"), ("size", "2")];
-    let columns = columns.map(|(what, name)| (what.to_string(), name.to_string())).to_vec();
-    let (_, entries) = read(&file.0, &Reading { columns, ..Reading::default() }).unwrap();
-    let row = |entry: &Entry| (entry.at.0, entry.request.op, entry.request.offset, entry.request.len);
-    let expected = [(0, Op::Write, 4096, 4096), (1_000_000, Op::Write, 8192, 512)];
-    assert_eq!(entries.iter().map(row).collect::<Vec<_>>(), expected);
+    let text = "8,4096,0.000000\n16,512,0.001000\n";
+    let columns = columns(&[("time", "3:s"), ("op", "write"), ("offset", "1:sectors"), ("size", "2")]);
+    let (_, entries) = read(text, &Reading { columns, ..Reading::default() }).unwrap();
+    assert_eq!(rows(&entries), [(0, Op::Write, 4096, 4096), (1_000_000, Op::Write, 8192, 512)]);
 }
 
 #[test]
 fn a_table_takes_names_and_units_of_its_columns() {
     let text = "when;what;where;how much\n1;R;8;2\n3;W;16;4\n";
-    let file = Temporary::new(text.as_bytes());
-    let columns =
-        [("time", "when:ms"), ("op", "what"), ("offset", "where:sectors"), ("size", "how much:kib")];
-    let columns = columns.map(|(what, name)| (what.to_string(), name.to_string())).to_vec();
-    let (_, entries) = read(&file.0, &Reading { columns: columns.clone(), ..Reading::default() }).unwrap();
+    let named = [("time", "when:ms"), ("op", "what"), ("offset", "where:sectors"), ("size", "how much:kib")];
+    let (_, entries) = read(text, &Reading { columns: columns(&named), ..Reading::default() }).unwrap();
     assert_eq!(entries[1].at, Nanos(2_000_000));
     assert_eq!(entries[1].request, Request::write(8192, 4096));
-    let wrong = vec![("time".to_string(), "never".to_string())];
+    let wrong = columns(&[("time", "never")]);
     let reading = Reading { columns: wrong, format: Some("table".into()), ..Reading::default() };
-    let error = shown(read(&file.0, &reading).err().unwrap());
+    let error = shown(read(text, &reading).err().unwrap());
     assert!(error.contains("there is no column never, but when, what, where, how much"), "{error}");
 }
 
@@ -199,8 +201,7 @@ fn msr(count: u64) -> String {
 #[test]
 fn a_packed_trace_is_the_trace() {
     let text = msr(5000);
-    let plain = Temporary::new(text.as_bytes());
-    let (_, expected) = read(&plain.0, &Reading::default()).unwrap();
+    let (_, expected) = read(&text, &Reading::default()).unwrap();
     assert_eq!(expected.len(), 5000);
     for (program, arguments) in [("gzip", vec!["-k"]), ("xz", vec!["-k"]), ("zstd", vec!["-q", "-k"])] {
         let mut packed = Vec::new();
@@ -215,18 +216,17 @@ fn a_packed_trace_is_the_trace() {
         if packed.is_empty() {
             continue;
         }
-        let file = Temporary::new(&packed);
-        let (_, entries) = read(&file.0, &Reading::default()).unwrap();
+        let (_, entries) = read(&packed, &Reading::default()).unwrap();
         assert_eq!(entries, expected, "{program}");
-        let cut = Temporary::new(&packed[..packed.len() - 9]);
-        assert!(read(&cut.0, &Reading::default()).is_err(), "{program}: what is cut off is no whole trace");
+        let cut = read(&packed[..packed.len() - 9], &Reading::default());
+        assert!(cut.is_err(), "{program}: what is cut off is no whole trace");
     }
 }
 
 #[test]
 fn a_part_of_a_trace_is_one_device_and_a_stretch_of_time() {
     let file = Temporary::new(msr(1000).as_bytes());
-    let (_, whole) = read(&file.0, &Reading::default()).unwrap();
+    let (_, whole) = read_file(&file.0, &Reading::default()).unwrap();
     let cut = Cut {
         device: Some("usr.1".into()),
         from: Nanos(20_000_000),
@@ -255,9 +255,7 @@ fn over_time_a_survey_has_every_byte_in_a_few_bins() {
         let lines = rows.clone().map(|(us, read, size)| {
             format!("0,{},{},{size},{us}\n", if read { "R" } else { "W" }, us % 1000 * 4096)
         });
-        let file = Temporary::new(lines.collect::<String>().as_bytes());
-        let mut trace = Trace::open(&file.0, &Reading::default(), Cut::default()).unwrap();
-        let found = survey(&mut trace).unwrap().over_time;
+        let found = survey(&mut open(lines.collect::<String>()).unwrap()).unwrap().over_time;
         let mut expected = vec![[0, 0]; found.bytes.len()];
         for (us, read, size) in rows {
             expected[(1000 * us / found.width.0) as usize][!read as usize] += size;
@@ -269,14 +267,12 @@ fn over_time_a_survey_has_every_byte_in_a_few_bins() {
 
 #[test]
 fn an_iolog_that_is_written_is_read_back_as_it_was() {
-    let file = Temporary::new(msr(500).as_bytes());
-    let (_, entries) = read(&file.0, &Reading::default()).unwrap();
+    let (_, entries) = read(msr(500), &Reading::default()).unwrap();
     let mut bytes = Vec::new();
     let mut writer = IologWriter::new(&mut bytes, "/a file").unwrap();
     entries.iter().for_each(|entry| writer.write(entry.at, &entry.request).unwrap());
     writer.finish().unwrap();
-    let log = Temporary::new(&bytes);
-    let (trace, again) = read(&log.0, &Reading::default()).unwrap();
+    let (trace, again) = read(&bytes, &Reading::default()).unwrap();
     assert_eq!(trace.devices(), ["/a file"]);
     let rows = |entries: &[Entry]| entries.iter().map(|e| (e.at.0 / 1000, e.request)).collect::<Vec<_>>();
     assert_eq!(rows(&again), rows(&entries));
@@ -286,8 +282,7 @@ fn an_iolog_that_is_written_is_read_back_as_it_was() {
 fn a_survey_counts_what_a_plain_count_would() {
     let text = "0,W,0,8192,0\n0,W,8192,8192,100000\n0,R,0,4096,200000\n0,R,1048576,4096,300000\n\
                 0,W,0,4096,5300000\n0,W,4096,4096,5400000\n";
-    let file = Temporary::new(text.as_bytes());
-    let found = survey(&mut Trace::open(&file.0, &Reading::default(), Cut::default()).unwrap()).unwrap();
+    let found = survey(&mut open(text).unwrap()).unwrap();
     let volume = &found.volumes[0];
     assert_eq!((volume.count, volume.bytes), ([2, 4, 0, 0], [8192, 24576, 0, 0]));
     assert_eq!(volume.sequential, [0, 2, 0, 0]);
@@ -313,8 +308,7 @@ fn replayed(
     fit: Fit,
     iodepth: u32,
 ) -> Result<(pslc_load::record::Recording, pslc_load::replay::Replayed), TraceError> {
-    let file = Temporary::new(text.as_bytes());
-    let mut trace = Trace::open(&file.0, &Reading::default(), Cut::default())?;
+    let mut trace = open(text)?;
     let mut target = target();
     let job = job(iodepth, target.capacity_bytes());
     replay(
@@ -386,8 +380,7 @@ fn what_lies_past_the_end_is_an_error_or_is_fitted() {
 #[test]
 fn what_a_trace_reads_first_is_what_a_prefill_writes() {
     let text = "0,R,8192,8192,0\n0,W,0,4096,10\n0,R,0,4096,20\n0,R,4096,4096,30\n0,R,8192,4096,40\n";
-    let file = Temporary::new(text.as_bytes());
-    let open = || Trace::open(&file.0, &Reading::default(), Cut::default()).unwrap();
+    let open = || open(text).unwrap();
     let mut target = target();
     let capacity = target.capacity_bytes();
     let pages = reads_first(&mut open(), Fit::Exact, capacity).unwrap();
@@ -408,12 +401,11 @@ proptest! {
 
     #[test]
     fn anything_is_a_trace_or_an_error(bytes in prop::collection::vec(any::<u8>(), 0..400), format in 0usize..14) {
-        let file = Temporary::new(&bytes);
         let formats = pslc_load::traces::formats();
         let format = formats.get(format).map(|(name, _)| name.to_string());
         for skip_broken in [false, true] {
             let reading = Reading { format: format.clone(), skip_broken, ..Reading::default() };
-            let _ = read(&file.0, &reading);
+            let _ = read(&bytes, &reading);
         }
     }
 
@@ -426,9 +418,8 @@ proptest! {
             let at = at.index(bytes.len());
             bytes[at] = byte;
         }
-        let file = Temporary::new(&bytes);
         let reading = Reading { skip_broken: true, ..Reading::default() };
-        if let Ok((_, entries)) = read(&file.0, &reading) {
+        if let Ok((_, entries)) = read(&bytes, &reading) {
             prop_assert!(entries.iter().all(|entry| entry.request.offset <= 1 << 60));
             prop_assert!(entries.windows(2).all(|pair| pair[0].at <= pair[1].at));
         }
@@ -461,8 +452,7 @@ proptest! {
     fn blktrace_files_of_any_bytes_are_a_trace_or_an_error(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
         let mut file = vec![7, 0x74, 0x61, 0x65];
         file.extend(bytes);
-        let file = Temporary::new(&file);
-        let _ = read(&file.0, &Reading::default());
+        let _ = read(&file, &Reading::default());
     }
 }
 
@@ -492,9 +482,9 @@ fn blktrace_files_of_several_processors_are_merged_by_time() {
     }
     // One that saw no request has a file, too, and may be the one that is named.
     std::fs::write(folder.join("sda.blktrace.2"), []).unwrap();
-    let (trace, entries) = read(&folder.join("sda.blktrace.2"), &Reading::default()).unwrap();
+    let (trace, entries) = read_file(&folder.join("sda.blktrace.2"), &Reading::default()).unwrap();
     assert_eq!((trace.format(), entries.len()), ("blktrace", 100));
-    let (trace, entries) = read(&folder.join("sda.blktrace.0"), &Reading::default()).unwrap();
+    let (trace, entries) = read_file(&folder.join("sda.blktrace.0"), &Reading::default()).unwrap();
     std::fs::remove_dir_all(&folder).unwrap();
     assert_eq!((trace.format(), trace.devices()), ("blktrace", &["8,16".to_string()][..]));
     assert_eq!(entries.len(), 100);
@@ -508,8 +498,7 @@ fn ftrace_tells_flushes_and_what_the_kernel_lost() {
                 a-1 [000] ..... 5.000002: block_rq_issue: 7,0 FWFS 4096 () 8 + 8 be,0,4 [a]\n\
                 CPU:0 [LOST 12 EVENTS]\n\
                 a-1 [000] ..... 5.000003: block_rq_issue: 7,0 N 0 (12 00 00 00 60 00) 0 + 0 [a]\n";
-    let file = Temporary::new(text.as_bytes());
-    let (trace, entries) = read(&file.0, &Reading::default()).unwrap();
+    let (trace, entries) = read(text, &Reading::default()).unwrap();
     let found: Vec<(u64, Request)> = entries.iter().map(|entry| (entry.at.0, entry.request)).collect();
     let written = Request { fua: true, ..Request::write(4096, 4096) };
     assert_eq!(found, [(0, Request::flush()), (1000, Request::flush()), (1000, written)]);
@@ -525,8 +514,7 @@ fn requests_on_a_real_drive_are_whole_blocks_and_late_only_after_a_while() {
         let op = if op == Op::Read { "read" } else { "write" };
         log += &format!("{at},{op},{offset},{size}\n");
     }
-    let file = Temporary::new(log.as_bytes());
-    let mut trace = Trace::open(&file.0, &Reading::default(), Cut::default()).unwrap();
+    let mut trace = open(log).unwrap();
     let mut target = target();
     let job = job(1, target.capacity_bytes());
     let footing = Footing::real(5000, 4096);

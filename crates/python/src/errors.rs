@@ -1,5 +1,8 @@
 //! The errors of python/pslc/base/errors.py, raised with their message, their hint and their code apart.
 
+use std::io;
+
+use pslc_drive::error::{Hint, SystemError};
 use pslc_drive::{OpenError, UnfitJob};
 use pslc_load::job;
 use pslc_load::traces::TraceError;
@@ -43,7 +46,7 @@ pub fn job(error: job::JobError) -> PyErr {
 }
 
 pub fn guard(error: OpenError) -> PyErr {
-    GuardError::new_err((error.to_string(), error.hint(), error.code()))
+    GuardError::new_err((error.to_string(), hint(&error), error.code()))
 }
 
 /// A job that a real drive cannot run.
@@ -61,7 +64,23 @@ pub fn ungoverned(why: &str) -> PyErr {
 
 /// A simulated drive whose file cannot be used.
 pub fn target(error: OpenError) -> PyErr {
-    TargetError::new_err((error.to_string(), error.hint(), error.code()))
+    TargetError::new_err((error.to_string(), hint(&error), error.code()))
+}
+
+/// What to do next; of a place where this user has no right, whose it is and what gives it.
+fn hint(error: &OpenError) -> Hint {
+    match error {
+        OpenError::System(SystemError::Failed { path, source, .. })
+            if source.kind() == io::ErrorKind::PermissionDenied =>
+        {
+            let asked = Python::attach(|py| {
+                let path = py.import("pathlib")?.getattr("Path")?.call1((path,))?;
+                py.import("pslc.base.rights")?.getattr("hint")?.call1((path,))?.extract::<String>()
+            });
+            asked.map_or_else(|_| error.hint(), Into::into)
+        }
+        _ => error.hint(),
+    }
 }
 
 /// A drive that failed while what jobs read was laid out.
@@ -82,7 +101,8 @@ pub fn trace(error: TraceError) -> PyErr {
 pub fn thread(error: std::io::Error) -> PyErr {
     TargetError::new_err((
         format!("the system starts no thread for the run: {error}"),
-        "other programs hold all that it allows: ulimit -u, and threads of ps -eL",
+        pslc_drive::limit_hint(&error)
+            .unwrap_or_else(|| "other programs hold all that it allows: see ps -eL".into()),
     ))
 }
 

@@ -1,6 +1,6 @@
 //! The files that Python makes, all through `pslc_drive::files`.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 use pslc_drive::files::{self, Replace, WriteError};
@@ -58,6 +58,17 @@ pub fn check_file(path: PathBuf, may_replace: &str, like: Option<&[u8]>) -> PyRe
 #[pyo3(signature = (path, may_replace, like=None))]
 pub fn remove_file(path: PathBuf, may_replace: &str, like: Option<&[u8]>) -> PyResult<()> {
     files::remove(&path, replace(may_replace, like)?).map_err(failed)
+}
+
+#[pyfunction]
+pub fn hand_over(path: PathBuf) -> PyResult<()> {
+    Ok(files::hand_over(&path)?)
+}
+
+/// The limit of this process that stopped something with this number of an error, and what raises it.
+#[pyfunction]
+pub fn limit_hint(number: i32) -> Option<String> {
+    pslc_drive::limit_hint(&io::Error::from_raw_os_error(number))
 }
 
 /// A file that gets its name when it is whole.

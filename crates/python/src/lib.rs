@@ -178,6 +178,10 @@ impl SimDrive {
         .map_err(errors::target)
     }
 
+    fn check_save(&self) -> PyResult<()> {
+        self.file.as_ref().map_or(Ok(()), KeptDrive::check_save).map_err(errors::target)
+    }
+
     fn close(&mut self) {
         self.file = None;
     }
@@ -468,7 +472,7 @@ mod _native {
     #[pymodule_export]
     use crate::fault::last_panic;
     #[pymodule_export]
-    use crate::files::{check_file, remove_file, write_file, NewFile};
+    use crate::files::{check_file, hand_over, limit_hint, remove_file, write_file, NewFile};
     #[pymodule_export]
     use crate::parts::{derive_profile, profile_toml, way_of_folding};
     #[pymodule_export]

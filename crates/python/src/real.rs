@@ -193,6 +193,7 @@ pub fn inspect_device(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, PyDic
         "logical_block" => device.logical_block,
         "serial" => device.serial,
         "is_partition" => device.is_partition,
+        "refusal" => device.refusal.map(|refusal| (refusal.to_string(), refusal.hint())),
         "users" => device.users.sentences(),
         "signatures" => device.signatures.ok(),
     }

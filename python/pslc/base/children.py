@@ -20,6 +20,8 @@ MAX_WAIT_S: Final = 1.0
 
 PIPE: Final = -1
 """Value of `subprocess.PIPE`, whose module takes its time to import."""
+SYSTEM: Final = () if sys.platform == "win32" else ("/usr/sbin", "/sbin")
+"""Folders of programs for root, which an ordinary user's PATH lacks."""
 DEVNULL: Final = -3
 """Value of `subprocess.DEVNULL`."""
 
@@ -38,14 +40,14 @@ class Ended(NamedTuple):
 
 
 def find(name: str) -> str | None:
-    """Absolute path of a program of PATH, or of one that is named with its folder; None if there is none. Folders of
-    PATH that are not absolute lie in the current one, and do not count."""
+    """Absolute path of a program of PATH or the system's, or of one that is named with its folder; None if there is
+    none. Folders of PATH that are not absolute lie in the current one, and do not count."""
     import shutil
 
     if os.path.dirname(name):
         return shutil.which(os.path.abspath(name))
     folders = [folder for folder in os.get_exec_path() if os.path.isabs(folder)]
-    path = shutil.which(name, path=os.pathsep.join(folders)) if folders else None
+    path = shutil.which(name, path=os.pathsep.join([*folders, *SYSTEM]))
     # Windows looks into the current folder first.
     return path if path is not None and os.path.isabs(path) else None
 

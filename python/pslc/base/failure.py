@@ -12,10 +12,13 @@ from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
+from pslc.base import rights
 from pslc.base.errors import PolicyError, PslcError
 
 EXIT = 2
 ISSUES = "the issue tracker of pslc"
+NO_THREAD = ("can't start new thread", "failed to spawn thread")
+"""Words of Python and of Rust where the system starts no thread; neither gives a number."""
 
 
 def tell(error: BaseException) -> int:
@@ -54,9 +57,10 @@ def no_bug(error: BaseException) -> PslcError | None:
     if isinstance(error, OSError):
         return _of_the_system(error)
     if isinstance(error, MemoryError) or (isinstance(error, ImportError) and "failed to map" in str(error)):
-        return PslcError(
-            "there is not enough memory", "less at once: a smaller drive, iodepth or numjobs, or ulimit -v"
-        )
+        less = "less at once: a smaller drive, iodepth or numjobs, or a larger ulimit -v"
+        return PslcError("there is not enough memory", limit_hint(errno.ENOMEM) or less)
+    if any(words in str(error) for words in NO_THREAD):
+        return PslcError("no thread can be started", limit_hint(errno.EAGAIN) or "end other programs: ps -eL")
     return None
 
 
@@ -103,15 +107,31 @@ def _of_the_system(error: OSError) -> PslcError:
     paths = (str, bytes, os.PathLike)
     names = [os.fsdecode(name) for name in (error.filename, error.filename2) if isinstance(name, paths)]
     where = " and ".join(names) or "a file"
+    if error.filename is None and error.errno == errno.ENOSPC:
+        where = "the output"
+    hint = remedy(error, Path(names[0]) if names else None) or "look whether it can be used"
+    return PslcError(f"{where}: {error.strerror or error}", hint)
+
+
+def remedy(error: OSError, path: Path | None) -> str | None:
+    """The remedy for an error of the system, which concerned `path`; None where nothing in particular does."""
+    if error.errno == errno.EACCES and path is not None:
+        return rights.hint(path)
     hints = {
         errno.ENOSPC: "make room, or write to another place",
         errno.ENOENT: "the file is missing, or the current folder was deleted",
-        errno.EMFILE: "raise the limit of open files: ulimit -n",
-        errno.EFBIG: "raise the limit of the size of files: ulimit -f",
     }
-    if error.filename is None and error.errno == errno.ENOSPC:
-        where = "the output"
-    return PslcError(f"{where}: {error.strerror or error}", hints.get(error.errno or 0, "look whether it can be used"))
+    return limit_hint(error.errno or 0) or hints.get(error.errno or 0)
+
+
+def limit_hint(number: int) -> str | None:
+    """The limit of this process (`ulimit`) that stopped something with this `errno`, and what raises it."""
+    # There may be no memory for the native part.
+    with suppress(ImportError, MemoryError):
+        from pslc import _native
+
+        return _native.limit_hint(number)
+    return None
 
 
 def _report(error: BaseException) -> str:

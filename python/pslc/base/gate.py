@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, NoReturn, TypeVar, cast
 
-from pslc.base import children, locks
+from pslc.base import children, locks, rights
 from pslc.base import footer as footers
 from pslc.base.errors import PslcError
 from pslc.base.footer import Footer
@@ -117,8 +117,10 @@ def opened(path: Path, expected: Expected) -> Iterator[BinaryIO]:
         raise expected.refused(f"{path}: there is no such file") from None
     except OSError as error:
         # Windows denies folders.
-        why = "is a folder, not a regular file" if path.is_dir() else None
-        raise expected.refused(f"{path} {why}" if why else f"{path}: {error.strerror or error}") from None
+        if path.is_dir():
+            raise expected.refused(f"{path} is a folder, not a regular file") from None
+        hint = rights.hint(path) if isinstance(error, PermissionError) else expected.hint
+        raise expected.error(f"{path}: {error.strerror or error}", hint) from None
 
 
 def kind(mode: int) -> str:

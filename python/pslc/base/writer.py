@@ -16,7 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
-from pslc._native import NewFile, check_file, remove_file, write_file
+from pslc._native import NewFile, check_file, hand_over, remove_file, write_file
 from pslc.base import gate, locks
 from pslc.base.errors import TargetError, user_error
 
@@ -32,6 +32,8 @@ class Replace(StrEnum):
 
 STDOUT: Final = Path("-")
 """The name of stdout, where the command line names it."""
+OUTLIVES_RESTART: Final = Path("/var/tmp")
+"""Folder of temporary files that a restart does not empty, unlike /tmp."""
 PAGE: Final = "<!doctype html>\n<!-- A page of pslc, which it may replace. -->\n"
 """First lines of each HTML page that pslc writes."""
 DRIVE_FILE: Final = gate.Expected(
@@ -191,6 +193,7 @@ class Growing(io.FileIO):
     def __init__(self, path: Path) -> None:
         self._path = path
         super().__init__(path, "wb", opener=lambda name, _: os.open(name, locks.CREATE, 0o666))
+        _hand_over(path)
 
     def write(self, data: Any) -> int:
         """Append bytes, as many as there is room for."""
@@ -231,6 +234,7 @@ def folder(path: Path, *, new: bool = False) -> None:
             continue
         # Whatever the umask: what follows is made in it.
         created.chmod(created.stat().st_mode | 0o700)
+        _hand_over(created)
         # Else a power cut takes the folder with all that is in it.
         number = os.open(created.parent, os.O_RDONLY | os.O_DIRECTORY)
         try:
@@ -239,18 +243,32 @@ def folder(path: Path, *, new: bool = False) -> None:
             os.close(number)
 
 
+def _hand_over(path: Path) -> None:
+    """Give what was made in a folder of theirs to who became root by sudo."""
+    if "SUDO_UID" in os.environ:
+        hand_over(str(path))
+
+
 def temporary(prefix: str = "pslc-", within: Path | None = None) -> tempfile.TemporaryDirectory[str]:
     """A folder with a name that nobody guesses, removed with all that is in it at the end of a `with`."""
-    return tempfile.TemporaryDirectory(prefix=prefix, dir=within)
+    created = tempfile.TemporaryDirectory(prefix=prefix, dir=within)
+    Path(created.name).chmod(0o700)
+    return created
 
 
 def lasting(prefix: str = "pslc-", within: Path | None = None) -> Path:
-    """Make a folder with a name that nobody guesses. It stays until somebody removes it.
+    """Make a folder with a name that nobody guesses, where a restart of the machine leaves it (default: in /var/tmp,
+    or TMPDIR). It stays until somebody removes it.
 
     Raises:
         OSError: it cannot be made.
     """
-    return Path(tempfile.mkdtemp(prefix=prefix, dir=within))
+    if within is None and "TMPDIR" not in os.environ and os.access(OUTLIVES_RESTART, os.W_OK | os.X_OK):
+        within = OUTLIVES_RESTART
+    created = Path(tempfile.mkdtemp(prefix=prefix, dir=within))
+    # Whatever the umask.
+    created.chmod(0o700)
+    return created
 
 
 def copy(path: Path, to: Path) -> None:

@@ -24,6 +24,9 @@ class _Direct:
         for parameter in parameters:
             if getattr(parameter, "is_flag", False) and parameter.metavar is None:
                 parameter.metavar = ""  # A flag takes no value; typer shows <bool>.
+            described = getattr(parameter, "type_descriptor", None)
+            if described is not None and hasattr(described, "parameter_info"):
+                described.parameter_info.readable = False  # Who opens it says whose it is, and what helps.
             if not isinstance(parameter.process_value, partial):
                 parameter.process_value = partial(_processed, parameter, parameter.process_value)
         return parameters

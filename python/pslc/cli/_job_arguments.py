@@ -89,11 +89,12 @@ class JobArguments:
             raise user_error(f"the scratch file {on} needs a size", "for example --size=1g; pslc removes it at the end")
         return -(-end // FILE_UNIT_BYTES) * FILE_UNIT_BYTES
 
-    def check(self, on: str | None, *, readonly: bool) -> None:
+    def check(self, on: str | None, *, readonly: bool, wipes: bool) -> None:
         """Read the jobs as a run would.
 
         Raises:
-            PslcError: they cannot be run, they are a suite, or, with `readonly`, one of them writes.
+            PslcError: they cannot be run, they are a suite, or, with `readonly`, one of them writes or
+                `--wipe-signatures` does.
         """
         from pslc._native import plan_jobs
         from pslc.base.errors import user_error
@@ -104,6 +105,8 @@ class JobArguments:
             return
         if self.is_catalogue_name():
             raise user_error(f"{self.subject} is a suite", "--readonly and --parse-only are for job files")
+        if readonly and wipes:
+            raise user_error("--wipe-signatures writes, but --readonly is given", "remove one of them")
         options = self.options
         if self.subject == COMMAND_LINE:
             text, options = job_file.of_command_line(options, self.files, self.sections), []

@@ -205,9 +205,12 @@ def save(folder: Path, save_to: Callable[[Path], None], write_page: Callable[[Pa
 
 
 def _reason(folder: Path, error: Exception) -> str:
-    from pslc.base.failure import sentence
+    from pslc.base import failure
 
-    return f"{folder}: {error.strerror or error}" if isinstance(error, OSError) else sentence(error)
+    if not isinstance(error, OSError):
+        return failure.sentence(error)
+    hint = failure.remedy(error, folder)
+    return f"{folder}: {error.strerror or error}{f' ({hint})' if hint else ''}"
 
 
 def _ask_for_folder() -> Path | None:

@@ -1,6 +1,7 @@
 """`pslc probe`: facts about a real drive and its machine, or about a drive file."""
 
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -57,6 +58,8 @@ def command(
         raise user_error(f"{path}: no such file or device", hint or LISTS_DRIVES)
     facts = probe.with_sysfs(probe.facts(path), sysfs)
     facts["now"] = probe.moment(facts)
+    if len(names := probe.drives(facts)) == 1 and facts["now"]["smart"] is None:
+        facts["now"]["without_smart"] = probe.without_health(names[0], "probe")
     problems = list(checks.of_the_machine(facts))
     guard = probe.users_and_signatures(path)
     if as_json:
@@ -76,15 +79,20 @@ def command(
 def _show_now(now: "Moment") -> None:
     from pslc.device.cache_report import sentence
 
-    _show("now", {name: value for name, value in now.items() if name != "cache"})
+    why = f"unknown: {now['without_smart']}" if "without_smart" in now else None
+    shown = {name: why if value is None else value for name, value in now.items()}
+    _show("now", {name: shown[name] for name in shown if name not in ("cache", "without_smart")})
     if (report := now.get("cache")) is not None:
         _show("cache", {"as the drive tells": sentence(report), **report})
 
 
 def _show_guard(guard: "InspectedDevice") -> None:
-    signatures = guard["signatures"]
-    holds = None if signatures is None else "; ".join(signatures) or "nothing"
-    _show("guard", {"users": "; ".join(guard["users"]) or "none", "holds": holds})
+    signatures, refusal = guard["signatures"], guard["refusal"]
+    unknown = f"unknown: {': '.join(refusal)}" if refusal else None
+    holds = unknown if signatures is None else "; ".join(signatures) or "nothing"
+    sees_all = not hasattr(os, "geteuid") or os.geteuid() == 0
+    nobody = "none" if sees_all else "none (of processes only your own are seen; root sees all)"
+    _show("guard", {"users": "; ".join(guard["users"]) or nobody, "holds": holds})
 
 
 def _simulated(path: Path, as_json: bool) -> None:

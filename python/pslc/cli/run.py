@@ -129,7 +129,7 @@ def command(
     arguments = _job_arguments.parse(context, what, on, section)
     size_bytes = _size_bytes(arguments, size, on)
     if (readonly or parse_only) and resume is None:
-        arguments.check(on, readonly=readonly)
+        arguments.check(on, readonly=readonly, wipes=wipe_signatures)
         if parse_only and arguments.subject is not None:
             return
     from pslc.device.target import RealOptions

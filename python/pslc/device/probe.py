@@ -7,7 +7,7 @@ import re
 import sys
 from pathlib import Path
 from time import monotonic
-from typing import Final
+from typing import Any, Final
 
 from pslc._native import ata_identity, device_serial, inspect_device, linux_health
 from pslc.base import children, gate
@@ -42,6 +42,8 @@ BUSES: Final = {
     "MMC": r"mmc\d+",
 }
 """Ways to connect a drive, and the folder of sysfs that shows each."""
+
+NEEDS_ROOT: Final = "it takes root: sudo $(command -v pslc) {command} /dev/{name}"
 
 NVME_DATA_UNIT = 512_000
 """Bytes: a thousand sectors, in NVMe's health log."""
@@ -425,16 +427,41 @@ def _in_smartctl_names(celsius: int | None, fields: dict[str, int]) -> HealthJso
     return log | {SMARTCTL: {**fields, "temperature": celsius}}
 
 
+def unasked(name: str, command: str) -> str | None:
+    """Reason why the drive `name` was not asked for its health log, and what helps, such as pslc's `command` as root;
+    None if it was. The drive is not asked now."""
+    is_asked_itself = name.startswith("nvme") or _is_ata(SYS / "block" / name)
+    if sys.platform == "linux" and is_asked_itself and os.geteuid() != 0:
+        return NEEDS_ROOT.format(command=command, name=name)
+    return "smartctl is not installed (package smartmontools)" if children.find("smartctl") is None else None
+
+
+def without_health(name: str, command: str) -> str:
+    """Reason why a drive showed no health log: see `unasked`; or smartctl was denied it, or knows none."""
+    if why := unasked(name, command):
+        return why
+    messages = (_smartctl(f"/dev/{name}") or {}).get("smartctl", {}).get("messages", [])
+    reasons = "; ".join(str(message.get("string")) for message in messages)
+    if "Permission denied" in reasons:
+        return NEEDS_ROOT.format(command=command, name=name)
+    return f"smartctl reads none from it{': ' if reasons else ''}{reasons}"
+
+
 def _by_smartctl(node: str, *kind: str) -> HealthJson | None:
+    document = _smartctl(node, *kind) or {}
+    keep = ("smart_status", "temperature", SMARTCTL, "ata_smart_attributes")
+    return {name: document[name] for name in keep if name in document} or None
+
+
+def _smartctl(node: str, *kind: str) -> Any:
+    """smartctl's report of a drive; None where it makes none."""
     if children.find("smartctl") is None:
         return None
     try:
         report = children.run(["smartctl", "-j", "-a", *kind, node], timeout_s=10).text
-        document = gate.document(report, "smartctl", ANSWER)
+        return gate.document(report, "smartctl", ANSWER)
     except (OSError, PslcError):
         return None
-    keep = ("smart_status", "temperature", SMARTCTL, "ata_smart_attributes")
-    return {name: document[name] for name in keep if name in document} or None
 
 
 def _host() -> Host:

@@ -25,7 +25,7 @@ from pslc._native import (
     profile_values,
     version,
 )
-from pslc.base import words
+from pslc.base import shell, words
 from pslc.base.errors import GuardError, TargetError, closest_match
 from pslc.device import cache_switch, computers, ends, names, scaling
 from pslc.device.profiles import foundation, library, read, without_effect, written_keys
@@ -172,6 +172,7 @@ def _meant(name: str, names: Iterable[str]) -> str | None:
 DEVICES = Path("/dev")
 KEPT = ".pslc"
 """Ending of the files of simulated drives. One of another name is known by how it begins."""
+NO_CONSENT = "{device} is a block device, and a run takes your consent to lose everything on it"
 
 
 def is_drive(path: Path) -> bool:
@@ -383,10 +384,9 @@ def _device(spec: str, path: Path, real: RealOptions) -> Target:
 
     device = inspect_device(spec)
     if real.destroy_data is None:
-        hint = f"to erase it: --destroy-data SERIAL; pslc probe {spec} shows the serial number"
-        raise GuardError(
-            f"{spec} is a block device, and everything on it would be lost", hint, code="device-not-confirmed"
-        )
+        consent = f"to consent: --destroy-data {shell.line([device['serial'] or 'SERIAL'])}"
+        hint = "; ".join([consent, ": ".join(device["refusal"])] if device["refusal"] else [consent])
+        raise GuardError(NO_CONSENT.format(device=spec), hint, code="device-not-confirmed")
     serial, wipe = real.destroy_data, real.wipe_signatures
     # What a run that is resumed has left is its own.
     may_hold_data = wipe or ends.is_noted(real.ends)

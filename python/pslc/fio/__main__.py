@@ -22,7 +22,7 @@ from pslc.base.ends import hear
 from pslc.base.errors import JobError, PslcError, TargetError
 from pslc.cli._progress import Bar
 from pslc.device.names import is_device
-from pslc.device.target import RealOptions
+from pslc.device.target import NO_CONSENT, RealOptions
 from pslc.fio import json_output as fio
 from pslc.fio import normal as fio_normal
 from pslc.fio import terse as fio_terse
@@ -173,8 +173,7 @@ def place_of(text: str, jobs: Sequence[dict[str, str]], names: Sequence[str], re
     need = UNLIMITED_BYTES if is_trace else plan_jobs(text, "the jobs", [], UNLIMITED_BYTES)["end_bytes"]
     path = _path(jobs, names)
     if is_device(path):
-        hint = f"pslc run JOBFILE --on {path} --destroy-data SERIAL erases it"
-        raise TargetError(f"{path} is a block device, and everything on it would be lost", hint)
+        raise TargetError(NO_CONSENT.format(device=path), f"pslc run JOBFILE --on {path} asks for it")
     if not path.exists() and (readonly or need >= UNLIMITED_BYTES):
         raise TargetError(f"{path} is not there", "a size tells how large it is to be: --size=1g, without --readonly")
     agreed = _made_as_large(path, 0 if need >= UNLIMITED_BYTES else -(-need // PAGE_BYTES) * PAGE_BYTES)

@@ -8,11 +8,12 @@ import codecs
 import pkgutil
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Final, Literal, Protocol, cast, runtime_checkable
+from typing import Any, Final, Literal, Protocol, TypeVar, cast, runtime_checkable
 
 from pslc import extras
 from pslc.analysis import Curve
@@ -50,6 +51,8 @@ MAX_LATE_NS: Final = 1_000_000_000
 in the ramp."""
 COLOR: Final = re.compile(r"\x1b\[[\d;]*m")
 UTF16_MARKS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+Row = TypeVar("Row", str, list[str])
+"""A line, or its cells."""
 
 
 @dataclass(frozen=True)
@@ -404,20 +407,48 @@ def count_of(count: int, noun: str) -> str:
 class Reader:
     """Reads a file line by line; what cannot be read is an error with its place, or is counted."""
 
-    def __init__(self, path: Path, hints: ImportOptions, expected: str) -> None:
+    def __init__(self, path: Path, hints: ImportOptions, expected: str = "") -> None:
         """`expected` says what a line should be."""
-        self.path, self.skip_bad, self.expected, self.bad = path, hints.skip_bad, expected, 0
+        self.path, self.hints, self.expected, self.bad = path, hints, expected, 0
+        self._number, self._line = 0, ""
 
-    def refuse(self, number: int, line: str) -> None:
-        """Line `number`, from 1, is not what is expected.
+    def each(self, rows: Iterable[Row], first: int = 1, separator: str = ",") -> Iterator[Row]:
+        """Yield each line, or its cells; the first is line `first` of the file."""
+        for number, row in enumerate(rows, first):
+            self._number, self._line = number, row if isinstance(row, str) else separator.join(row)
+            yield row
+
+    @contextmanager
+    def refusing(self) -> Iterator[None]:
+        """Refuse the line if what is done with it raises that a cell is missing, or is no number; see `refuse`."""
+        try:
+            yield
+        except (ValueError, LookupError):
+            self.refuse()
+
+    def refuse(self) -> None:
+        """The line is not what is expected.
 
         Raises:
             PslcError: unless bad lines are to be left out.
         """
-        if not self.skip_bad:
+        if not self.hints.skip_bad:
             hint = f"{self.expected} is expected; --skip-bad leaves such lines out"
-            raise RecordingError(f'{self.path}:{number}: "{line.strip()[:60]}" cannot be read', hint)
+            raise RecordingError(f'{self.path}:{self._number}: "{self._line.strip()[:60]}" cannot be read', hint)
         self.bad += 1
+
+
+@contextmanager
+def undamaged(path: Path, hint: str) -> Iterator[None]:
+    """Read a document.
+
+    Raises:
+        PslcError: what it holds is not what its format has in that place.
+    """
+    try:
+        yield
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        raise RecordingError(f"{path} is damaged: {error}", hint) from None
 
 
 @cache
@@ -455,6 +486,18 @@ PACKED: Final = {
 """First bytes of files that hold others, with what they are and what to do."""
 
 
+SHELL_ERROR: Final = re.compile(
+    r"^.{0,200}\b(?:(?P<denied>permission denied|not permitted|must be root)|not found\b).{0,80}$",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""A line in which a shell or a program says that it may not do what it was to do, or is not there."""
+SHELL_HINTS: Final = (
+    "install that program, or give its whole path: an ordinary user's PATH lacks /usr/sbin",
+    "repeat the command that made the file as root, with sudo before it",
+)
+"""Remedies for a program that is not there, and for one that was denied."""
+
+
 def _is_of(name: str, path: Path, head: str) -> bool:
     """Whether a file that begins so is of this format."""
     form = load(name)
@@ -481,7 +524,11 @@ def _format(path: Path) -> str:
             if _is_of(name, path, head):
                 return name
     if not any(heads):
-        raise RecordingError(f"{path} is empty", "was the program that wrote it ended early?")
+        hint = "was the program that wrote it ended early, or denied (then repeat it as root, with sudo)?"
+        raise RecordingError(f"{path} is empty", hint)
+    if error := next(filter(None, map(SHELL_ERROR.search, heads)), None):
+        what = f'{path} holds an error and no data: "{error[0].strip()}"'
+        raise RecordingError(what, SHELL_HINTS[bool(error["denied"])])
     raise RecordingError(
         f"{path} is of no known format",
         "pslc reads tables and text with time and bytes in them, and the programs that docs/formats.md lists",

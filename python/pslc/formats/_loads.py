@@ -6,7 +6,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final
@@ -18,44 +17,25 @@ from pslc.analysis.series import Floats
 from pslc.base import columns as cells
 from pslc.base import units, words
 from pslc.base.errors import RecordingError
-from pslc.formats import FileContents
+from pslc.formats import About, FileContents, Reader
 from pslc.schema.imports import ImportOptions
 
 RATES: Final = {
     "read_bytes": {
-        "rB/s": 1.0,
-        "kB_read/s": 1024.0,
-        "MB_read/s": 2.0**20,
-        "Blk_read/s": 512.0,
-        "rkB/s": 1024.0,
-        "rMB/s": 2.0**20,
-        "rsec/s": 512.0,
-        "rd_sec/s": 512.0,
-        "rkB": 1024.0,
+        "rB/s": 1.0, "kB_read/s": 1024.0, "MB_read/s": 2.0**20, "Blk_read/s": 512.0, "rkB/s": 1024.0, "rMB/s": 2.0**20,
+        "rsec/s": 512.0, "rd_sec/s": 512.0, "rkB": 1024.0,
     },
     "write_bytes": {
-        "wB/s": 1.0,
-        "kB_wrtn/s": 1024.0,
-        "MB_wrtn/s": 2.0**20,
-        "Blk_wrtn/s": 512.0,
-        "wkB/s": 1024.0,
-        "wMB/s": 2.0**20,
-        "wsec/s": 512.0,
-        "wr_sec/s": 512.0,
-        "wkB": 1024.0,
+        "wB/s": 1.0, "kB_wrtn/s": 1024.0, "MB_wrtn/s": 2.0**20, "Blk_wrtn/s": 512.0, "wkB/s": 1024.0, "wMB/s": 2.0**20,
+        "wsec/s": 512.0, "wr_sec/s": 512.0, "wkB": 1024.0,
     },
     "trim_bytes": {
-        "kB_dscd/s": 1024.0,
-        "MB_dscd/s": 2.0**20,
-        "dkB/s": 1024.0,
-        "dMB/s": 2.0**20,
-        "dc_sec/s": 512.0,
-        "dkB": 1024.0,
+        "kB_dscd/s": 1024.0, "MB_dscd/s": 2.0**20, "dkB/s": 1024.0, "dMB/s": 2.0**20, "dc_sec/s": 512.0, "dkB": 1024.0,
     },
     "reads": {"r/s": 1.0},
     "writes": {"w/s": 1.0},
     "flushes": {"f/s": 1.0},
-}
+}  # fmt: skip
 """Columns of rates by the quantity of a load, each with its unit in bytes or requests per second."""
 REQUEST: Final = {"areq-sz": 1024.0, "avgrq-sz": 512.0}
 QUEUE: Final = ("aqu-sz", "avgqu-sz")
@@ -87,41 +67,38 @@ DATES: Final = ("%Y-%m-%d", "%m/%d/%Y", "%m/%d/%y", "%d.%m.%Y", "%d/%m/%Y")
 """Forms of dates in headers, which also hold versions such as 6.1.25."""
 
 
-@dataclass(frozen=True)
-class Source:
-    """Whose reports they are.
-
-    Attributes:
-        program: what it is called.
-        hint: how to get reports, where there are none.
-        notes: what to know of them.
-        bad: lines left out.
-    """
-
-    program: str
-    hint: str
-    notes: Sequence[str] = ()
-    bad: int = 0
-
-
-@dataclass
-class Reports:
+class Reports(Reader):
     """Rows of one device after the other, in the order of a file.
 
     Attributes:
         rows: by device, the end of each interval in seconds of the day it began on, its length (None: not told), and
             the columns by their names.
         date: of the first day, where the file tells it.
-        whole_counts: whether rates of requests are rounded to whole ones, so that fractions tell no interval.
+        at_s: end of the report that is read, in seconds of the day the first began on; None: it tells no time.
+        before_s: end of the report before it.
     """
 
-    rows: dict[str, list[tuple[float | None, float | None, Mapping[str, float]]]] = field(default_factory=dict)
-    date: datetime | None = None
-    whole_counts: bool = False
+    def __init__(self, path: Path, hints: ImportOptions, expected: str = "", *, whole_counts: bool = False) -> None:
+        """`whole_counts`: rates of requests are rounded to whole ones, so that fractions tell no interval."""
+        super().__init__(path, hints, expected)
+        self.rows: dict[str, list[tuple[float | None, float | None, Mapping[str, float]]]] = {}
+        self.date: datetime | None = None
+        self.at_s: float | None = None
+        self.before_s: float | None = None
+        self.whole_counts = whole_counts
 
-    def add(self, device: str, at_s: float | None, seconds: float | None, columns: Mapping[str, float]) -> None:
-        """Add a row of a report."""
-        self.rows.setdefault(device, []).append((at_s, seconds, columns))
+    def tick(self, at_s: float | None) -> None:
+        """Begin the next report, which ends at `at_s`."""
+        self.before_s, self.at_s = self.at_s, at_s
+
+    @property
+    def seconds(self) -> float | None:
+        """Time since the report before, as far as both tell one."""
+        return None if self.at_s is None or self.before_s is None else self.at_s - self.before_s
+
+    def add(self, device: str, seconds: float | None, columns: Mapping[str, float]) -> None:
+        """Add a row of the report, of an interval of so many seconds."""
+        self.rows.setdefault(device, []).append((self.at_s, seconds, columns))
 
     def drop_first(self, *, unless_alike: bool = False) -> bool:
         """Leave out the first row of each device, which is of the time since the machine began. Whether they were.
@@ -145,49 +122,50 @@ class Reports:
         if len(self.rows) > 1:
             self.rows.pop(name, None)
 
-    def foreign(self, path: Path, hints: ImportOptions, about: Source) -> FileContents:
+    def foreign(self, about: About, *remarks: str, hint: str = "") -> FileContents:
         """The load of the device that was asked for, or of the one that did anything.
+
+        Args:
+            remarks: what to know of the reports.
+            hint: how to get reports, if there are none (default: by the command of `about`).
 
         Raises:
             PslcError: several did, none is wanted; or there are no intervals.
         """
-        device, beside = self._device(path, hints.device, about.hint)
+        path, hint = self.path, hint or f"{about.command} prints them"
+        device, beside = self._device(hint)
         rows = self.rows[device]
         if not rows:
             what = f"one report of {device}, which may be of the time since the machine began, and no intervals"
-            raise RecordingError(f"{path} holds {what}", about.hint)
-        remarks, unsure = list(about.notes), list[str]()
-        if beside:
-            remarks.append(f"{', '.join(beside)} are parts of {device}, or lie on it, and were left out")
-        if device.startswith("nvme") and any(_value(of, UTIL) >= BUSY_FROM for _, _, of in rows):
-            remarks.append(
-                "%util of an NVMe drive says that something was under way, not that the drive could do no more"
-            )
-        seconds, usual, how = self._intervals(device, hints.interval_s)
-        if how == ASSUMED:
-            unsure.append(f"{path.name} holds no times, so intervals of 1 s are assumed: give --interval if not")
+            raise RecordingError(f"{path} holds {what}", hint)
+        seconds, usual, how = self._intervals(device, self.hints.interval_s)
         if not all(0 <= length <= MAX_INTERVAL_S for length in seconds):
             hint = "give the reports of one run, in order; a time in them may be damaged"
             raise RecordingError(f"{path}: its times go back, or jump by more than three years", hint)
-        first = rows[0][0]
-        began = 0.0
-        if self.date is not None and first is not None:
-            began = (self.date + timedelta(seconds=first - seconds[0])).timestamp()
-        load = load_of(np.array(seconds), [columns for _, _, columns in rows])
-        name = f"{device} in {path.name}" if device else path.name
-        what = _columns_of_bytes(rows[0][2])
+        program, what = about.program.partition(",")[0], _columns_of_bytes(rows[0][2])
         data = FileContents(
-            name,
+            f"{device} in {path.name}" if device else path.name,
             None,
-            bad_lines=about.bad,
-            load=load,
-            began_unix=began,
+            bad_lines=self.bad,
+            load=load_of(np.array(seconds), [columns for _, _, columns in rows]),
+            began_unix=self._began_unix(rows[0][0], seconds[0]),
             waits=any(WAITS & columns.keys() for _, _, columns in rows),
-            read_as=f"{about.program}: {what} of {device or 'all devices'}, intervals of {words.span(usual)}{how}",
+            read_as=f"{program}: {what} of {device or 'all devices'}, intervals of {words.span(usual)}{how}",
         )
         data.note(*remarks)
-        data.warn(*unsure)
+        if beside:
+            data.note(f"{', '.join(beside)} are parts of {device}, or lie on it, and were left out")
+        if device.startswith("nvme") and any(_value(of, UTIL) >= BUSY_FROM for _, _, of in rows):
+            data.note("%util of an NVMe drive says that something was under way, not that the drive could do no more")
+        if how == ASSUMED:
+            data.warn(f"{path.name} holds no times, so intervals of 1 s are assumed: give --interval if not")
         return data
+
+    def _began_unix(self, end_s: float | None, seconds: float) -> float:
+        """Start of the first interval, which ended at `end_s`; 0: the file does not tell."""
+        if self.date is None or end_s is None:
+            return 0.0
+        return (self.date + timedelta(seconds=end_s - seconds)).timestamp()
 
     def _intervals(self, device: str, interval_s: float | None) -> tuple[list[float], float, str]:
         """Seconds of each row, the usual ones, and how they were determined."""
@@ -203,12 +181,12 @@ class Reports:
         usual = counted or 1.0
         return [usual] * len(rows), usual, ASSUMED if counted is None else ", by the fractions of requests"
 
-    def _device(self, path: Path, wanted: str | None, hint: str) -> tuple[str, list[str]]:
+    def _device(self, hint: str) -> tuple[str, list[str]]:
         """The device, and those left out because they are parts of it or lie on it."""
-        if wanted is not None:
-            return self._named(path, wanted), []
+        if self.hints.device is not None:
+            return self._named(self.hints.device), []
         if not self.rows:
-            raise RecordingError(f"{path} has no rows of a device", hint)
+            raise RecordingError(f"{self.path} has no rows of a device", hint)
         moved = {device: _moved([columns for _, _, columns in rows]) for device, rows in self.rows.items()}
         busy = sorted((device for device, speed in moved.items() if speed), key=lambda device: -moved[device])
         drive = self._only_drive(busy, moved)
@@ -217,11 +195,11 @@ class Reports:
         if len(busy) > 1:
             shown = ", ".join(busy)
             raise RecordingError(
-                f"{path} is of several devices: {shown}, the busiest first", f"--device {busy[0]} takes one"
+                f"{self.path} is of several devices: {shown}, the busiest first", f"--device {busy[0]} takes one"
             )
         return (busy[0] if busy else next(iter(self.rows))), []
 
-    def _named(self, path: Path, wanted: str) -> str:
+    def _named(self, wanted: str) -> str:
         """The device that was asked for.
 
         Raises:
@@ -229,7 +207,7 @@ class Reports:
         """
         name = wanted.removeprefix("/dev/")
         if name not in self.rows:
-            raise RecordingError(f"{path} has no device {wanted}", f"it has {', '.join(self.rows) or 'none'}")
+            raise RecordingError(f"{self.path} has no device {wanted}", f"it has {', '.join(self.rows) or 'none'}")
         return name
 
     def _only_drive(self, busy: Sequence[str], moved: Mapping[str, float]) -> str | None:

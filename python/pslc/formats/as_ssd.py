@@ -35,15 +35,14 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
     reader = Reader(path, hints, "Read or Write with a figure in MB/s, iops or ms")
     rows: list[Measured] = []
     title = ""
-    for number, whole in enumerate(text(path).splitlines(), 1):
-        line = whole.strip()
+    for line in map(str.strip, reader.each(text(path).splitlines())):
         if line.startswith(("Read:", "Write:")):
             if title == "Score":
                 continue
             if row := _row(line, title):
                 rows.append(row)
             else:
-                reader.refuse(number, line)
+                reader.refuse()
         elif line and not line.startswith("-") and ": " not in line:
             title = line.rstrip(":")
     if not rows:

@@ -58,18 +58,18 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
 
 def _collect(path: Path, hints: ImportOptions, done: dict[str, list[tuple[float, int]]], devices: set[str]) -> int:
     reader = Reader(path, hints, "device, CPU, number, seconds, process, action, RWBS, sector + count")
-    for number, line in enumerate(gate.lines(path, STREAM), 1):
+    for line in reader.each(gate.lines(path, STREAM)):
         if line.startswith(("CPU", "Total", "Reads", "Throughput")):
             break
         event = EVENT.match(line)
         if event is None:
             # Messages of schedulers and notes of processes have no kind.
             if line.strip() and not re.match(r"\s*\d+,\d+\s.*\s(m|UT|U|P)\s", line):
-                reader.refuse(number, line)
+                reader.refuse()
         elif event["action"] in done and event["sectors"] and "W" in event["kind"]:
             at, sectors = float(event["at"]), float(event["sectors"])
             if at > LONGEST_S or sectors > MOST_SECTORS:
-                reader.refuse(number, line)
+                reader.refuse()
                 continue
             devices.add(event["device"])
             done[event["action"]].append((at, SECTOR * int(sectors)))

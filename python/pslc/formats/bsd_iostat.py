@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from pslc.formats import About, FileContents, Reader, only, text
-from pslc.formats._loads import FIRST_ROW, Reports, Source, amount
+from pslc.formats import About, FileContents, only, text
+from pslc.formats._loads import FIRST_ROW, Reports, amount
 from pslc.schema.imports import ImportOptions
 
 HEADER: Final = re.compile(r"^\s*(?:tin\s+tout\s+)?KB/t\s+tps\s+MB/s", re.MULTILINE)
@@ -26,31 +27,27 @@ ABOUT: Final = About(
     mark=HEADER,
 )
 TOGETHER: Final = "it counts reads and writes together, and all are taken for writes: look at a time without reads"
-HINT: Final = "iostat -d -w 1 prints them"
 
 
 def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
     """The load of one disk, whose reads count as writes."""
     path = only(paths)
-    reader = Reader(path, hints, "three numbers for each disk")
-    reports = Reports(whole_counts=True)
+    reports = Reports(path, hints, "three numbers for each disk", whole_counts=True)
     disks: list[str] = []
     first, above = 0, ""
-    for number, line in enumerate(text(path).splitlines(), 1):
+    for line in reports.each(text(path).splitlines()):
         if HEADER.match(line):
             names = line.split()
             first = names.index("KB/t")
             disks = above.split()[first // 2 :][: names.count("KB/t")]
         elif disks and re.match(r"\s*\d", line):
             cells = line.split()[first:]
-            try:
+            with reports.refusing():
                 for place, disk in enumerate(disks):
                     size, rate, speed = (amount(cell) for cell in cells[3 * place : 3 * place + 3])
-                    reports.add(disk, None, None, {"wMB/s": speed, "w/s": rate, "areq-sz": size})
-            except ValueError:
-                reader.refuse(number, line)
+                    reports.add(disk, None, {"wMB/s": speed, "w/s": rate, "areq-sz": size})
         above = line
     reports.drop_first()
-    data = reports.foreign(path, hints, Source("iostat", HINT, [FIRST_ROW], reader.bad))
+    data = reports.foreign(replace(ABOUT, program="iostat"), FIRST_ROW)
     data.warn(TOGETHER)
     return data

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Final
 
 from pslc.base.columns import moment
-from pslc.formats import About, FileContents, Reader, only, text
-from pslc.formats._loads import Reports, Source, amount
+from pslc.formats import About, FileContents, only, text
+from pslc.formats._loads import Reports, amount
 from pslc.schema.imports import ImportOptions
 
 HEADER = re.compile(r"#(Date|UTC)\b.*\[DSK", re.MULTILINE)
@@ -25,32 +25,27 @@ ABOUT: Final = About(
 NAME = re.compile(r"\[DSK(?::(?P<device>[^\]]+))?\](?P<what>\w+)")
 KINDS: Final = {"readkbtot": "rkB/s", "writekbtot": "wkB/s", "rkbytes": "rkB/s", "wkbytes": "wkB/s", "readtot": "r/s",
                 "writetot": "w/s", "reads": "r/s", "writes": "w/s", "util": "%util", "pct": "%util"}  # fmt: skip
-HINT: Final = "collectl -sD -P --interval 1 prints them"
 
 
 def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
     """The load of one disk, or of all together. KB are KiB, as in collectl."""
     path = only(paths)
-    reader = Reader(path, hints, "a date, a time and a number for each column")
-    reports = Reports()
+    reports = Reports(path, hints, "a date, a time and a number for each column")
     names: list[str] = []
     separator: str | None = None
-    at: float | None = None
-    for number, line in enumerate(text(path).splitlines(), 1):
+    for line in reports.each(text(path).splitlines()):
         if HEADER.match(line):
             separator = next((mark for mark in ",;\t|" if mark in line), None)
             names = line.split(separator)
         if line.startswith("#") or not line.strip():
             continue
         row = line.split(separator)
-        try:
-            before, at = at, moment(f"{row[0]} {row[1]}" if names[0] == "#Date" else row[0])
+        with reports.refusing():
+            reports.tick(moment(f"{row[0]} {row[1]}" if names[0] == "#Date" else row[0]))
             for device, columns in _by_device(names, row).items():
-                reports.add(device, at, None if before is None else at - before, columns)
-        except (ValueError, IndexError):
-            reader.refuse(number, line)
+                reports.add(device, reports.seconds, columns)
     reports.drop_sum("all disks")
-    return reports.foreign(path, hints, Source("collectl", HINT, bad=reader.bad))
+    return reports.foreign(ABOUT)
 
 
 def _by_device(names: Sequence[str], row: Sequence[str]) -> dict[str, dict[str, float]]:

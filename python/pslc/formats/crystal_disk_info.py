@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
@@ -44,7 +45,7 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
     path = only(paths)
     whole = text(path)
     starts = [match.start() for match in MODEL.finditer(whole)]
-    parts = [whole[start:end] for start, end in zip(starts, [*starts[1:], len(whole)], strict=True)]
+    parts = [whole[start:end] for start, end in pairwise([*starts, len(whole)])]
     drives = {match[1]: part for part in parts if (match := MODEL.match(part))}
     wanted = [name for name in drives if (hints.device or "").lower() in name.lower()]
     if len(wanted) != 1:

@@ -45,14 +45,14 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
     scale = TOO_LOW if "KDiskMark" in content else 1.0
     rows: list[Measured] = []
     section = ""
-    for number, line in enumerate(content.splitlines(), 1):
+    for line in reader.each(content.splitlines()):
         if header := SECTION.match(line):
             section = KINDS[header[1]]
         elif "MB/s" in line and not line.startswith("*"):
             if row := _row(line, section, scale):
                 rows.append(row)
             else:
-                reader.refuse(number, line)
+                reader.refuse()
     if not rows:
         raise RecordingError(f"{path} holds no results", "save the text after a run: File, Save (text)")
     if twin := next((row for at, row in enumerate(rows) if _key(row) in map(_key, rows[:at])), None):

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Final
 
 from pslc.base.columns import cells, moment
-from pslc.formats import About, FileContents, Reader, only, text
-from pslc.formats._loads import FIRST_ROW, Reports, Source, after, amount
+from pslc.formats import About, FileContents, only, text
+from pslc.formats._loads import FIRST_ROW, Reports, after, amount
 from pslc.schema.imports import ImportOptions
 
 ABOUT: Final = About(
@@ -29,37 +29,32 @@ HINT: Final = "dstat -td --output load.csv 1 writes them"
 def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
     """The load of one device, or of `total`."""
     path = only(paths)
-    reader = Reader(path, hints, "a time, and bytes a second in the columns of disks,")
+    reports = Reports(path, hints, "a time, and bytes a second in the columns of disks,")
     rows = list(cells(path, text(path).splitlines()))
     start = next((at for at, row in enumerate(rows[:LIMIT_ROWS]) if _is_of_groups(row)), None)
-    reports = Reports()
     if start is None:
-        return reports.foreign(path, hints, Source("dstat", HINT))
-    _take(reports, reader, rows, start)
+        return reports.foreign(ABOUT, hint=HINT)
+    _take(reports, rows, start)
     reports.drop_sum("total")
     # The first row of pcp-dstat is of an interval.
     is_boot = "pcp" not in "".join(rows[0]).lower()
     notes = [FIRST_ROW] if is_boot and reports.drop_first() else []
-    return reports.foreign(path, hints, Source("dstat", HINT, notes, bad=reader.bad))
+    return reports.foreign(ABOUT, *notes, hint=HINT)
 
 
-def _take(reports: Reports, reader: Reader, rows: Sequence[Sequence[str]], start: int) -> None:
+def _take(reports: Reports, rows: Sequence[list[str]], start: int) -> None:
     """Add what is below the line of groups, which is at `start`."""
     names = rows[start + 1] if start + 1 < len(rows) else []
     disks = _disks(rows[start], names)
     clock = next((place for place, name in enumerate(names) if name in ("time", "date/time", "epoch")), None)
-    at: float | None = None
-    for number, row in enumerate(rows[start + 2 :], start + 3):
+    for row in reports.each(rows[start + 2 :], start + 3):
         if not row:
             continue
-        try:
-            before, at = at, after(at, moment(row[clock]) % 86400 if clock is not None else None)
-            seconds = None if at is None or before is None else at - before
+        with reports.refusing():
+            reports.tick(after(reports.at_s, moment(row[clock]) % 86400 if clock is not None else None))
             for device, place in disks.items():
                 columns = {"rB/s": amount(row[place]), "wB/s": amount(row[place + 1])}
-                reports.add(device, at, seconds or None, columns)
-        except (ValueError, IndexError):
-            reader.refuse(number, ",".join(row))
+                reports.add(device, reports.seconds or None, columns)
 
 
 def _is_of_groups(row: Sequence[str]) -> bool:

@@ -15,7 +15,7 @@ from pslc.analysis import Curve
 from pslc.base.errors import RecordingError
 from pslc.formats import About, FileContents, Reader, lines
 from pslc.schema.imports import ImportOptions
-from pslc.schema.jobs import Done, Job
+from pslc.schema.jobs import Job, done, job
 
 ROW: Final = re.compile(r"\A\s*\d+, [0-2], \d+(?:, \d+){100}")
 ABOUT: Final = About(
@@ -47,10 +47,10 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
         raise RecordingError(f"{paths[0]} holds no requests", "fio --log_hist_msec=500 logs them")
     curve = Curve.of_rows(np.diff(moved, prepend=0.0), np.diff(times, prepend=0) / 1e3)
     bins = np.concatenate(tables)[:, COLUMNS:].sum(axis=0)
-    job = _job(kind, bins, float(moved[-1]), float(times[-1]) / 1e3)
+    requests = _requests(kind, bins, float(moved[-1]), float(times[-1]) / 1e3)
     usual_ms = float(np.median(np.diff(times, prepend=0)))
     read_as = f"fio's histogram log: requests times their size as {kind}s, a row each {usual_ms:.0f} ms"
-    data = FileContents(paths[0].name, curve, [job], kind=kind, read_as=read_as, tells_options=False)
+    data = FileContents(paths[0].name, curve, [requests], kind=kind, read_as=read_as, tells_options=False)
     data.note(f"fio does not log what was done after the last full interval, of {usual_ms:.0f} ms")
     data.bad_lines = sum(reader.bad for reader in readers)
     return data
@@ -63,14 +63,12 @@ def _table(reader: Reader) -> Table:
         PslcError: a row is not like the first, or its bins are not those of fio 3.
     """
     rows: list[list[int]] = []
-    for number, line in enumerate(lines(reader.path), 1):
-        try:
+    for line in reader.each(lines(reader.path)):
+        with reader.refusing():
             row = [int(cell) for cell in line.split(",")]
             if len(row) != len((rows or [row])[0]):
                 raise ValueError
             rows.append(row)
-        except ValueError:
-            reader.refuse(number, line)
     table = np.array(rows, dtype=np.int64)
     count = table.shape[1] - COLUMNS
     if BINS % count or count & -count < count // (BINS >> GROUP_BITS):
@@ -84,29 +82,17 @@ def _moved(table: Table, times: Table) -> NDArray[np.float64]:
     return np.asarray(np.interp(times, [0.0, *table[:, 0]], [0.0, *moved]))
 
 
-def _job(kind: Literal["read", "write"], bins: Table, moved: float, lasted_s: float) -> Job:
+def _requests(kind: Literal["read", "write"], bins: Table, moved: float, lasted_s: float) -> Job:
     """The requests of all rows as one job."""
     spans_ns = _latencies_ns(bins.size)
     share = np.cumsum(bins) / bins.sum()
-    nothing: Done = {
-        "io_bytes": 0,
-        "total_ios": 0,
-        "runtime_ns": 0,
-        "lat_ns": {"mean": 0.0, "max": 0, "percentile": {}},
+    percentile: dict[str, float] = {
+        f"{of:.6f}": round(float(spans_ns[np.argmax(share >= of / 100)])) for of in PERCENTS
     }
-    done: Done = {
-        "io_bytes": round(moved),
-        "total_ios": int(bins.sum()),
-        "runtime_ns": round(lasted_s * 1e9),
-        "lat_ns": {
-            "mean": float(spans_ns @ bins / bins.sum()),
-            "max": round(float(spans_ns[bins > 0][-1])),
-            "percentile": {f"{of:.6f}": round(float(spans_ns[np.argmax(share >= of / 100)])) for of in PERCENTS},
-        },
-    }
-    job = Job(name="all requests", options={}, notes=[], read=nothing, write=nothing, trim=nothing, groupid=0)
-    job[kind] = done
-    return job
+    mean_ns, max_ns = float(spans_ns @ bins / bins.sum()), round(float(spans_ns[bins > 0][-1]))
+    own = job("all requests", {}, groupid=0)
+    own[kind] = done(round(moved), int(bins.sum()), round(lasted_s * 1e9), mean_ns, max_ns, percentile)
+    return own
 
 
 def _latencies_ns(count: int) -> NDArray[np.float64]:

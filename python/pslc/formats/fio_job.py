@@ -8,7 +8,7 @@ from typing import Final
 from pslc import formats
 from pslc.formats import About, FileContents
 from pslc.schema.imports import ImportOptions
-from pslc.schema.jobs import Done, Job
+from pslc.schema.jobs import Job, job
 
 ABOUT: Final = About(
     program="fio",
@@ -19,9 +19,6 @@ ABOUT: Final = About(
 )
 SECTION = re.compile(r"\s*\[([^\]]+)\]\s*(?:[#;].*)?$")
 OPTION = re.compile(r"\s*[a-z][a-z0-9_]*\s*(?:=|$)|\s*include\s")
-NOTHING: Done = {
-    "io_bytes": 0, "total_ios": 0, "runtime_ns": 0, "lat_ns": {"mean": 0.0, "max": 0, "percentile": {}},
-}  # fmt: skip
 
 
 def matches(path: Path, head: str) -> bool:
@@ -44,7 +41,7 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
                 options = common
             elif section:
                 options = dict(common)
-                jobs.append(Job(name=section[1], options=options, notes=[], read=NOTHING, write=NOTHING, trim=NOTHING))
+                jobs.append(job(section[1], options))
             elif line.strip() and line.lstrip()[0] not in "#;":
                 name, _, value = line.partition("=")
                 options[name.strip()] = value.strip() or "1"

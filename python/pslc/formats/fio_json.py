@@ -16,7 +16,7 @@ from pslc.base.errors import RecordingError
 from pslc.base.files import Json
 from pslc.formats import FILE, About, FileContents, count_of, text
 from pslc.schema.imports import ImportOptions
-from pslc.schema.jobs import Done, Job
+from pslc.schema.jobs import Done, Job, done
 
 MARK: Final = '"fio version"'
 ABOUT: Final = About(
@@ -133,23 +133,21 @@ def _job(job: Json, common: Json) -> Job:
     return match
 
 
-def _kind(done: Json) -> Done:
+def _kind(requests: Json) -> Done:
     # Before version 3 times are in us.
-    scale = 1.0 if "lat_ns" in done or "clat_ns" in done else 1e3
-    latency = done.get("lat_ns") or done.get("lat") or {}
+    scale = 1.0 if "lat_ns" in requests or "clat_ns" in requests else 1e3
+    latency = requests.get("lat_ns") or requests.get("lat") or {}
     # Flushes have no clat.
-    completion = done.get("clat_ns") or done.get("clat") or latency
-    percentiles = {name: _number(float(ns)) * scale for name, ns in completion.get("percentile", {}).items()}
-    return {
-        "io_bytes": _bytes(done),
-        "total_ios": _number(done.get("total_ios", 0)),
-        "runtime_ns": _number(done.get("runtime", 0)) * 1_000_000,
-        "lat_ns": {
-            "mean": _number(latency.get("mean", 0.0)) * scale,
-            "max": _number(latency.get("max", 0)) * scale,
-            "percentile": percentiles,
-        },
-    }
+    completion = requests.get("clat_ns") or requests.get("clat") or latency
+    percentile = {name: _number(float(ns)) * scale for name, ns in completion.get("percentile", {}).items()}
+    return done(
+        _bytes(requests),
+        _number(requests.get("total_ios", 0)),
+        _number(requests.get("runtime", 0)) * 1_000_000,
+        _number(latency.get("mean", 0.0)) * scale,
+        _number(latency.get("max", 0)) * scale,
+        percentile,
+    )
 
 
 def _bytes(done: Json) -> int:

@@ -11,7 +11,7 @@ from typing import Final, Literal, cast
 from pslc.base.errors import RecordingError
 from pslc.formats import About, FileContents, count_of, text
 from pslc.schema.imports import ImportOptions
-from pslc.schema.jobs import Done, Job
+from pslc.schema.jobs import KINDS, MOVED, Done, Job, Kind, done, job
 
 ABOUT: Final = About(
     program="fio",
@@ -45,8 +45,6 @@ REACHED: Final = re.compile(r"^\s*\S+: ios=(\d+)/(\d+), (?:sectors=\S+ )?merge=(
 MAX_REACHED_RATIO: Final = 0.5
 """Share of its requests that reach a disk, below which a report went through the page cache."""
 NS: Final = {"nsec": 1.0, "usec": 1e3, "msec": 1e6, "sec": 1e9}
-KINDS: Final = ("read", "write", "trim")
-Kind = Literal["read", "write", "trim"]
 MAX_ROUNDING: Final = 0.01
 """Largest rounding error of bytes in fio's text output, as a share: they have three digits."""
 
@@ -90,8 +88,8 @@ def _cached(whole: str) -> str:
     if whole.count("\nfio-") > 1:
         return ""
     disks = [tuple(map(int, match)) for match in REACHED.findall(whole)]
-    for at, kind in enumerate(KINDS[:2]):
-        issued = sum(job[cast(Kind, kind)]["total_ios"] for job in _jobs(whole))
+    for at, kind in enumerate(MOVED):
+        issued = sum(job[kind]["total_ios"] for job in _jobs(whole))
         reached = sum(disk[at] + disk[at + 2] for disk in disks)
         if disks and reached < MAX_REACHED_RATIO * issued:
             return f"{reached:,} of {issued:,} {kind}s reached the disk while fio ran"
@@ -112,7 +110,7 @@ def _jobs(whole: str) -> list[Job]:
             options = dict(plans.get(match["name"], {}))
             if int(match["jobs"]) > 1:
                 options["numjobs"] = match["jobs"]
-            jobs.append(_job(match["name"], options, int(match["group"])))
+            jobs.append(job(match["name"], options, int(match["group"])))
             kind = None
         elif not jobs:
             continue
@@ -123,18 +121,10 @@ def _jobs(whole: str) -> list[Job]:
             kind = None
         elif line.strip() == FLUSHES:
             kind = "sync"
-            jobs[-1]["sync"] = _nothing()
+            jobs[-1]["sync"] = done()
         elif kind is not None:
             scale = _latency(jobs[-1], kind, line, scale)
     return [job for job in jobs if any(job[kind]["total_ios"] for kind in KINDS)]
-
-
-def _job(name: str, options: dict[str, str], group: int) -> Job:
-    return Job(name=name, options=options, notes=[], read=_nothing(), write=_nothing(), trim=_nothing(), groupid=group)
-
-
-def _nothing() -> Done:
-    return {"io_bytes": 0, "total_ios": 0, "runtime_ns": 0, "lat_ns": {"mean": 0.0, "max": 0, "percentile": {}}}
 
 
 def _options(line: str) -> dict[str, str]:
@@ -147,12 +137,9 @@ def _options(line: str) -> dict[str, str]:
 
 
 def _done(match: re.Match[str]) -> Done:
-    seconds = int(match["ms"]) / 1000
-    done = _nothing()
-    done["io_bytes"] = round(_size(match["moved"]))
-    done["total_ios"] = max(round(_scaled(match["iops"]) * seconds), 1) if done["io_bytes"] else 0
-    done["runtime_ns"] = int(match["ms"]) * 1_000_000
-    return done
+    moved, ms = round(_size(match["moved"])), int(match["ms"])
+    count = max(round(_scaled(match["iops"]) * (ms / 1000)), 1) if moved else 0
+    return done(moved, count, ms * 1_000_000)
 
 
 def _latency(job: Job, kind: Kind | Literal["sync"], line: str, scale: float | None) -> float | None:
@@ -166,7 +153,7 @@ def _latency(job: Job, kind: Kind | Literal["sync"], line: str, scale: float | N
         return NS[unit["unit"]] if unit["what"] in ("clat", "lat", "sync") else None
     elif issued := ISSUED.search(line):
         for of, count in zip(KINDS, issued.groups(), strict=False):
-            _count(job, cast(Kind, of), int(count))
+            _count(job, of, int(count))
         if "sync" in job:
             job["sync"]["total_ios"] = int(issued[4] or job["write"]["total_ios"])
     elif "th=[" in line and scale is not None:

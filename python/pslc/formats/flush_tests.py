@@ -19,7 +19,7 @@ from pslc.base import quantities
 from pslc.base.errors import RecordingError
 from pslc.formats import About, FileContents, count_of, only, text
 from pslc.schema.imports import ImportOptions
-from pslc.schema.jobs import Done, Job
+from pslc.schema.jobs import KINDS, Done, Job, done
 
 ABOUT: Final = About(
     program="pveperf, pg_test_fsync, etcd, diskinfo, ioping",
@@ -42,7 +42,9 @@ ETCD: Final = re.compile(
     re.MULTILINE,
 )
 IOPING: Final = re.compile(
-    r"^(?P<count>[\d.]+ ?[kM]?) requests completed in .*\n(?:.*\n)?min/avg/max/mdev = (?P<times>.*)$", re.MULTILINE
+    r"^(?P<count>[\d.]+ ?[kM]?) requests completed in .*\n(?:.*\n)?"
+    r"min/avg/max/mdev = (?P<times>(?:[^/\n]*\d[^/\n]*/){2}[^/\n]*\d.*)$",
+    re.MULTILINE,
 )
 
 
@@ -86,9 +88,9 @@ def _counted(path: Path, buckets: Sequence[tuple[float, float]]) -> Job:
     if list(ends) != sorted(set(ends)) or list(counts) != sorted(counts) or not counts[-1]:
         raise RecordingError(f"{path} counts no flushes, or those of several members of etcd", "give one member's")
     shares = {share: next(end for end, count in buckets if count >= share / 100 * counts[-1]) for share in (50, 99)}
-    done = _done(round(counts[-1]), shares[50] * 1e9, 0.0)
-    done["lat_ns"]["percentile"] = {f"{share}.000000": end * 1e9 for share, end in shares.items()}
-    return _job("at most", sync=done)
+    flushes = _done(round(counts[-1]), shares[50] * 1e9, 0.0)
+    flushes["lat_ns"]["percentile"] = {f"{share}.000000": end * 1e9 for share, end in shares.items()}
+    return _job("at most", sync=flushes)
 
 
 def _pinged(match: re.Match[str], kind: str) -> Job:
@@ -100,14 +102,9 @@ def _pinged(match: re.Match[str], kind: str) -> Job:
 
 
 def _done(count: int, mean_ns: float, longest_ns: float) -> Done:
-    return {
-        "io_bytes": 0,
-        "total_ios": count,
-        "runtime_ns": round(count * mean_ns),
-        "lat_ns": {"mean": mean_ns, "max": longest_ns, "percentile": {}},
-    }
+    return done(0, count, round(count * mean_ns), mean_ns, longest_ns)
 
 
-def _job(name: str, **done: Done) -> Job:
-    nothing = {kind: _done(0, 0.0, 0.0) for kind in ("read", "write", "trim")}
-    return {"name": name, "options": {}, "notes": [], **(nothing | done)}  # type: ignore[typeddict-item]
+def _job(name: str, **of_kinds: Done) -> Job:
+    nothing = {kind: _done(0, 0.0, 0.0) for kind in KINDS}
+    return {"name": name, "options": {}, "notes": [], **(nothing | of_kinds)}  # type: ignore[typeddict-item]

@@ -39,10 +39,8 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
     for line in text(path).splitlines():
         if title := TITLE.match(line):
             kind, drive = "read", title["drive"] or drive
-        elif re.match(r"\s*Write (?:transfer rate|test|benchmark)", line, re.IGNORECASE):
-            kind = "write"
-        elif re.match(r"\s*Read (?:transfer rate|test|benchmark)", line, re.IGNORECASE):
-            kind = "read"
+        elif test := re.match(r"\s*(read|write) (?:transfer rate|test|benchmark)", line, re.IGNORECASE):
+            kind = test[1].lower()
         elif figure := FIGURE.match(line):
             value, unit, name = float(figure["value"].replace(",", ".")), figure["unit"], figure["name"]
             is_time = unit == "ms"

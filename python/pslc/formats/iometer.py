@@ -35,14 +35,12 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
     reader = Reader(path, hints, "as many cells as in the line of names, with figures,")
     rows: list[Measured] = []
     names: list[str] = []
-    for number, row in enumerate(cells(path, text(path).splitlines()), 1):
+    for row in reader.each(cells(path, text(path).splitlines())):
         if row and row[0] == HEADER:
             names = [name.strip() for name in row]
         elif names and row and row[0] == "ALL":
-            try:
+            with reader.refusing():
                 rows += _rows(dict(zip(names, row, strict=False)))
-            except (KeyError, ValueError):
-                reader.refuse(number, ",".join(row))
     if not rows:
         raise RecordingError(
             f"{path} holds no results of Iometer", "give the file that it wrote its results into, results.csv"

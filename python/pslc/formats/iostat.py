@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from pslc.base import gate
-from pslc.base.errors import RecordingError
-from pslc.formats import FILE, About, FileContents, Reader, only, text
-from pslc.formats._loads import Reports, Source, after, amount, clock, date
+from pslc.formats import FILE, About, FileContents, only, text, undamaged
+from pslc.formats._loads import Reports, after, amount, clock, date
 from pslc.schema.imports import ImportOptions
 
 ABOUT: Final = About(
@@ -47,7 +46,6 @@ OF_JC: Final = {
     "kb_read_s": "kB_read/s", "kb_wrtn_s": "kB_wrtn/s", "mb_read_s": "MB_read/s", "mb_wrtn_s": "MB_wrtn/s",
 }  # fmt: skip
 """jc's names and iostat's."""
-HINT: Final = "iostat -xt 1 prints them"
 FIRST: Final = "the first report, of the time since the machine began, was left out (with -y it was an interval)"
 LIKE: Final = "the first report is like the second, as with -y, and was counted as an interval"
 
@@ -63,16 +61,16 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
     """The load of one device."""
     path = only(paths)
     whole = text(path)
-    reports = Reports()
+    reports = Reports(path, hints, "a device and a number for each column")
     if whole.lstrip().startswith("["):
-        bad = _of_jc(path, whole, reports)
+        _of_jc(whole, reports)
     elif whole.lstrip().startswith("{"):
-        bad = _json(path, whole, reports)
+        _json(whole, reports)
     else:
-        bad = _text(path, whole, hints, reports)
+        _text(whole, reports)
     # gstat begins with an interval.
     notes = [] if GSTAT.search(whole) else [FIRST if reports.drop_first(unless_alike=True) else LIKE]
-    return reports.foreign(path, hints, Source("iostat", HINT, notes, bad))
+    return reports.foreign(ABOUT, *notes)
 
 
 @dataclass
@@ -81,46 +79,41 @@ class _Report:
 
     columns: dict[str, dict[str, float]] = field(default_factory=dict)
 
-    def hand_over(self, reports: Reports, at: float | None, before: float | None) -> None:
+    def hand_over(self, reports: Reports) -> None:
         """Add its rows, and begin the next."""
         for device, columns in self.columns.items():
-            reports.add(device, at, None if at is None or before is None else at - before, columns)
+            reports.add(device, reports.seconds, columns)
         self.columns = {}
 
 
-def _text(path: Path, whole: str, hints: ImportOptions, reports: Reports) -> int:
-    reader = Reader(path, hints, "a device and a number for each column")
+def _text(whole: str, reports: Reports) -> None:
     report = _Report()
     names: list[str] = []
     rows = 0
-    at = before = None
-    for number, line in enumerate(whole.splitlines(), 1):
+    for line in reports.each(whole.splitlines()):
         cells = line.split()
         if header := _header(line):
             names, rows = header, 0
             if any(_words(names) & columns.keys() for columns in report.columns.values()):
-                report.hand_over(reports, at, before)
-        elif (moment := _moment(line, at)) is not None:
-            report.hand_over(reports, at, before)
-            before, at = at, moment
+                report.hand_over(reports)
+        elif (moment := _moment(line, reports.at_s)) is not None:
+            report.hand_over(reports)
+            reports.tick(moment)
             reports.date = reports.date or date(line)
         elif not cells or TITLE.fullmatch(line):
             # Older versions leave a line free below the names.
             names = [] if rows else names
         elif names:
-            try:
+            with reports.refusing():
                 device, columns = _row(names, cells)
                 if columns.keys() <= report.columns.get(device, {}).keys():
                     # Rows of one device that were picked out of the reports.
-                    report.hand_over(reports, at, before)
+                    report.hand_over(reports)
                 report.columns.setdefault(device, {}).update(columns)
                 rows += 1
-            except ValueError:
-                reader.refuse(number, line)
         elif line.startswith("Linux"):
             reports.date = reports.date or date(line)
-    report.hand_over(reports, at, before)
-    return reader.bad
+    report.hand_over(reports)
 
 
 def _moment(line: str, at: float | None) -> float | None:
@@ -165,33 +158,25 @@ def _amount(name: str, cell: str) -> float:
     return number / 1.024 if cell[-1:] == "k" else number
 
 
-def _json(path: Path, whole: str, reports: Reports) -> int:
-    try:
-        (host,) = gate.document(whole, str(path), FILE)["sysstat"]["hosts"]
+def _json(whole: str, reports: Reports) -> None:
+    hint = "iostat -x -o JSON prints it; it ends well only where iostat was told how many reports, or Ctrl-C"
+    with undamaged(reports.path, hint):
+        (host,) = gate.document(whole, str(reports.path), FILE)["sysstat"]["hosts"]
         reports.date = date(host["date"])
-        at = before = None
         for report in host["statistics"]:
             stamp = report.get("timestamp")
-            before, at = at, after(at, clock(stamp) if stamp else None)
+            reports.tick(after(reports.at_s, clock(stamp) if stamp else None))
             for row in report.get("disk", []):
                 columns = {name: amount(value) for name, value in row.items() if name != "disk_device"}
-                seconds = None if at is None or before is None else at - before
-                reports.add(row["disk_device"], at, seconds, columns)
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        hint = "iostat -x -o JSON prints it; it ends well only where iostat was told how many reports, or Ctrl-C"
-        raise RecordingError(f"{path} is damaged: {error}", hint) from None
-    return 0
+                reports.add(row["disk_device"], reports.seconds, columns)
 
 
-def _of_jc(path: Path, whole: str, reports: Reports) -> int:
+def _of_jc(whole: str, reports: Reports) -> None:
     """What `jc --iostat` makes of the text; it has no times."""
-    try:
-        for row in gate.document(whole, str(path), FILE):
+    with undamaged(reports.path, "jc --iostat prints it"):
+        for row in gate.document(whole, str(reports.path), FILE):
             if row.get("type") == "device":
-                reports.add(str(row["device"]), None, None, _named(row))
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise RecordingError(f"{path} is damaged: {error}", "jc --iostat prints it") from None
-    return 0
+                reports.add(str(row["device"]), None, _named(row))
 
 
 def _named(row: Mapping[str, Any]) -> dict[str, float]:

@@ -57,7 +57,7 @@ def _iterations(lines: Sequence[str], legacy: bool, reader: Reader) -> list[list
     """The three speeds of each iteration, from the heading to the median."""
     samples: list[list[float]] = []
     inside = False
-    for number, line in enumerate(lines, 1):
+    for line in reader.each(lines):
         if re.match(r" (Iteration +Read|Read +Tag)\b", line):
             inside = True
         elif inside and line.strip() and set(line.strip()) != {"-"}:
@@ -67,7 +67,7 @@ def _iterations(lines: Sequence[str], legacy: bool, reader: Reader) -> list[list
             if len(figures) == len(KINDS) and (legacy or re.match(r"\s*\d+\s", line)):
                 samples.append(figures)
             else:
-                reader.refuse(number, line)
+                reader.refuse()
     return samples
 
 

@@ -11,7 +11,7 @@ from typing import Final
 
 from pslc.base.errors import RecordingError
 from pslc.formats import About, FileContents, text
-from pslc.formats._loads import Reports, Source
+from pslc.formats._loads import Reports
 from pslc.schema.imports import ImportOptions
 
 ABOUT: Final = About(
@@ -50,15 +50,16 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
         scrapes += _scrapes(text(path))
     if len(scrapes) < 2:
         raise RecordingError(f"{paths[0]} is one scrape of counters, which has no intervals", HINT)
-    reports = Reports()
+    reports = Reports(paths[0], hints)
     for (before, old), (at, new) in pairwise(scrapes):
+        reports.tick(at)
         seconds = hints.interval_s if at is None or before is None or at <= before else at - before
         for device in new.keys() & old.keys():
             risen = {name: value - old[device][name] for name, value in new[device].items() if name in old[device]}
             # Counters of a machine that was started anew begin at 0.
             if all(value >= 0 for value in risen.values()):
-                reports.add(device, at, seconds, _rates(risen, seconds or 1.0))
-    return reports.foreign(paths[0], hints, Source("node_exporter", HINT))
+                reports.add(device, seconds, _rates(risen, seconds or 1.0))
+    return reports.foreign(ABOUT, hint=HINT)
 
 
 def _scrapes(whole: str) -> list[tuple[float | None, Scrape]]:

@@ -10,7 +10,8 @@ from typing import Final
 
 from pslc.base import gate
 from pslc.base.errors import RecordingError
-from pslc.formats import FILE, About, FileContents, text
+from pslc.formats import FILE, About, FileContents, text, undamaged
+from pslc.formats.smartctl import integer, refuse_long
 from pslc.schema.facts import HealthJson
 from pslc.schema.health import KELVIN, SENSOR, SMARTCTL, in_our_names
 from pslc.schema.imports import ImportOptions
@@ -19,11 +20,9 @@ ABOUT: Final = About(
     program="nvme-cli",
     what="smart-log, text or JSON",
     content="health of an NVMe drive",
-    command="nvme smart-log /dev/nvme0",
+    command="sudo nvme smart-log /dev/nvme0",
     gives="health",
 )
-BITS: Final = 128
-"""Length of the longest number of the log, in bits."""
 FIRST_LINE: Final = "Smart Log for NVME device"
 LINE: Final = re.compile(r"([A-Za-z][\w .\[\]-]*?)\s*:\s*(0x[0-9a-fA-F]+|-?[\d,]+)(?: *°?(F)\b)?")
 
@@ -45,14 +44,10 @@ def _log(path: Path) -> HealthJson:
     whole = text(path)
     if whole.count(FIRST_LINE) > 1:
         raise RecordingError(f"{path} holds several health logs", "give each in a file of its own, the earliest first")
-    try:
+    with undamaged(path, "nvme smart-log -o json prints it"):
         document = gate.document(whole, str(path), FILE) if whole.lstrip().startswith("{") else _lines(whole)
         log = in_our_names(document.get(SMARTCTL, document), kelvin=SMARTCTL not in document)
-    except (ValueError, AttributeError, TypeError, RecursionError) as error:
-        raise RecordingError(f"{path} is damaged: {error}", "nvme smart-log -o json prints it") from None
-    long = next((name for name, value in log.items() if isinstance(value, int) and value >> BITS), None)
-    if long is not None:
-        raise RecordingError(f"{path} is damaged: {long} is longer than {BITS} bits", "no number of such a log is")
+    refuse_long(path, log)
     if "critical_warning" not in log:
         raise RecordingError(f"{path} has no health log in it", "nvme smart-log and smartctl -j -a print it, as root")
     return log
@@ -66,7 +61,7 @@ def _lines(whole: str) -> HealthJson:
         match = LINE.match(line)
         if match is not None and not line.startswith(" "):
             name = match[1].strip().lower().replace(" ", "_")
-            value = int(match[2].replace(",", ""), 0)
+            value = integer(match[2])
             if match[3]:
                 value = round((value - 32) / 1.8)
             health[name] = value + KELVIN if name == "temperature" or SENSOR.fullmatch(name) else value

@@ -10,8 +10,8 @@ from typing import Final
 
 from pslc.base.columns import cells, is_missing, moment
 from pslc.base.errors import RecordingError
-from pslc.formats import About, FileContents, Reader, only, text
-from pslc.formats._loads import Reports, Source, amount
+from pslc.formats import About, FileContents, only, text
+from pslc.formats._loads import Reports, amount
 from pslc.schema.imports import ImportOptions
 
 ABOUT: Final = About(
@@ -40,19 +40,15 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
     counters = _counters(names)
     if not any(kind in ("rB/s", "wB/s") for _, kind, _ in counters.values()):
         raise RecordingError(f"{path} has no counter of bytes of a disk", HINT)
-    reader = Reader(path, hints, "a time, and a number for each counter,")
-    reports = Reports()
-    at: float | None = None
-    for number, row in enumerate(rows, 2):
-        try:
-            before, at = at, moment(row[0])
+    reports = Reports(path, hints, "a time, and a number for each counter,")
+    for row in reports.each(rows, 2, separator):
+        with reports.refusing():
+            reports.tick(moment(row[0]))
             for device, columns in _by_device(row, counters).items():
-                if before is not None:
-                    reports.add(device, at, at - before, columns)
-        except (ValueError, IndexError):
-            reader.refuse(number, separator.join(row))
+                if reports.before_s is not None:
+                    reports.add(device, reports.seconds, columns)
     reports.drop_sum("_Total")
-    return reports.foreign(path, hints, Source("perfmon", HINT, bad=reader.bad))
+    return reports.foreign(ABOUT, hint=HINT)
 
 
 def _lines(path: Path) -> list[str]:

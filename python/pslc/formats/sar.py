@@ -15,8 +15,8 @@ from typing import Final
 
 from pslc.base import gate
 from pslc.base.errors import RecordingError
-from pslc.formats import FILE, About, FileContents, Reader, only, text
-from pslc.formats._loads import Reports, Source, after, amount, clock, date, numbers
+from pslc.formats import FILE, About, FileContents, only, text, undamaged
+from pslc.formats._loads import Reports, after, amount, clock, date, numbers
 from pslc.schema.imports import ImportOptions
 
 ABOUT: Final = About(
@@ -46,77 +46,64 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
     """The load of one device."""
     path = only(paths)
     whole = text(path)
-    reports = Reports()
+    reports = Reports(path, hints)
     if whole.lstrip().startswith("{"):
-        bad = _json(path, whole, reports)
+        _json(whole, reports)
     else:
-        bad = (_sadf if SADF.match(whole) else _text)(path, whole, hints, reports)
+        (_sadf if SADF.match(whole) else _text)(whole, reports)
     if not reports.rows:
         raise RecordingError(f"{path} tells nothing of devices", "sar -d prints them, or sadf -d FILE -- -d")
-    notes = ["sar counts reads and writes together: each has its share by bytes, and the latency of both"]
-    return reports.foreign(path, hints, Source("sar", "sar -d 1 prints them", notes, bad))
+    together = "sar counts reads and writes together: each has its share by bytes, and the latency of both"
+    return reports.foreign(ABOUT, together)
 
 
-def _text(path: Path, whole: str, hints: ImportOptions, reports: Reports) -> int:
-    reader = Reader(path, hints, "a time, a device and a number for each column")
+def _text(whole: str, reports: Reports) -> None:
+    reports.expected = "a time, a device and a number for each column"
     names: list[str] = []
-    at = before = None
-    for number, line in enumerate(whole.splitlines(), 1):
+    for line in reports.each(whole.splitlines()):
         header, row = HEADER.match(line), ROW.match(line)
         if header:
             names = line[header.end(1) :].split()
-            before = at = after(at, clock(header[1]))
+            reports.before_s = reports.at_s = after(reports.at_s, clock(header[1]))
         elif not line.strip() or OTHER.match(line):
             names = []
         elif line.startswith("Linux"):
             reports.date = date(line)
         elif row and names and "LINUX RESTART" not in line:
-            now = after(at, clock(row[1]))
-            if now != at:
-                before, at = at, now
+            now = after(reports.at_s, clock(row[1]))
+            if now != reports.at_s:
+                reports.tick(now)
             cells = dict(zip(names, row[2].split(), strict=False))
             device = cells.pop("DEV", "")
-            try:
-                seconds = None if at is None or before is None else at - before
-                reports.add(device, at, seconds or 1.0, numbers([*cells], [*cells.values()]))
-            except ValueError:
-                reader.refuse(number, line)
-    return reader.bad
+            with reports.refusing():
+                reports.add(device, reports.seconds or 1.0, numbers([*cells], [*cells.values()]))
 
 
-def _sadf(path: Path, whole: str, hints: ImportOptions, reports: Reports) -> int:
-    reader = Reader(path, hints, "host, interval, time, device and a number for each column, with semicolons")
+def _sadf(whole: str, reports: Reports) -> None:
+    reports.expected = "host, interval, time, device and a number for each column, with semicolons"
     names: list[str] = []
-    at = None
-    for number, line in enumerate(whole.splitlines(), 1):
+    for line in reports.each(whole.splitlines()):
         cells = line.split(";")
         if line.startswith("#"):
             names = cells[4:] if "DEV" in cells[3:4] else []
         if not names or line.startswith("#") or not line.strip():
             continue
-        try:
+        with reports.refusing():
             _, seconds, stamp, device, *values = cells
-            at = after(at, clock(stamp))
+            reports.tick(after(reports.at_s, clock(stamp)))
             reports.date = reports.date or date(stamp)
-            reports.add(device, at, amount(seconds) or 1.0, numbers(names, values))
-        except ValueError:
-            reader.refuse(number, line)
-    return reader.bad
+            reports.add(device, amount(seconds) or 1.0, numbers(names, values))
 
 
-def _json(path: Path, whole: str, reports: Reports) -> int:
-    try:
-        (host,) = gate.document(whole, str(path), FILE)["sysstat"]["hosts"]
-        at = None
+def _json(whole: str, reports: Reports) -> None:
+    with undamaged(reports.path, "sadf -j FILE -- -d prints it"):
+        (host,) = gate.document(whole, str(reports.path), FILE)["sysstat"]["hosts"]
         for report in host["statistics"]:
             stamp = report.get("timestamp")
             if stamp is None or "disk" not in report:
                 continue
-            at = after(at, clock(stamp["time"]))
+            reports.tick(after(reports.at_s, clock(stamp["time"])))
             reports.date = reports.date or date(stamp["date"])
             for row in report["disk"]:
                 columns = {name: amount(value) for name, value in row.items() if name != "disk-device"}
-                reports.add(row["disk-device"], at, amount(stamp["interval"]) or 1.0, columns)
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise RecordingError(f"{path} is damaged: {error}", "sadf -j FILE -- -d prints it") from None
-    return 0
+                reports.add(row["disk-device"], amount(stamp["interval"]) or 1.0, columns)

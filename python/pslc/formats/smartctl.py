@@ -12,7 +12,7 @@ from typing import Final
 from pslc.base import gate, words
 from pslc.base.errors import RecordingError
 from pslc.base.files import Json
-from pslc.formats import FILE, About, FileContents, text
+from pslc.formats import FILE, About, FileContents, text, undamaged
 from pslc.schema.facts import HealthJson
 from pslc.schema.health import SMARTCTL, in_our_names
 from pslc.schema.imports import ImportOptions
@@ -21,11 +21,13 @@ ABOUT: Final = About(
     program="smartctl",
     what="text and JSON, NVMe, ATA and SCSI",
     content="health: wear, bytes written, spare, errors, whether the drive says FAILED",
-    command="smartctl -x /dev/sda",
+    command="sudo smartctl -x /dev/sda",
     gives="health",
 )
 UNIT_BYTES: Final = 512_000
 """Size of NVMe's data units, in bytes."""
+MAX_BITS: Final = 128
+"""Length of the longest number of a health log, in bits."""
 FAILED: Final = 4
 """Bit of NVMe's critical warnings: the drive is not reliable."""
 LEFT = re.compile(
@@ -126,7 +128,7 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
 
 
 def _json(path: Path, whole: str) -> tuple[HealthJson, str]:
-    try:
+    with undamaged(path, "smartctl -j -x prints it"):
         document = gate.document(whole, str(path), FILE)
         model = str(document.get("model_name", ""))
         if SMARTCTL in document:
@@ -138,12 +140,19 @@ def _json(path: Path, whole: str) -> tuple[HealthJson, str]:
             log |= _common(document)
         if isinstance(passed := document.get("smart_status", {}).get("passed"), bool):
             log["failed"] = not passed
-        long = next((name for name, value in log.items() if isinstance(value, int) and value >> 128), None)
-    except (ValueError, AttributeError, TypeError, KeyError, RecursionError) as error:
-        raise RecordingError(f"{path} is damaged: {error}", "smartctl -j -x prints it") from None
-    if long is not None:
-        raise RecordingError(f"{path} is damaged: {long} is longer than 128 bits", "no number of such a log is")
+    refuse_long(path, log)
     return log, model
+
+
+def refuse_long(path: Path, log: HealthJson) -> None:
+    """Refuse a number that no health log has.
+
+    Raises:
+        PslcError: one is longer than `MAX_BITS`.
+    """
+    long = next((name for name, value in log.items() if isinstance(value, int) and value >> MAX_BITS), None)
+    if long is not None:
+        raise RecordingError(f"{path} is damaged: {long} is longer than {MAX_BITS} bits", "no number of such a log is")
 
 
 def _attributes(document: Json) -> list[tuple[str, int, int]]:
@@ -272,10 +281,16 @@ def _programmed(log: HealthJson, raw_of: Mapping[str, int]) -> HealthJson:
     return more
 
 
+def integer(text: str) -> int:
+    """A number of a log, in hexadecimal behind 0x; its thousands may be set apart."""
+    digits = re.sub(r"[,.' ]", "", text)
+    return int(digits, 16 if digits.startswith("0x") else 10)
+
+
 def _text(whole: str) -> tuple[HealthJson, str]:
     model = re.search(r"^(?:Device Model|Model Number):\s+(.*\S)", whole, re.MULTILINE)
     of_nvme = {
-        OF_TEXT[name]: int(match["value"].replace(",", "").replace(".", "").replace("'", "").replace(" ", ""), 0)
+        OF_TEXT[name]: integer(match["value"])
         for line in whole.splitlines()
         if (match := LINE.match(line)) and (name := " ".join(match["name"].split())) in OF_TEXT
     }

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Final
 
 from pslc.base.columns import moment
-from pslc.formats import About, FileContents, Reader, only, text
-from pslc.formats._loads import FIRST_ROW, Reports, Source, amount
+from pslc.formats import About, FileContents, only, text
+from pslc.formats._loads import FIRST_ROW, Reports, amount
 from pslc.schema.imports import ImportOptions
 
 HEADER = re.compile(r"^\s*r\s+b\s+swpd\s.*\bbi\s+bo\b", re.MULTILINE)
@@ -22,28 +22,22 @@ ABOUT: Final = About(
     gives="load",
     mark=HEADER,
 )
-HINT: Final = "vmstat -t 1 prints them"
 
 
 def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
     """The load of all devices together."""
     path = only(paths)
-    reader = Reader(path, hints, "a number for each column")
-    reports = Reports()
+    reports = Reports(path, hints, "a number for each column")
     names: list[str] = []
-    at: float | None = None
-    for number, line in enumerate(text(path).splitlines(), 1):
+    for line in reports.each(text(path).splitlines()):
         if HEADER.match(line):
             names = line.split()
         elif names and re.match(r"\s*\d", line):
             row = line.split()
-            try:
+            with reports.refusing():
                 columns = {"rkB/s": amount(row[names.index("bi")]), "wkB/s": amount(row[names.index("bo")])}
                 stamp = [cell for cell in row if ":" in cell or "-" in cell]
-                before, at = at, moment(" ".join(stamp)) if stamp else None
-                reports.add("all devices", at, None if at is None or before is None else at - before, columns)
-            except (ValueError, IndexError):
-                reader.refuse(number, line)
+                reports.tick(moment(" ".join(stamp)) if stamp else None)
+                reports.add("all devices", reports.seconds, columns)
     reports.drop_first()
-    notes = [FIRST_ROW, "vmstat counts all devices of the machine together"]
-    return reports.foreign(path, hints, Source("vmstat", HINT, notes, reader.bad))
+    return reports.foreign(ABOUT, FIRST_ROW, "vmstat counts all devices of the machine together")

@@ -14,8 +14,8 @@ from typing import Final
 
 from pslc.base import units
 from pslc.base.columns import moment
-from pslc.formats import About, FileContents, Reader, only, text
-from pslc.formats._loads import Reports, Source, amount
+from pslc.formats import About, FileContents, only, text
+from pslc.formats._loads import Reports, amount
 from pslc.schema.imports import ImportOptions
 
 HEADER = re.compile(r"^\s*pool\s+alloc\s+free\s+read\s+write\s+read\s+write", re.MULTILINE)
@@ -28,39 +28,30 @@ ABOUT: Final = About(
     mark=HEADER,
 )
 ROW = re.compile(r"(?P<name>\s*\S+)\s+\S+\s+\S+\s+(?P<numbers>[\d.]+[BKMGTP]?(?:\s+[\d.]+[BKMGTP]?){3})(?:\s|$)")
-HINT: Final = "zpool iostat -Td -p tank 1 prints them"
 
 
 def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
     """The load of the pool, unless another device is asked for."""
     path = only(paths)
-    reader = Reader(path, hints, "a pool, capacity, operations and bandwidth")
-    reports = Reports(whole_counts=True)
-    at: float | None = None
-    before: float | None = None
+    reports = Reports(path, hints, "a pool, capacity, operations and bandwidth", whole_counts=True)
     below = False
-    for number, line in enumerate(text(path).splitlines(), 1):
+    for line in reports.each(text(path).splitlines()):
         if HEADER.match(line):
             below = True
         elif re.search(r"\d\d:\d\d:\d\d", line):
-            before, at = at, moment(line)
+            reports.tick(moment(line))
         elif row := ROW.match(line):
-            try:
+            with reports.refusing():
                 values = [_number(word) for word in row["numbers"].split()]
-            except ValueError:
-                reader.refuse(number, line)
-                continue
-            columns = dict(zip(("r/s", "w/s", "rB/s", "wB/s"), values, strict=True))
-            seconds = None if at is None or before is None else at - before
-            reports.add(row["name"].strip(), at, seconds, columns)
+                columns = dict(zip(("r/s", "w/s", "rB/s", "wB/s"), values, strict=True))
+                reports.add(row["name"].strip(), reports.seconds, columns)
         elif below and _is_damaged(line):
-            reader.refuse(number, line)
+            reports.refuse()
     reports.drop_first()
-    notes = ["the first report, of the time since the pool was imported, was left out"]
     pools = list(reports.rows)[:1]
     if hints.device is None and pools:
         reports.rows = {name: rows for name, rows in reports.rows.items() if name in pools}
-    return reports.foreign(path, hints, Source("zpool iostat", HINT, notes, reader.bad))
+    return reports.foreign(ABOUT, "the first report, of the time since the pool was imported, was left out")
 
 
 def _is_damaged(line: str) -> bool:

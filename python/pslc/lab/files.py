@@ -19,7 +19,7 @@ def new_folder(prefix: str) -> Path:
     for left in root.glob(f"{prefix}*"):
         with suppress(OSError):
             _remove_if_left(left)
-    folder = writer.lasting(prefix)
+    folder = writer.lasting(prefix, root)
     # Not closed: the lock ends with the process, however that ends.
     locks.lock_folder(folder)
     return folder

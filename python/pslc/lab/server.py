@@ -14,12 +14,13 @@ import sys
 import webbrowser
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
+from html import escape
 from pathlib import Path
 from threading import current_thread, main_thread
 from typing import Any, Final
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from pslc.base import failure, gate, http_server, writer
+from pslc.base import failure, gate, http_server, rights, writer
 from pslc.base.ends import hear
 from pslc.base.errors import PslcError
 from pslc.lab.api import JSON, MAX_BODY_BYTES, Api, Reply
@@ -134,8 +135,15 @@ def serve(host: str, port: int, tell: Callable[[str], None], show: bool) -> None
         address = f"http://{_shown(host)}:{server.port}/{secret}/"
         tell(address)
         if show and _has_a_screen():
-            webbrowser.open(address)
+            webbrowser.open(_redirect(api.lab.folder, address))
         server.serve_forever()
+
+
+def _redirect(folder: Path, address: str) -> str:
+    """Address of a file of this user's alone that leads to `address`: everybody may read the arguments of a browser."""
+    page = folder / "lab.html"
+    writer.write(page, f'<meta http-equiv="refresh" content="0; url={escape(address)}">', private=True)
+    return page.as_uri()
 
 
 def _hear(what: Any) -> None:
@@ -150,6 +158,7 @@ def _bound(host: str, port: int, api: Api, secret: str) -> _Server:
     except (OSError, OverflowError, UnicodeError) as error:
         taken = isinstance(error, OSError) and error.errno == errno.EADDRINUSE
         hint = f"--port {port + 1}, or 0 for one that is free" if taken else "--host is an address of this machine"
+        hint = rights.port_hint(error, "--port 8719", hint)
         why = (error.strerror if isinstance(error, OSError) else None) or error
         raise PslcError(f"pslc lab cannot listen on {host}, port {port}: {why}", hint) from None
 

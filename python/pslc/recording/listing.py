@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+import os
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from pslc.base import gate
+from pslc.base import gate, rights
 from pslc.base.console import short
 from pslc.base.errors import PslcError
 from pslc.recording.store import FILE
@@ -48,11 +48,21 @@ class Entry:
 
 def recordings_in(folder: Path) -> list[Entry]:
     """The recordings in the folders of `folder`, and in the catalogues among these, the newest first. One that cannot
-    be read is in the list with the reason as its note."""
-    with suppress(OSError):
-        paths = [*folder.glob("*/run.json"), *folder.glob("*/*/run.json")]
-        return sorted(map(_entry, paths), key=lambda entry: (entry.began_unix_ns, str(entry.folder)), reverse=True)
-    return []
+    be read is in the list with the reason as its note.
+
+    Raises:
+        PermissionError: this user may not read `folder`.
+    """
+    if not folder.is_dir():
+        return []
+    closed = [Entry(path, "", "", "", 0, rights.hint(path)) for path in folder.iterdir() if _is_closed(path)]
+    paths = [*folder.glob("*/run.json"), *folder.glob("*/*/run.json")]
+    entries = [*map(_entry, paths), *closed]
+    return sorted(entries, key=lambda entry: (entry.began_unix_ns, str(entry.folder)), reverse=True)
+
+
+def _is_closed(path: Path) -> bool:
+    return path.is_dir() and not os.access(path, os.R_OK | os.X_OK)
 
 
 def _entry(path: Path) -> Entry:

@@ -1,12 +1,13 @@
 """The plan of a run on a real drive, shown before anything is written."""
 
+import errno
 import time
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
 from pslc import suites
-from pslc.base import children, memory, shell, words
+from pslc.base import children, failure, memory, shell, words
 from pslc.base.errors import JobError
 from pslc.device import probe
 from pslc.device.cost import SLOW, Cost, best_bytes_per_s, cost
@@ -46,9 +47,10 @@ def afford(costs: Cost) -> None:
     free = memory.free_bytes()
     if free is not None and costs.memory_bytes > free:
         needs = words.size(costs.memory_bytes)
+        less = "use fewer numjobs or a smaller iodepth or bs; on a simulated drive, a smaller region or drive"
         raise JobError(
             f"the run needs {needs} of memory, but only {words.size(free)} are free",
-            "use fewer numjobs or a smaller iodepth or bs; on a simulated drive, a smaller region or drive",
+            "; ".join(filter(None, (less, failure.limit_hint(errno.ENOMEM)))),
         )
 
 

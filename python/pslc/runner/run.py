@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -114,7 +115,10 @@ def _run_jobs(target: Target, subject: Suite | JobFile, options: RunOptions, job
     # These take longer to import than most drives to fill, and the simulation leaves the interpreter alone.
     imports = Thread(target=_import_ahead, daemon=True)
     imports.start()
-    runner = StepRunner(target, target.open(), subject, options, job_logs)
+    drive = target.open()
+    if isinstance(drive, SimDrive):
+        drive.check_save()
+    runner = StepRunner(target, drive, subject, options, job_logs)
     finished = _finished_steps(target, options)
     unwritten_bytes = 0
     with _switched(runner), _surroundings(runner):
@@ -224,7 +228,7 @@ def _surroundings(runner: StepRunner) -> Iterator[None]:
         return
     facts["before"], facts["engine_ceiling_iops"] = probe.moment(facts), engine_ceiling()
     counters, log = probe.Counters(facts), KernelLog(facts)
-    names = probe.drives(facts)
+    names, place = probe.drives(facts), _file_number(runner.target.spec)
     if runner.subject.asks_temperature:
         runner.sensors += Sensor.of(TEMPERATURE, partial(probe.hottest_millicelsius, names))
     if (disk := probe.reporting(facts)) is not None:
@@ -237,6 +241,17 @@ def _surroundings(runner: StepRunner) -> Iterator[None]:
         ends.note_after(drive, real.ends)
     facts["after"] = probe.moment(facts)
     facts.update(engine_of(drive))
+    if place is not None and place != _file_number(runner.target.spec):
+        note = f"{runner.target.spec} was removed or replaced during the run; the figures are of the file that it was"
+        facts["notes"] = [*facts.get("notes", []), note]
+
+
+def _file_number(spec: str) -> tuple[int, int] | None:
+    """Device and number of the file at a path; None where there is none."""
+    with suppress(OSError):
+        about = os.stat(spec)
+        return about.st_dev, about.st_ino
+    return None
 
 
 @contextmanager

@@ -168,14 +168,15 @@ class Power(TypedDict):
 
 class InspectedDevice(TypedDict):
     """A block device that is to be overwritten. `serial`: None where it is not told; `users`: who uses it, a sentence
-    each; `signatures`: file systems, partition tables and the like, by libblkid, None where it cannot be read, where
-    there is no libblkid, and on Windows."""
+    each; `refusal`: why this user, or nobody, may write to it, with what helps; `signatures`: file systems, partition
+    tables and the like, by libblkid, None where it cannot be read, where there is no libblkid, and on Windows."""
 
     name: str
     bytes: int
     logical_block: int
     serial: str | None
     is_partition: bool
+    refusal: tuple[str, str] | None
     users: list[str]
     signatures: list[str] | None
 
@@ -219,10 +220,11 @@ class HealthLog(TypedDict, total=False):
 
 class Moment(TypedDict, total=False):
     """Values that change while a drive works. `members`: health logs of an array's drives by name; its `smart` is None.
-    `cache`: only for a drive that reports one."""
+    `cache`: only for a drive that reports one; `without_smart`: why `pslc probe` shows none."""
 
     temperature_c: float | None
     smart: HealthJson | None
+    without_smart: str
     members: dict[str, HealthJson]
     cache: CacheReport
 
@@ -234,12 +236,13 @@ Change = TypedDict("Change", {"at_s": float, "what": Literal["link", "power"], "
 class Watched(TypedDict):
     """Telemetry of a drive while it worked. `smart`: the first and the latest log, with seconds since the start;
     `file_systems`: those mounted from the drive; `waits`: whether latencies or busy time were counted, True without
-    it."""
+    it; `own_bytes`: written by pslc, which saved the recording on the drive."""
 
     smart: list[tuple[float, HealthJson]]
     changes: list[Change]
     file_systems: list[FileSystem]
     waits: NotRequired[bool]
+    own_bytes: NotRequired[int]
 
 
 class Imported(TypedDict):

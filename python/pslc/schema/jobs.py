@@ -51,6 +51,19 @@ class Done(TypedDict):
     samples: NotRequired[Samples]
 
 
+def done(
+    io_bytes: int = 0,
+    total_ios: int = 0,
+    runtime_ns: int = 0,
+    mean_ns: float = 0.0,
+    max_ns: float = 0,
+    percentile: dict[str, float] | None = None,
+) -> Done:
+    """The requests of one kind (default: none), with their latencies."""
+    times: Times = {"mean": mean_ns, "max": max_ns, "percentile": percentile or {}}
+    return {"io_bytes": io_bytes, "total_ios": total_ios, "runtime_ns": runtime_ns, "lat_ns": times}
+
+
 class Usage(TypedDict, total=False):
     """Processor time, context switches and page faults of a job."""
 
@@ -134,3 +147,11 @@ class Job(TypedDict):
     usage: NotRequired[Usage]
     latency_target: NotRequired[LatencyTarget]
     steadystate: NotRequired[SteadyState]
+
+
+def job(name: str, options: dict[str, str], groupid: int | None = None) -> Job:
+    """A job of another program, before what it did is filled in."""
+    own: Job = {"name": name, "options": options, "notes": [], "read": done(), "write": done(), "trim": done()}
+    if groupid is not None:
+        own["groupid"] = groupid
+    return own

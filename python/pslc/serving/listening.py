@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final, Self
 from urllib.parse import quote
 
+from pslc.base import rights
 from pslc.base.errors import TargetError
 
 MAX_PATH_BYTES: Final = 107
@@ -98,11 +99,16 @@ class Listener:
         with suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
 
+    @property
+    def is_removed(self) -> bool:
+        """Whether somebody removed or replaced the unix socket, so that nobody can connect."""
+        return self._path is not None and self._number() != self._inode
+
     def close(self) -> None:
         """Nobody can connect any more, and the path of a unix socket is free."""
         self.refuse()
         self._socket.close()
-        if self._path is not None and self._inode is not None and self._number() == self._inode:
+        if self._path is not None and not self.is_removed:
             with suppress(OSError):
                 self._path.unlink()
 
@@ -135,7 +141,8 @@ def _unix(path: Path) -> socket.socket:
             listener.bind(name)
     except OSError as error:
         listener.close()
-        hint = "give a socket in a folder that is there: --unix PATH"
+        denied = isinstance(error, PermissionError)
+        hint = rights.hint(path.parent) if denied else "give a socket in a folder that is there: --unix PATH"
         raise TargetError(f"{path}: {error.strerror}", hint) from None
     except TargetError:
         listener.close()
@@ -178,5 +185,6 @@ def _tcp(at: Address) -> socket.socket:
     except OSError as error:
         if listener is not None:
             listener.close()
-        raise TargetError(f"{at.host}, port {at.tcp}: {error.strerror}", "give another port: --tcp PORT") from None
+        hint = rights.port_hint(error, "--tcp 10809", "give another port: --tcp PORT")
+        raise TargetError(f"{at.host}, port {at.tcp}: {error.strerror}", hint) from None
     return listener

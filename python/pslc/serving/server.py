@@ -62,6 +62,7 @@ class Server:
         self.address, self._speed, self._faults = at, speed, faults
         self.nvme: NvmeDrive | None = None
         self._stops, self._full, self._file = 0, False, Path(spec).name
+        self._is_socket_removed = False
         self._sysfs, self._files = sysfs, None  # type: Path | None, UfsFiles | None
         self._kept = ExitStack()
         self.status: ServedStatus | None = None
@@ -202,6 +203,9 @@ class Server:
 
     def _see(self, status: ServedStatus, say: Say) -> None:
         self.status = status
+        if not self._is_socket_removed and self._listener.is_removed:
+            self._is_socket_removed = True
+            say(f"warning: {self.address.unix} was removed, so no further client can connect: start pslc serve anew")
         if self._files is not None:
             self._files.follow(status)
         for warning in status["warnings"]:

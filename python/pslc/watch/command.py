@@ -23,9 +23,7 @@ def command(
     devices: Annotated[
         list[Path],
         # Its counters are everybody's to read, whoever may read the device.
-        typer.Argument(
-            metavar="DEVICE...", help="Block devices, such as /dev/nvme0n1 or /dev/md0, or a ZFS pool", readable=False
-        ),
+        typer.Argument(metavar="DEVICE...", help="Block devices, such as /dev/nvme0n1 or /dev/md0, or a ZFS pool"),
     ],
     for_: Annotated[
         str | None,
@@ -50,7 +48,6 @@ def command(
     from pslc.base import units
     from pslc.base.errors import user_error
     from pslc.base.live_lines import Live
-    from pslc.base.output_dirs import new_folder
     from pslc.runner.load import analysed
     from pslc.watch.run import watch
 
@@ -61,42 +58,50 @@ def command(
         return
     device = devices[0] if devices[0].exists() else drives[0]
     seconds = units.seconds(for_, "--for") if for_ else None
-    folder = save
-    if folder is None and not as_json:
-        folder = new_folder(f"watch-{device.name}")
-    _watch_several.check_new(folder)
+    folder = _watch_several.new_folder(save, f"watch-{device.name}", as_json=as_json)
     if trace and folder is None:
         raise user_error("--trace with --json needs a folder for the trace", "add --save DIR")
-    keep = _keeper(device, folder, trace=trace) if folder else None
+    checkpoints = _checkpoints(device, folder, trace=trace) if folder else None
     into = _trace_file(folder) if trace and folder else None
     _watch_several.import_ahead()
-    with Live(sys.stderr) as live, _watch_several.saving(folder, keep) as on_keep:
+    _note_no_smart(device)
+    with Live(sys.stderr) as live, _watch_several.saving(folder, _of_one(checkpoints)) as on_keep:
         watched = watch(device, seconds, _shown(live, device, seconds), on_keep, ENDS, into)
         hear(signal.SIG_IGN)
-    recording = analysed(watched)
+    recording = analysed(checkpoints.noted([watched])[0] if checkpoints is not None else watched)
     _report(recording, folder, report=not no_report, as_json=as_json)
     if recording.error:
         raise user_error(f"watching ended early: {recording.error}", "the recording covers the time before")
 
 
-def _keeper(device: Path, folder: Path, *, trace: bool) -> "Callable[[Recording], None] | None":
-    """The saver of the recording so far; None where saving it would be work for the watched drive.
+def _note_no_smart(device: Path) -> None:
+    """Print why the health logs of the drives below a device are not recorded."""
+    from pslc.device import probe
+
+    for name in probe.drives(probe.facts(device)):
+        if name.startswith(("nvme", "sd")) and (why := probe.unasked(name, "watch")):
+            say(f"note: no SMART: {why}", err=True)
+
+
+def _checkpoints(device: Path, folder: Path, *, trace: bool) -> _watch_several.Checkpoints:
+    """The saver of the recording so far.
 
     Raises:
         PslcError: the drive is traced, and the folder is on it.
     """
     from pslc.base.errors import user_error
-    from pslc.recording import store
     from pslc.watch.run import device_of, lies_on
 
-    if not (device.exists() and lies_on(folder, device_of(device))):
-        return lambda so_far: store.save(_watch_several.unfinished(so_far), folder)
-    if trace:
+    if trace and device.exists() and lies_on(folder, device_of(device)):
         raise user_error(
             f"{folder} is on the traced drive", "give --save a folder on another drive, or in memory (/dev/shm)"
         )
-    say(f"note: {folder} is on the watched drive, so pslc writes the recording only at the end", err=True)
-    return None
+    return _watch_several.Checkpoints({device: folder})
+
+
+def _of_one(checkpoints: _watch_several.Checkpoints | None) -> "Callable[[Recording], None] | None":
+    """Checkpoints of one drive."""
+    return (lambda so_far: checkpoints([so_far])) if checkpoints is not None else None
 
 
 def _trace_file(folder: Path) -> Path:

@@ -9,7 +9,7 @@ from threading import Thread
 from typing import Final
 from urllib.parse import urlsplit
 
-from pslc.base import http_server
+from pslc.base import http_server, rights
 from pslc.base.errors import TargetError
 from pslc.watch.counters import FIELDS
 
@@ -92,7 +92,8 @@ class Server(http_server.Server):
             super().__init__(at, _Handler, _connections())
         except (OSError, UnicodeError) as error:
             why = (error.strerror if isinstance(error, OSError) else None) or error
-            raise TargetError(f"{at[0]}:{at[1]} cannot be listened on: {why}", "another address or port") from None
+            hint = rights.port_hint(error, "--metrics :9417", "another address or port")
+            raise TargetError(f"{at[0]}:{at[1]} cannot be listened on: {why}", hint) from None
         Thread(target=self.serve_forever, daemon=True).start()
 
     def close(self) -> None:

@@ -62,8 +62,9 @@ def execute(drives: list[Path], options: Options) -> None:
 
     if options.trace:
         raise user_error("--trace follows one drive, without --metrics", "pslc watch /dev/nvme0n1 --trace --save DIR")
-    folder, seconds = _folder(options), units.seconds(options.for_, "--for") if options.for_ else None
-    keep = _keeper(drives, folder) if folder is not None else None
+    folder = new_folder(options.save, "watch", as_json=options.as_json)
+    seconds = units.seconds(options.for_, "--for") if options.for_ else None
+    keep = Checkpoints({drive: folder / drive.name for drive in drives}) if folder is not None else None
     at = address(options.metrics) if options.metrics else None
     if at is not None and not is_local(at[0]):
         say(
@@ -82,54 +83,67 @@ def execute(drives: list[Path], options: Options) -> None:
     with closing(server) if server is not None else nullcontext(), saving(folder, keep) as on_keep:
         watched = watch_all(drives, seconds, show, on_keep, ENDS)
         hear(signal.SIG_IGN)
-    recordings = [analysed(of) for of in watched]
+    recordings = [analysed(of) for of in (keep.noted(watched) if keep is not None else watched)]
     _report(drives, recordings, folder, options)
     if errors := [recording.error for recording in recordings if recording.error]:
         raise user_error(f"watching ended early: {'; '.join(errors)}", "the recordings cover the time before")
 
 
-def _folder(options: Options) -> Path | None:
-    from pslc.base.output_dirs import new_folder
+def new_folder(save: Path | None, slug: str, *, as_json: bool) -> Path | None:
+    """The folder to save to, or a new one in runs/; None with `as_json` alone.
 
-    folder = options.save
-    if folder is None and not options.as_json:
-        folder = new_folder("watch")
-    check_new(folder)
+    Raises:
+        PslcError: it holds something.
+    """
+    from pslc.base import output_dirs
+    from pslc.base.errors import user_error
+
+    folder = output_dirs.new_folder(slug) if save is None and not as_json else save
+    if folder is not None and folder.exists() and any(folder.iterdir()):
+        raise user_error(f"{folder} is not empty", "--save takes a new folder")
     return folder
 
 
-def check_new(folder: Path | None) -> None:
-    """Refuse a folder that holds something.
+class Checkpoints:
+    """Saves the recordings so far to their folders, and counts what that writes to the watched drives themselves."""
 
-    Raises:
-        PslcError: it does.
-    """
-    from pslc.base.errors import user_error
+    def __init__(self, folders: dict[Path, Path]) -> None:
+        """Prepare to save to the folder of each drive."""
+        from pslc.watch.run import device_of, lies_on
 
-    if folder is not None and folder.exists() and any(folder.iterdir()):
-        raise user_error(f"{folder} is not empty", "--save takes a new folder")
+        self._folders = folders
+        self._beside = {
+            drive: [folder for folder in folders.values() if lies_on(folder, device_of(drive))]
+            for drive in folders
+            if drive.exists()
+        }
+        self._written = dict.fromkeys(folders.values(), 0)
+        if any(self._beside.values()):
+            say("note: the recording is saved on the watched drive; its bytes are counted as pslc's own", err=True)
 
+    def __call__(self, so_far: "list[Recording]") -> None:
+        """Save unfinished recordings."""
+        from pslc.recording import store
 
-def _keeper(drives: list[Path], folder: Path) -> "Callable[[list[Recording]], None] | None":
-    """Keeps what there is; None where that would be work for one of the drives."""
-    from pslc.watch.run import device_of, lies_on
+        for folder, recording in zip(self._folders.values(), self.noted(so_far), strict=True):
+            store.save(replace(recording, error="the watch has not ended"), folder)
+            files = {name: (folder / name).stat().st_size for name in ("run.json", "series.parquet")}
+            # run.json is written twice: its first copy belongs to the series until both have their names.
+            self._written[folder] += 2 * files["run.json"] + files["series.parquet"]
 
-    if any(lies_on(folder, device_of(drive)) for drive in drives):
-        say(f"note: {folder} is on a watched drive, so pslc writes the recordings only at the end", err=True)
-        return None
+    def noted(self, recordings: "list[Recording]") -> "list[Recording]":
+        """The recordings, each with the bytes of its drive's writes that are pslc's own."""
+        return [self._noted(drive, recording) for drive, recording in zip(self._folders, recordings, strict=True)]
 
-    from pslc.recording import store
+    def _noted(self, drive: Path, recording: "Recording") -> "Recording":
+        from pslc.base import words
 
-    def keep(so_far: "list[Recording]") -> None:
-        for drive, recording in zip(drives, so_far, strict=True):
-            store.save(unfinished(recording), folder / drive.name)
-
-    return keep
-
-
-def unfinished(so_far: "Recording") -> "Recording":
-    """A recording of a watch that goes on."""
-    return replace(so_far, error="the watch has not ended")
+        own = sum(self._written[folder] for folder in self._beside.get(drive, []))
+        if not own:
+            return recording
+        facts = recording.facts | {"watch": {**recording.facts["watch"], "own_bytes": own}}
+        note = f"{words.size(own)} of the writes are pslc's own, which saved the recording on the watched drive"
+        return replace(recording, facts=facts | {"notes": [*facts.get("notes", []), note]})
 
 
 @contextmanager

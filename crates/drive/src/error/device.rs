@@ -51,11 +51,19 @@ faults! {
             => "on Debian and Ubuntu: apt install libblkid1; elsewhere it is part of util-linux; nothing was written",
         #[error("{path} cannot be read, so what it holds is unknown: {source}")]
         ContentUnknown { path: PathBuf, source: io::Error } = "device-content-unknown"
-            => if cfg!(windows) {
-                "is the drive failing? nothing was written"
-            } else {
-                "this takes the rights of root; nothing was written"
+            => "is the drive failing? nothing was written",
+        /// The user has not the rights: what the node says, and the group whose members have them, if there is one.
+        #[error("{path} is {rights}: {user} may {}", if *may_read { "read it, but not write to it" } else { "not read it" })]
+        Denied { path: PathBuf, may_read: bool, rights: String, user: String, group: Option<String> } = "device-denied"
+            => match group {
+                Some(group) => format!(
+                    "sudo usermod -aG {group} {user}, then log in anew; or as root: sudo $(command -v pslc) ..."
+                ),
+                None => "as root: sudo $(command -v pslc) ...".into(),
             },
+        #[error("{path} can only be read: the kernel takes no writes to it")]
+        ReadOnly { path: PathBuf } = "device-write-protected"
+            => format!("sudo blockdev --setrw {}, unless the drive itself is write-protected", path.display()),
         /// File systems, partition tables and the like, a sentence each.
         #[error("{path} holds something: {}", signatures.join("; "))]
         HasSignatures { path: PathBuf, signatures: Vec<String> } = "device-has-signatures"

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use pslc_ssd::faults;
 
+use crate::sys::limit_hint;
+
 /// What to do with data of another drive.
 const OTHER_DATA: &str =
     "move it to another place, or serve the drive with --data memory; nothing was written";
@@ -35,7 +37,7 @@ faults! {
         NoMemoryForData { source: io::Error } = "drive-data-no-memory" => "--data none keeps none",
         #[error("{path}: {source}")]
         DataNotKept { path: PathBuf, source: io::Error } = "drive-data-not-kept"
-            => "make room, or serve it with --data memory",
+            => limit_hint(source).unwrap_or_else(|| "make room, or serve it with --data memory".into()),
         #[error("{path} was not made by pslc, and would be written over")]
         ForeignData { path: PathBuf } = "drive-data-foreign" => OTHER_DATA,
         #[error("{path} holds the data of another drive")]

@@ -10,6 +10,8 @@ use pslc_ssd::faults;
 use pslc_ssd::state::StateError;
 pub use pslc_ssd::Hint;
 
+use crate::sys::limit_hint;
+
 mod device;
 mod drive_file;
 mod job;
@@ -87,7 +89,8 @@ faults! {
             => "make room on that file system, or give another folder",
         #[error("{path}: cannot {action}: {}", words(source))]
         Failed { action: &'static str, path: PathBuf, source: io::Error } = "system-failed"
-            => "give a path in a folder on the drive that you can write to",
+            => limit_hint(source)
+                .unwrap_or_else(|| "give a path in a folder on the drive that you can write to".into()),
     }
 }
 

@@ -102,7 +102,11 @@ impl<'a> NewFile<'a> {
                 || named(&folder, mode).map(|(file, part)| (file, Some(part))),
                 |file| Ok((file, None)),
             )
-            .and_then(|(file, part)| sys::make_own(&file).map(|()| (file, part)))
+            .and_then(|(file, part)| {
+                sys::make_own(&file)?;
+                folder.hand_over(&file)?;
+                Ok((file, part))
+            })
             .map_err(|error| WriteError::system(path, error))?;
         Ok(NewFile {
             path: path.to_path_buf(),
@@ -236,6 +240,11 @@ pub fn check(path: &Path, replace: Replace) -> Result<(), WriteError> {
     tried.map_err(|error| WriteError::system(path, error))
 }
 
+/// Who became root by sudo owns what was made at `path`, if its folder is theirs.
+pub fn hand_over(path: &Path) -> io::Result<()> {
+    Folder::open(sys::parent(path))?.hand_over(&sys::open_patiently(path)?)
+}
+
 /// Open a file that pslc keeps beside another, to read it or to go on in it: never through a link, and never one that
 /// has another name. None where there is none.
 pub fn open(path: &Path, write: bool) -> Result<Option<File>, WriteError> {
@@ -279,14 +288,15 @@ fn judged(
         return Err(FileError::Link { path: path.to_path_buf(), to }.into());
     }
     // Whoever has it open knows what it is; its other names keep what they have.
-    if let Replace::This(file) = replace {
-        if About::of(file).is_ok_and(|about| about.is_unchanged(&there)) {
-            return Ok(Some(there));
-        }
+    let is_this = matches!(replace, Replace::This(file) if About::of(file).is_ok_and(|about| about.is_unchanged(&there)));
+    if !is_this {
+        plain(&there, path)?;
     }
-    plain(&there, path)?;
     if let Some(why) = there.read_only() {
         return Err(FileError::ReadOnly { path: path.to_path_buf(), why }.into());
+    }
+    if is_this {
+        return Ok(Some(there));
     }
     let read = || folder.read(name).map_err(|error| WriteError::system(path, error));
     let may = match replace {

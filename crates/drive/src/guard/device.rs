@@ -13,6 +13,7 @@ use rustix::fs::{flock, FlockOperation};
 use crate::error::{DeviceError, OpenError};
 use crate::guard::content;
 use crate::guard::facts::Device;
+use crate::guard::rights;
 use crate::guard::signatures;
 use crate::guard::sysfs;
 use crate::guard::users;
@@ -121,6 +122,9 @@ fn judge(device: Device, expected_serial: &str, may_hold_data: bool) -> Result<D
     if device.bytes < MIN_RAID_BYTES {
         return Err(DeviceError::TooSmall { path, bytes: device.bytes });
     }
+    if let Some(refusal) = device.refusal {
+        return Err(refusal);
+    }
     match &device.serial {
         Some(serial) if serial == expected_serial => {}
         Some(_) => {
@@ -176,6 +180,10 @@ fn look(device: &File, path: &Path, ours: &[i32]) -> Result<Device, DeviceError>
         logical_block: sysfs::number(&disk.join("queue/logical_block_size")).unwrap_or(512) as u32,
         serial: serial(&disk),
         is_partition: folder.join("partition").exists(),
+        refusal: rights::refusal(device, path).or_else(|| {
+            let is_read_only = sysfs::number(&folder.join("ro")) == Some(1);
+            is_read_only.then(|| DeviceError::ReadOnly { path: path.to_path_buf() })
+        }),
         users: users::of(read.unwrap_or(device), &name, &ours),
         signatures: match read {
             Ok(file) => signatures::find(file, bytes).and_then(|labels| {

@@ -50,6 +50,7 @@ pub fn inspect(path: &Path) -> Result<Device, OpenError> {
         logical_block: facts.block.unwrap_or(512),
         serial: facts.serial,
         is_partition: false,
+        refusal: None,
         users: Users { lasting, open: Vec::new() },
         signatures: Err(io::ErrorKind::Unsupported.into()),
     })

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use crate::error::DeviceError;
+
 /// A whole block device, as the system describes it. Looking at it writes nothing.
 #[derive(Debug)]
 pub struct Device {
@@ -15,6 +17,8 @@ pub struct Device {
     pub serial: Option<String>,
     /// A partition of another device.
     pub is_partition: bool,
+    /// Why this user, or nobody, may write to it.
+    pub refusal: Option<DeviceError>,
     pub users: Users,
     /// File systems, partition tables and the like on it, a sentence each, by libblkid; an error where it is unknown, as on
     /// Windows until it is opened.

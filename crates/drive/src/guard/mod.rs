@@ -6,6 +6,7 @@
 //!   open_device     a device that nobody uses       users  signatures; on Windows physical_drive
 //!                     users       mounts  holders  loops: who stands on it, up and down the stack
 //!                     signatures  blkid: what it holds      content: the same rule on every system
+//!                     rights      the node: who may open it, and what helps
 //!                   facts         what is shown of it before anybody agrees
 //! ```
 
@@ -33,6 +34,8 @@ mod loops;
 mod mounts;
 #[cfg(any(windows, all(test, target_os = "linux")))]
 mod physical_drive;
+#[cfg(target_os = "linux")]
+mod rights;
 mod room;
 #[cfg(unix)]
 mod scratch;

@@ -5,6 +5,8 @@
 //!   Folder   held open, so that a name in it stays a name in it
 //! ```
 
+#[cfg(unix)]
+mod limits;
 #[cfg(windows)]
 mod overlapped;
 #[cfg(unix)]
@@ -12,6 +14,8 @@ mod unix;
 #[cfg(windows)]
 mod windows;
 
+#[cfg(unix)]
+pub use limits::*;
 #[cfg(windows)]
 pub use overlapped::*;
 #[cfg(unix)]

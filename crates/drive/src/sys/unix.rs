@@ -10,13 +10,14 @@ use std::path::{Path, PathBuf};
 use pslc_load::job::SyncMode;
 use pslc_load::Usage;
 use pslc_ssd::Nanos;
+use rustix::fs::{
+    access, flock, linkat, openat, readlinkat, renameat, renameat_with, seek, unlinkat, Access, AtFlags,
+    FlockOperation, Mode, OFlags, RenameFlags, SeekFrom, XattrFlags,
+};
 #[cfg(target_os = "linux")]
 use rustix::fs::{fallocate, FallocateFlags};
-use rustix::fs::{
-    flock, linkat, openat, readlinkat, renameat, renameat_with, seek, unlinkat, AtFlags, FlockOperation,
-    Mode, OFlags, RenameFlags, SeekFrom, XattrFlags,
-};
 use rustix::io::Errno;
+use rustix::process::geteuid;
 use rustix::time::{clock_gettime, ClockId};
 
 /// An open file, as requests name it.
@@ -31,17 +32,17 @@ pub fn raw(file: &File) -> Raw {
 pub struct About {
     about: Metadata,
     /// As long as it is open no other file gets its number.
-    _held: Option<File>,
+    held: Option<File>,
 }
 
 impl About {
     pub fn of(file: &File) -> io::Result<About> {
-        Ok(About { about: file.metadata()?, _held: None })
+        Ok(About { about: file.metadata()?, held: None })
     }
 
     /// Of what a path leads to.
     pub fn at(path: &Path) -> io::Result<About> {
-        Ok(About { about: fs::metadata(path)?, _held: None })
+        Ok(About { about: fs::metadata(path)?, held: None })
     }
 
     pub fn is_link(&self) -> bool {
@@ -60,9 +61,13 @@ impl About {
         self.about.nlink()
     }
 
-    /// The mode that forbids everyone to write to it.
+    /// The mode that forbids this user, or everyone, to write to it.
     pub fn read_only(&self) -> Option<String> {
         let mode = self.about.mode();
+        let denied = |file| access(itself(file), Access::WRITE_OK) == Err(Errno::ACCESS);
+        if mode & 0o222 != 0 && self.held.as_ref().is_some_and(denied) {
+            return Some(format!("mode {:o}, of user {}", mode & 0o7777, self.about.uid()));
+        }
         (mode & 0o222 == 0).then(|| format!("mode {:o}", mode & 0o7777))
     }
 
@@ -121,13 +126,24 @@ impl Folder {
         OpenOptions::new().read(true).custom_flags(libc::O_DIRECTORY).open(path).map(Folder)
     }
 
+    /// Who became root by sudo owns what is made in a folder of theirs.
+    pub fn hand_over(&self, new: &File) -> io::Result<()> {
+        let number = |name| std::env::var(name).ok()?.parse::<u32>().ok();
+        match (number("SUDO_UID"), number("SUDO_GID")) {
+            (Some(user), Some(group)) if geteuid().is_root() && self.0.metadata()?.uid() == user => {
+                std::os::unix::fs::fchown(new, Some(user), Some(group))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// What has a name in it, without opening or following it.
     #[cfg(target_os = "linux")]
     pub fn look(&self, name: &OsStr) -> io::Result<Option<About>> {
         match openat(&self.0, name, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty()) {
             Ok(file) => {
                 let file = File::from(file);
-                Ok(Some(About { about: file.metadata()?, _held: Some(file) }))
+                Ok(Some(About { about: file.metadata()?, held: Some(file) }))
             }
             Err(Errno::NOENT) => Ok(None),
             Err(error) => Err(error.into()),
@@ -140,7 +156,7 @@ impl Folder {
 
         let path = rustix::fs::getpath(&self.0)?;
         match fs::symlink_metadata(Path::new(OsStr::from_bytes(path.as_bytes())).join(name)) {
-            Ok(about) => Ok(Some(About { about, _held: None })),
+            Ok(about) => Ok(Some(About { about, held: None })),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
         }
@@ -177,8 +193,7 @@ impl Folder {
 
     /// Give a file without a name a new one.
     pub fn link(&self, file: &File, name: &OsStr) -> io::Result<()> {
-        let itself = format!("/proc/self/fd/{}", file.as_raw_fd());
-        Ok(linkat(rustix::fs::CWD, &itself, &self.0, name, AtFlags::SYMLINK_FOLLOW)?)
+        Ok(linkat(rustix::fs::CWD, itself(file), &self.0, name, AtFlags::SYMLINK_FOLLOW)?)
     }
 
     /// Another name for a file, which nothing has.
@@ -222,6 +237,11 @@ impl Folder {
             synced => synced,
         }
     }
+}
+
+/// A path to an open file, on Linux.
+fn itself(file: &File) -> String {
+    format!("/proc/self/fd/{}", file.as_raw_fd())
 }
 
 /// Open what a path leads to; a pipe holds up nobody, and a terminal stays what it is.

@@ -157,6 +157,11 @@ pub fn bad_name(name: &OsStr) -> Option<&'static str> {
     name.ends_with(['.', ' ']).then_some("it ends in a dot or a space")
 }
 
+/// There is no `ulimit` here.
+pub fn limit_hint(_: &io::Error) -> Option<String> {
+    None
+}
+
 /// A folder that is held open: nobody renames or removes it meanwhile, nor one above it.
 #[derive(Debug)]
 pub struct Folder {
@@ -176,6 +181,11 @@ impl Folder {
             0 => Err(io::Error::from(io::ErrorKind::NotADirectory)),
             _ => Ok(Folder { path, _held: held }),
         }
+    }
+
+    /// There is no sudo here.
+    pub fn hand_over(&self, _: &File) -> io::Result<()> {
+        Ok(())
     }
 
     /// What has a name in it, without following it.

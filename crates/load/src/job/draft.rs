@@ -15,6 +15,9 @@ use crate::verify::{self, Sum, Verify, VerifyBacklog};
 /// Bytes of a page of memory, the least that a file system writes.
 const PAGE: u32 = 4096;
 
+/// The option at fault, and what is wrong with it.
+type Fault = (&'static str, OptionFault);
+
 /// A section being read. Sizes stay text until the target's capacity and `kb_base` are known.
 #[derive(Clone, Debug, Default)]
 pub struct Draft {
@@ -69,7 +72,7 @@ pub struct Verifying {
 
 impl Verifying {
     /// Of a job whose sizes are known.
-    fn finish(self, job: &Job) -> Result<Option<Verify>, (&'static str, OptionFault)> {
+    fn finish(self, job: &Job) -> Result<Option<Verify>, Fault> {
         // As in fio, a pattern without a checksum stands behind headers.
         let default = self.pattern.as_ref().map(|_| Sum::PatternBehindHeader);
         let Some(sum) = self.sum.or(default) else { return Ok(None) };
@@ -124,6 +127,15 @@ fn some_rate(text: &str, kb_base: u64) -> Result<Option<u64>, OptionFault> {
     size(text, 0, kb_base).map(|rate| (rate > 0).then_some(rate))
 }
 
+/// The value of an option that the section may have.
+fn value<T>(
+    option: &'static str,
+    text: &Option<String>,
+    parse: impl FnOnce(&str) -> Result<T, OptionFault>,
+) -> Result<Option<T>, Fault> {
+    text.as_deref().map(parse).transpose().map_err(|wrong| (option, wrong))
+}
+
 fn gcd(a: u32, b: u32) -> u32 {
     if b == 0 {
         a
@@ -133,7 +145,7 @@ fn gcd(a: u32, b: u32) -> u32 {
 }
 
 /// Requests are of whole blocks, and a block has room for its header.
-fn fits(verify: &Verify, job: &Job) -> Result<(), (&'static str, OptionFault)> {
+fn fits(verify: &Verify, job: &Job) -> Result<(), Fault> {
     let verified = if job.rw.mix == Mix::Read { &job.sizes.read } else { &job.sizes.write };
     let sizes: Vec<u32> = match verified {
         Sizes::One(size) => vec![*size],
@@ -189,7 +201,7 @@ impl Draft {
     }
 
     /// Work out the sizes; an error names the option at fault.
-    pub fn finish(mut self) -> Result<Job, (&'static str, OptionFault)> {
+    pub fn finish(mut self) -> Result<Job, Fault> {
         self.engine();
         self.requests()?;
         self.rates()?;
@@ -254,36 +266,34 @@ impl Draft {
         }
     }
 
-    fn requests(&mut self) -> Result<(), (&'static str, OptionFault)> {
+    fn requests(&mut self) -> Result<(), Fault> {
         let (job, kb_base) = (&mut self.job, self.kb_base);
-        if let Some(text) = &self.rw {
-            let identical = job.rw.identical;
-            job.rw = Pattern { identical, ..pattern(text, kb_base).map_err(|what| ("rw", what))? };
+        if let Some(rw) = value("rw", &self.rw, |text| pattern(text, kb_base))? {
+            job.rw = Pattern { identical: job.rw.identical, ..rw };
         }
-        if let Some(text) = &self.distribution {
-            let read = distribution(text, kb_base);
-            job.distribution = read.map_err(|what| ("random_distribution", what))?;
+        if let Some(read) =
+            value("random_distribution", &self.distribution, |text| distribution(text, kb_base))?
+        {
+            job.distribution = read;
         }
-        if let Some(text) = &self.bs {
-            let odd = Cell::new(None);
-            let bs = by_kind(text, job.bs, |text| match block(text, kb_base) {
-                Err(OptionFault::Block { bytes }) if !job.direct && (512..1 << 30).contains(&bytes) => {
-                    odd.set(Some(bytes));
-                    Ok((bytes as u32).next_multiple_of(PAGE))
-                }
-                size => size,
-            });
-            job.sizes = bs.map_err(|what| ("bs", what))?.each(|&size| Sizes::One(size));
-            let note =
-                |bytes| format!("bs={bytes} is written as whole blocks of 4 KiB, as a file system does");
-            job.notes.extend(odd.take().map(note));
+        let odd = Cell::new(None);
+        let whole_pages = |text: &str| match block(text, kb_base) {
+            Err(OptionFault::Block { bytes }) if !job.direct && (512..1 << 30).contains(&bytes) => {
+                odd.set(Some(bytes));
+                Ok((bytes as u32).next_multiple_of(PAGE))
+            }
+            size => size,
+        };
+        if let Some(bs) = value("bs", &self.bs, |text| by_kind(text, job.bs, whole_pages))? {
+            job.sizes = bs.each(|&size| Sizes::One(size));
         }
-        if let Some(text) = &self.bsrange {
-            job.sizes = block_range(text, kb_base).map_err(|what| ("bsrange", what))?;
+        let note = |bytes| format!("bs={bytes} is written as whole blocks of 4 KiB, as a file system does");
+        job.notes.extend(odd.take().map(note));
+        if let Some(sizes) = value("bsrange", &self.bsrange, |text| block_range(text, kb_base))? {
+            job.sizes = sizes;
         }
-        if let Some(text) = &self.bssplit {
-            let (sizes, note) =
-                block_split(text, job.sizes.clone(), kb_base).map_err(|what| ("bssplit", what))?;
+        let split = value("bssplit", &self.bssplit, |text| block_split(text, job.sizes.clone(), kb_base))?;
+        if let Some((sizes, note)) = split {
             job.sizes = sizes;
             job.notes.extend(note);
         }
@@ -299,26 +309,25 @@ impl Draft {
             return Err((option, OptionFault::LongRequest { bytes: largest }));
         }
         job.align = job.sizes.each(Sizes::smallest);
-        if let Some(text) = self.ba.as_ref().filter(|_| job.rw.random) {
-            job.align = by_kind(text, job.align, |text| block(text, kb_base)).map_err(|what| ("ba", what))?;
+        if job.rw.random {
+            let read = value("ba", &self.ba, |text| by_kind(text, job.align, |text| block(text, kb_base)))?;
+            job.align = read.unwrap_or(job.align);
         }
         Ok(())
     }
 
-    fn rates(&mut self) -> Result<(), (&'static str, OptionFault)> {
+    fn rates(&mut self) -> Result<(), Fault> {
         let (job, kb_base) = (&mut self.job, self.kb_base);
-        if let Some(text) = &self.rate {
-            job.rate =
-                by_kind(text, job.rate, |text| some_rate(text, kb_base)).map_err(|what| ("rate", what))?;
-        }
+        let read = |option: &'static str, text: &Option<String>, before: ByKind<Option<u64>>| {
+            let rates = value(option, text, |text| by_kind(text, before, |text| some_rate(text, kb_base)))?;
+            Ok(rates.unwrap_or(before))
+        };
+        job.rate = read("rate", &self.rate, job.rate)?;
         if job.rate != ByKind::default() && job.rate_iops != ByKind::default() {
             return Err(("rate_iops", OptionFault::RateToo { other: "rate" }));
         }
         let min = &mut job.rate_min;
-        if let Some(text) = &self.rate_min {
-            let read = by_kind(text, min.bytes, |text| some_rate(text, kb_base));
-            min.bytes = read.map_err(|what| ("rate_min", what))?;
-        }
+        min.bytes = read("rate_min", &self.rate_min, min.bytes)?;
         if min.bytes != ByKind::default() && min.requests != ByKind::default() {
             return Err(("rate_iops_min", OptionFault::RateToo { other: "rate_min" }));
         }
@@ -334,25 +343,16 @@ impl Draft {
         Ok(())
     }
 
-    fn strided(&mut self) -> Result<(), (&'static str, OptionFault)> {
-        let read = |option: &'static str, text: &Option<String>| match text {
-            Some(text) => size(text, 0, self.kb_base).map_err(|what| (option, what)),
-            None => Ok(0),
-        };
-        let (bytes, range, skip) = (
-            read("zonesize", &self.zone_size)?,
-            read("zonerange", &self.zone_range)?,
-            read("zoneskip", &self.zone_skip)?,
-        );
+    fn strided(&mut self) -> Result<(), Fault> {
+        let read = |option, text| value(option, text, |text| size(text, 0, self.kb_base));
+        let bytes = read("zonesize", &self.zone_size)?.unwrap_or(0);
+        let range = read("zonerange", &self.zone_range)?.filter(|&range| range > 0).unwrap_or(bytes);
+        let skip = read("zoneskip", &self.zone_skip)?.unwrap_or(0);
         let job = &mut self.job;
         match (self.strided, bytes) {
             (false, 0) => return Ok(()),
-            (false, _) => {
-                return Err(("zonesize", OptionFault::NoZones));
-            }
-            (true, 0) => {
-                return Err(("zonemode", OptionFault::NoZoneSize));
-            }
+            (false, _) => return Err(("zonesize", OptionFault::NoZones)),
+            (true, 0) => return Err(("zonemode", OptionFault::NoZoneSize)),
             _ => {}
         }
         if !matches!(job.distribution, Distribution::Uniform | Distribution::Zoned(_)) {
@@ -362,18 +362,14 @@ impl Draft {
             let option = if job.files.is_some() { "files" } else { "copy_to" };
             return Err((option, OptionFault::ZonesToo));
         }
-        let range = if range == 0 { bytes } else { range };
         job.strided = Some(Strided { bytes, range, skip });
         Ok(())
     }
 
-    fn region(&mut self) -> Result<(), (&'static str, OptionFault)> {
+    fn region(&mut self) -> Result<(), Fault> {
         let (job, kb_base) = (&mut self.job, self.kb_base);
         let capacity = job.capacity;
-        let read = |option: &'static str, text: &Option<String>, whole: u64| match text {
-            Some(text) => size(text, whole, kb_base).map(Some).map_err(|what| (option, what)),
-            None => Ok(None),
-        };
+        let read = |option, text, whole| value(option, text, |text| size(text, whole, kb_base));
         let percent = |text: &Option<String>| Some(text.as_deref().and_then(percentage)?.min(100));
         let smallest = job.sizes.each(Sizes::smallest).smallest() as u64;
         job.offset = read("offset", &self.offset, capacity)?.unwrap_or(0);
@@ -386,16 +382,11 @@ impl Draft {
             Some(percent) => Some((percent, true)),
             None => read("size", &self.size, capacity)?.map(|bytes| (bytes, false)),
         };
-        job.asked.filesize = match &self.filesize {
-            Some(text) => {
-                let (low, high) = text.split_once(['-', ':']).unwrap_or((text, text));
-                let bytes =
-                    |text: &str| size(text.trim(), capacity, kb_base).map_err(|what| ("filesize", what));
-                let (low, high) = (bytes(low)?, bytes(high)?);
-                Some((low.min(high), low.max(high)))
-            }
-            None => None,
-        };
+        job.asked.filesize = value("filesize", &self.filesize, |text| {
+            let (low, high) = text.split_once(['-', ':']).unwrap_or((text, text));
+            let (low, high) = (size(low.trim(), capacity, kb_base)?, size(high.trim(), capacity, kb_base)?);
+            Ok((low.min(high), low.max(high)))
+        })?;
         match self.io_size.as_deref().and_then(percentage) {
             // fio runs no job with more.
             Some(percent) if percent > 100 => {
@@ -422,13 +413,10 @@ impl Draft {
     }
 
     /// The options of pslc's own: pieces of the region, and where what was read is written.
-    fn pieces(&mut self) -> Result<(), (&'static str, OptionFault)> {
+    fn pieces(&mut self) -> Result<(), Fault> {
         let (job, kb_base) = (&mut self.job, self.kb_base);
         let capacity = job.capacity;
-        let read = |option: &'static str, text: &Option<String>| match text {
-            Some(text) => size(text, capacity, kb_base).map(Some).map_err(|what| (option, what)),
-            None => Ok(None),
-        };
+        let read = |option, text| value(option, text, |text| size(text, capacity, kb_base));
         if let Some(files) = read("files", &self.files)?.filter(|_| job.rw.random) {
             let bs = job.bs.largest() as u64;
             if !job.sizes.is_one() || files < bs || files % bs != 0 {

@@ -39,14 +39,7 @@ pub fn parse(
             global: false,
             included: false,
         }));
-        let given = |option: &str| {
-            let names = find(option).map_or(&[][..], |row| row.names);
-            lines
-                .iter()
-                .rev()
-                .find(|line| names.contains(&line.option.as_str()))
-                .is_some_and(|line| line.value != "0")
-        };
+        let given = |option| last_of(option, &lines).is_some_and(|line| line.value != "0");
         if !jobs.is_empty() && (behind || given("new_group") || given("stonewall")) {
             group += 1;
         }
@@ -94,6 +87,12 @@ struct Line {
     global: bool,
     /// It stands in a file that another one includes.
     included: bool,
+}
+
+/// The line of an option that counts, under any of its names.
+fn last_of<'a>(option: &str, lines: &'a [Line]) -> Option<&'a Line> {
+    let names = find(option).map_or(&[][..], |row| row.names);
+    lines.iter().rev().find(|line| names.contains(&line.option.as_str()))
 }
 
 /// A job with its own lines behind those of [global].
@@ -222,8 +221,7 @@ fn section(
         obey(&mut draft, line, ground, env)?;
     }
     let finished = draft.finish().map_err(|(option, wrong)| {
-        let names = find(option).map_or(&[][..], |row| row.names);
-        let line = lines.iter().rev().find(|line| names.contains(&line.option.as_str()));
+        let line = last_of(option, lines);
         let as_read =
             line.and_then(|line| Some((line.value.clone(), without_unit(&line.value)?.to_string())));
         let fault = JobFault::Whole { option, wrong, as_read };

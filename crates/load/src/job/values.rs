@@ -244,13 +244,11 @@ pub fn boolean(text: &str) -> Result<bool, OptionFault> {
 
 /// A flag: present without a value, or a number, which is not 0.
 pub fn flag(text: &str) -> Result<bool, OptionFault> {
-    match text {
-        "" | "true" => Ok(true),
-        "false" => Ok(false),
-        _ => match number(text) {
-            Some((number, "")) => Ok(number != 0),
-            _ => Err(OptionFault::Neither { text: text.into(), words: "0 nor 1" }),
-        },
+    match (text, number(text)) {
+        ("" | "true", _) => Ok(true),
+        ("false", _) => Ok(false),
+        (_, Some((number, ""))) => Ok(number != 0),
+        _ => Err(OptionFault::Neither { text: text.into(), words: "0 nor 1" }),
     }
 }
 
@@ -350,16 +348,16 @@ pub fn distribution(text: &str, kb_base: u64) -> Result<Distribution, OptionFaul
 fn zones(text: &str, absolute: bool, kb_base: u64) -> Result<Zones, OptionFault> {
     let mut sized: Vec<((), Option<u32>)> = Vec::new();
     let mut shared: Vec<(Option<u64>, Option<u32>)> = Vec::new();
+    let percent = |text: &str| match text {
+        "" => Ok(None),
+        text => count(text, 0, 100).map(|percent| Some(percent as u32)),
+    };
     for part in text.split(':') {
-        let (share, size_text) = part.split_once('/').unwrap_or((part, ""));
-        let share = if share.is_empty() { None } else { Some(count(share, 0, 100)? as u32) };
-        let bytes = match (absolute, size_text) {
-            (true, text) => Some(size(text, 0, kb_base)?),
-            (false, _) => None,
-        };
-        let percent =
-            if size_text.is_empty() || absolute { None } else { Some(count(size_text, 0, 100)? as u32) };
-        sized.push(((), percent));
+        let (share, part) = part.split_once('/').unwrap_or((part, ""));
+        let share = percent(share)?;
+        let (bytes, part) =
+            if absolute { (Some(size(part, 0, kb_base)?), None) } else { (None, percent(part)?) };
+        sized.push(((), part));
         shared.push((bytes, share));
     }
     let shared = filled(&shared)

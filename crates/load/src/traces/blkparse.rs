@@ -56,16 +56,9 @@ impl Lines for Blkparse {
             return Ok(());
         }
         let kind = words.next().ok_or("the kind of a request")?;
-        let sectors = match (words.next(), words.next(), words.next()) {
-            (Some(at), Some(b"+"), Some(count)) => Some((at, count)),
+        let place = match (words.next(), words.next(), words.next()) {
+            (Some(sector), Some(b"+"), Some(count)) => Some(place(sector, count)?),
             _ => None,
-        };
-        let place = match sectors {
-            None => None,
-            Some((at, count)) => {
-                let at = offset(at, 512).ok_or("a sector")?;
-                Some((at, length(count, 512).ok_or("a count of sectors, below 4 GiB")?))
-            }
         };
         let Some(kind) = Kind::of(kind) else { return Err("a kind of R, W, D, F and N") };
         kind.push(time, devices.number(device), place, into);
@@ -80,6 +73,12 @@ impl Lines for Blkparse {
         };
         vec![format!("the trace has no issues (D): times are those at which requests {what}")]
     }
+}
+
+/// Where a request is, and how long, of `sector + sectors`.
+pub fn place(sector: &[u8], count: &[u8]) -> Result<(u64, u32), &'static str> {
+    let at = offset(sector, 512).ok_or("a sector")?;
+    Ok((at, length(count, 512).ok_or("a count of sectors, below 4 GiB")?))
 }
 
 /// What a request asks of a drive, in blktrace's terms.

@@ -4,7 +4,7 @@
 use pslc_ssd::Op;
 
 use super::lines::{self, LineResult, Lines};
-use super::number::{scaled, whole};
+use super::number::{length, offset, scaled};
 use super::{ColumnFault, Devices, Entry, Format, Reading, TraceFault};
 
 pub const TABLE: &str = "table";
@@ -156,14 +156,9 @@ impl Lines for Columns {
                 TIME => values[TIME] = scaled(text, unit).ok_or("a time")?,
                 TOOK => values[TOOK] = scaled(text, unit).ok_or("a response time")?,
                 OFFSET => {
-                    let bytes = whole(text).and_then(|count| count.checked_mul(unit));
-                    values[OFFSET] = bytes.filter(|&at| at < 1 << 60).ok_or("an offset")?;
+                    values[OFFSET] = offset(text, unit).filter(|&at| at < 1 << 60).ok_or("an offset")?;
                 }
-                _ => {
-                    let bytes = whole(text).and_then(|count| count.checked_mul(unit));
-                    values[SIZE] =
-                        bytes.filter(|&len| len <= u32::MAX as u64).ok_or("a size, below 4 GiB")?;
-                }
+                _ => values[SIZE] = length(text, unit).ok_or("a size, below 4 GiB")? as u64,
             }
         }
         if count < self.fields.len() {

@@ -8,9 +8,9 @@
 //! A request is taken once: when it is issued (`block_rq_issue`); in a trace without such events when it is queued
 //! (`block_bio_queue`, which has no bytes and no command). The formats are those of `include/trace/events/block.h`.
 
-use super::blkparse::Kind;
+use super::blkparse::{place, Kind};
 use super::lines::{self, LineResult, Lines};
-use super::number::{length, offset, scaled, words};
+use super::number::{scaled, words};
 use super::{Devices, Entry, Format, Reading, TraceFault};
 
 pub const FORMAT: Format = lines::format::<Ftrace>();
@@ -66,14 +66,8 @@ impl Lines for Ftrace {
             sector = word()?;
         }
         let (b"+", Some(count)) = (word()?, words.next()) else { return Err("sector + sectors") };
-        let place = match count {
-            // A flush has the address -1, or 0.
-            b"0" => None,
-            count => {
-                let at = offset(sector, 512).ok_or("a sector")?;
-                Some((at, length(count, 512).ok_or("a count of sectors, below 4 GiB")?))
-            }
-        };
+        // A flush has the address -1, or 0.
+        let place = if count == b"0" { None } else { Some(place(sector, count)?) };
         let Some(kind) = Kind::of(kind) else { return Err("a kind of R, W, D, F and N") };
         kind.push(time, devices.number(device), place, into);
         Ok(())
