@@ -387,7 +387,7 @@ def test_curves_of_modes_have_each_end_marked():
     drawn = pictures.of_sides(named([Side("x", (fill(target),)) for target in targets]))
     marks = [[vocabulary.say(mark.label) for mark in line.marks] for line in drawn.panels[0].lines]
     slc = fill(targets[2])
-    assert marks[0] == [words.size(fill(targets[0]).findings["cache_bytes"])]
+    assert marks[0] == [f"cache ends at {words.size(fill(targets[0]).findings['cache_bytes'])}"]
     assert f"ends at {words.size(slc.written_bytes)}" in marks[2]
     assert len({line.hue for line in drawn.panels[0].lines}) == 3
     assert pictures.about(named([Side("x", (fill(target),)) for target in targets])).drive == "Samsung PM871b 128GB"
@@ -434,6 +434,18 @@ def test_of_a_suite_that_one_run_could_not_answer_the_other_is_drawn(runs):
     drawn = pictures.of_sides([Side("with", (with_cache,)), Side("without", (without,))])
     assert drawn.name == "recovery"
     assert vocabulary.say(drawn.note) == "no data, without"
+
+
+def test_what_runs_do_not_share_and_what_limits_their_figures_stands_in_their_picture():
+    targets = ("sim:pm871b-128gb,scale=1/64,computer=one-thread", "sim:600p-512gb,scale=1/64")
+    shown = named([Side("x", (pslc.run("random-steady", on=on, scope=pslc.Scope(quick=True)),)) for on in targets])
+    drawn = pictures.of_sides(shown)
+    names = [line.name[0] for line in drawn.lines]
+    assert {"Samsung PM871b 128GB, computer=one-thread", "Intel SSD 600p 512GB"} <= set(names)
+    below = document(drawn, pictures.about(shown))["conditions"].splitlines()[1]
+    assert below.startswith("Samsung PM871b 128GB, computer=one-thread: the drive is scaled to 1/64, ")
+    drawn_texts = [of.get_text() for of in texts(drawn, about=pictures.about(shown))]
+    assert [text for text in drawn_texts if below.startswith(text[:60])]
 
 
 CHARTS = {

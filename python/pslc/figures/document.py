@@ -26,7 +26,7 @@ Values = list[float | None]
 
 @dataclass(frozen=True)
 class About:
-    """Caption of a picture outside its page: the drive or what is compared, and the conditions in a line."""
+    """Caption of a picture outside its page: the drive or what is compared, and the conditions, a line or two."""
 
     drive: str
     conditions: str

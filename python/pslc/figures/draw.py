@@ -204,16 +204,17 @@ class _Canvas:
         """Write title, conditions and note into margins of the same width in every size; return the columns of the
         legend."""
         inch_x, inch_y = 1 / self.figure.get_figwidth(), 1 / self.figure.get_figheight()
+        conditions = self.picture["conditions"].splitlines() or [""]
         names = max((_names(panel) for panel in self.panels), key=lambda some: sum(map(len, some)))
         columns = max(min(MAX_LEGEND_LETTERS // (max(map(len, names), default=1) + 7), len(names)), 1)
         legend_rows = -(-len(names) // columns)
         self.figure.subplots_adjust(left=0.8 * inch_x, right=1 - 0.3 * inch_x, bottom=0.62 * inch_y,
-                                    top=1 - (0.72 + 0.19 * legend_rows) * inch_y)  # fmt: skip
+                                    top=1 - (0.53 + 0.19 * (len(conditions) + legend_rows)) * inch_y)  # fmt: skip
         room = (1 - 0.4 * inch_x - self._logo()) * self.figure.get_figwidth() * DPI
         heading = self.style.title or ": ".join(filter(None, (self.picture["drive"], self.picture["title"])))
         for down, text, size, weight, color in (
             (0.14, heading, 15, "bold", self.palette.ink),
-            (0.47, self.picture["conditions"], 9, "normal", self.palette.dim),
+            *((0.47 + 0.19 * row, line, 9, "normal", self.palette.dim) for row, line in enumerate(conditions)),
         ):
             place = (0.2 * inch_x, 1 - down * inch_y)
             _shrink(self.figure.text(*place, _shown(text), color=color, size=size, weight=weight, va="top"), room)

@@ -10,6 +10,8 @@ import numpy as np
 
 from pslc.figures.picture import Bars, Label, Line, Mark, Own, Panel, Picture, Text
 
+MAX_SAID: Final = 3
+"""Recordings up to which the mark of a line keeps its words; with more their labels would lie on each other."""
 MIN_EARLIER_SHARE: Final = 0.97
 """Share of the longest curve below which the end of a shorter one is marked."""
 
@@ -39,8 +41,19 @@ def overlaid(names: Sequence[str], pictures: Sequence[Picture]) -> Picture:
         panels += _bars_panels(each, pictures, places) if each[0][2].bars else [_lines_panel(each, first.x.unit)]
     notes = [picture.note for picture in pictures if picture.note]
     return replace(
-        first, x=replace(first.x, names=places), panels=tuple(panels), strip=None, note=notes[0] if notes else ""
+        first,
+        x=replace(first.x, names=places),
+        panels=_with_one_legend(panels),
+        strip=None,
+        note=notes[0] if notes else "",
     )
+
+
+def _with_one_legend(panels: Sequence[Panel]) -> tuple[Panel, ...]:
+    """Panels whose lines all have dashes or none, for one legend stands for all of them."""
+    if not any(line.is_ragged for panel in panels for line in panel.lines):
+        return tuple(panels)
+    return tuple(replace(panel, lines=[replace(line, dash=0) for line in panel.lines]) for panel in panels)
 
 
 Each = Sequence[tuple[int, str, Panel]]
@@ -57,26 +70,28 @@ def _lines_panel(each: Each, unit: str) -> Panel:
         for index, name, panel in each:
             if place < len(panel.lines):
                 line = panel.lines[place]
-                marks = _marks(line, panel, max(ends) if is_write_curve else 0.0, unit)
+                marks = _marks(line, panel, max(ends) if is_write_curve else 0.0, unit, len(each) <= MAX_SAID)
                 called: Text = Own(name) if alone else (Own(name), line.name)
                 lines.append(replace(line, name=called, hue=index, dash=index if alone else place, marks=marks))
     return Panel(each[0][2].y, lines)
 
 
-def _marks(line: Line, panel: Panel, longest: float, unit: str) -> list[Mark]:
+def _marks(line: Line, panel: Panel, longest: float, unit: str, has_words: bool) -> list[Mark]:
     """Marks of a line beside others: its own, those of its panel, and its end where others go on."""
-    marks = [*line.marks, *(_on(line, mark) for mark in panel.marks if mark.y is None)]
+    marks = [*line.marks, *(_on(line, mark, has_words) for mark in panel.marks if mark.y is None)]
     if len(line.points[0]) and line.points[0][-1] < MIN_EARLIER_SHARE * longest:
         marks.append(_end_of(line, unit))
     return marks
 
 
-def _on(line: Line, mark: Mark) -> Mark:
-    """A vertical mark as a point on its line, which needs the quantity alone."""
+def _on(line: Line, mark: Mark, has_words: bool) -> Mark:
+    """A vertical mark as a point on its line, with its words or with the quantity alone."""
     x, y = line.points
     before = y[(x <= mark.x) & np.isfinite(y)]
     height = float(np.median(before[-3:])) if before.size else 0.0
-    label = Label("", mark.label.value, mark.label.unit) if isinstance(mark.label, Label) else mark.label
+    label = mark.label
+    if isinstance(label, Label) and not has_words:
+        label = replace(label, word="")
     return Mark(mark.x, height, label)
 
 

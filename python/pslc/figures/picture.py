@@ -104,9 +104,13 @@ class Line:
     def looks(self, number: int) -> tuple[int, int]:
         """Numbers of its color and its dashes, if it is line `number` of its panel: lines differ by more than their
         color, but dashes of a ragged line would be a cloud."""
-        is_ragged = self.low is None and len(self.points[1]) > MAX_DASHED_POINTS
         own = number if self.dash is None else self.dash
-        return number if self.hue is None else self.hue, 0 if is_ragged else own
+        return number if self.hue is None else self.hue, 0 if self.is_ragged else own
+
+    @property
+    def is_ragged(self) -> bool:
+        """Whether it is drawn without dashes."""
+        return self.low is None and len(self.points[1]) > MAX_DASHED_POINTS
 
     @property
     def top(self) -> Floats:

@@ -121,8 +121,8 @@ class Side:
 
 
 def named(sides: Sequence[Side], labels: Sequence[str] = ()) -> list[Side]:
-    """Sides called by their labels. Without any, by the drive, and by as little more as tells them apart: what was
-    changed in the profile, the suite, fio's options, the folder.
+    """Sides called by their labels. Without any, by the drive, by what was changed in the profile of one and not of
+    all, and by as little more as tells them apart: the suite, fio's options, the folder.
 
     Raises:
         PslcError: there are labels, but not one for each.
@@ -132,11 +132,8 @@ def named(sides: Sequence[Side], labels: Sequence[str] = ()) -> list[Side]:
             f"{len(labels)} labels for {len(sides)} recordings", "give --label once for each, in order"
         )
     shown = [side.recording for side in sides]
-    names = list(labels) or [
-        recording.drive if recording.drive else side.path.name for recording, side in zip(shown, sides, strict=True)
-    ]
+    names = list(labels) or _changed_drives(sides)
     features = [
-        _own_keys(shown),
         [recording.suite for recording in shown],
         [" ".join(f"--{name}={value}" for name, value in recording.overrides) for recording in shown],
         _tails([side.path for side in sides]),
@@ -164,13 +161,13 @@ def keys(recording: Recording) -> list[str]:
     return [key for key in stated.split(",") if key]
 
 
-def _own_keys(recordings: Sequence[Recording]) -> list[str]:
-    """Keys of each recording that not all recordings of the same drive have."""
-    drives = [recording.target.partition(",")[0] for recording in recordings]
-    stated = [keys(recording) for recording in recordings]
-    shared = {drive: set.intersection(*(set(own) for own, of in zip(stated, drives, strict=True) if of == drive))
-              for drive in drives}  # fmt: skip
-    return [",".join(key for key in own if key not in shared[of]) for own, of in zip(stated, drives, strict=True)]
+def _changed_drives(sides: Sequence[Side]) -> list[str]:
+    """The drive of each side, with the keys of its profile that not all have."""
+    stated = [keys(side.recording) for side in sides]
+    shared = set.intersection(*map(set, stated))
+    own = [",".join(key for key in of if key not in shared) for of in stated]
+    drives = [side.recording.drive or side.path.name for side in sides]
+    return [f"{drive}, {changed}" if changed else drive for drive, changed in zip(drives, own, strict=True)]
 
 
 def _tails(paths: Sequence[Path]) -> list[str]:

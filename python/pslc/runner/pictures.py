@@ -177,20 +177,33 @@ def _row_called(figure: str, rows: Sequence[Compared]) -> Compared:
     return row
 
 
+MAX_TITLE_LETTERS: Final = 48
+"""Letters of the names of several recordings in a title; the legend has them, too."""
+
+
 def about(sides: Sequence[Side]) -> About:
-    """Caption of a picture of all sides: the drive, or what is compared, and the conditions that all have."""
+    """Caption of a picture of all sides: the drive, or what is compared, and the conditions that all have; in a line
+    below what is to be known of their figures."""
+    drive, conditions = _drive_and_conditions(sides)
+    warnings = dict.fromkeys(
+        f"{f'{side.name}: ' if len(sides) > 1 else ''}{str(warning).partition(': ')[0]}"
+        for side in sides
+        for warning in side.recording.findings.warnings
+    )
+    return About(drive, "\n".join(filter(None, (conditions, "; ".join(warnings)))))
+
+
+def _drive_and_conditions(sides: Sequence[Side]) -> tuple[str, str]:
     first, *rest = (side.recording for side in sides)
     if not rest:
         is_told = CAPACITY.search(sides[0].name) or not first.drive_bytes
         size = "" if is_told else words.size(first.drive_bytes)
-        return About(", ".join(filter(None, (sides[0].name, size))), first.conditions)
+        return ", ".join(filter(None, (sides[0].name, size))), first.conditions
     # The legend tells apart what is of one drive.
     if len({side.recording.drive for side in sides}) == 1 and all(side.name.startswith(first.drive) for side in sides):
-        return About(first.drive, _shared_conditions(first, rest))
-    several = f"{len(sides)} drives, {first.suite}"
-    return About(
-        " / ".join(side.name for side in sides) if len(sides) < 4 else several, _shared_conditions(first, rest)
-    )
+        return first.drive, _shared_conditions(first, rest)
+    names = " / ".join(side.name for side in sides)
+    return names if len(names) <= MAX_TITLE_LETTERS else f"{len(sides)} recordings", _shared_conditions(first, rest)
 
 
 def _shared_conditions(first: Recording, rest: Sequence[Recording]) -> str:

@@ -531,14 +531,14 @@ def tables(findings: Findings) -> list[Table]:
 
 
 def pictures(recording: Recording) -> list[Picture]:
-    """Recovered cache against idle time, below the size of the cache."""
+    """Recovered cache against idle time, below what was filled before."""
     typed = recording.findings.typed(Findings)
     rows = [row for row in typed["recovery"] if row["idle_s"] > 0]
     line = Line("recovered", [r["idle_s"] for r in rows], [r["regained_bytes"] for r in rows], "points")
     lines = [line] if rows else []
-    if rows and typed["cache_bytes"]:
+    if rows and typed["filled_bytes"]:
         ends = [rows[0]["idle_s"], rows[-1]["idle_s"]]
-        lines.append(Line("cache", ends, [typed["cache_bytes"]] * 2, "dotted"))
+        lines.append(Line("filled before the pause", ends, [typed["filled_bytes"]] * 2, "dotted"))
     panel = Panel(Axis("recovered cache", "B"), lines)
     drawn = [Picture("recovery", "Recovered cache by idle time", Axis("idle time", "s", log=10), (panel,))]
     return drawn + curves.of_any(recording)
