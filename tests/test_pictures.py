@@ -22,7 +22,7 @@ from pslc import suites
 from pslc.analysis import CAUSES, sentences
 from pslc.base import words
 from pslc.base.errors import PslcError
-from pslc.figures import curves, draw, reduce, text, vocabulary
+from pslc.figures import draw, reduce, text, vocabulary
 from pslc.figures.document import About, document
 from pslc.figures.picture import Axis, Bars, Label, Line, Mark, Own, Panel, Picture, Strip
 from pslc.figures.style import PALETTES, Across, Language, Style, Theme, variables
@@ -62,7 +62,7 @@ def curve_with_everything():
     end = Mark(120e9, None, Label("cache ends at {}", 120e9, "B"))
     panels = (Panel(SPEED, [line], marks=[end, *stages]), Panel(Axis("power", "W"), [Line("power", x, 3 + x / 400e9)]))
     strip = Strip("data in the cache", x, np.linspace(0.0, 1.0, 40))
-    return Picture("curve", "Write speed by data written", Axis("written", "B"), panels, strip, curves.BAND)
+    return Picture("curve", "Write speed by data written", Axis("written", "B"), panels, strip)
 
 
 def bars_with_a_test_that_did_not_run():
@@ -434,6 +434,13 @@ def test_of_a_suite_that_one_run_could_not_answer_the_other_is_drawn(runs):
     drawn = pictures.of_sides([Side("with", (with_cache,)), Side("without", (without,))])
     assert drawn.name == "recovery"
     assert vocabulary.say(drawn.note) == "no data, without"
+
+
+def test_a_picture_with_a_band_says_what_it_is(runs):
+    figure = pslc.plot(runs("thermal")).document()
+    has_band = any(line["low"] for panel in figure["panels"] for line in panel["lines"])
+    assert (figure["note"] == "line: mean; band: 10 to 90 %") == has_band
+    assert has_band
 
 
 def test_what_runs_do_not_share_and_what_limits_their_figures_stands_in_their_picture():

@@ -29,7 +29,6 @@ STRIP_CELLS: Final = 100
 WRITTEN: Final = Axis("written", "B")
 TIME: Final = Axis("time", "s")
 SPEED: Final = Axis("speed", "B/s")
-BAND: Final = "line: mean; band: 10 to 90 %"
 
 
 def of_writes(recording: Recording, phases: list[PhaseRow]) -> list[Picture]:
@@ -64,9 +63,8 @@ def speed_by_bytes(recording: Recording, phases: list[PhaseRow], across: Across 
         marks.insert(0, Mark(end * scale, None, Label("cache ends at {}", end, "B")))
     line = write_line(recording, phases, scale)
     panel = Panel(SPEED, [line] if line else [], marks=marks)
-    note = BAND if line is not None and line.low is not None else ""
     title = "Write speed by data written"
-    return Picture("speed-bytes", title, x, (panel,), _cache_strip(recording, scale), note)
+    return Picture("speed-bytes", title, x, (panel,), _cache_strip(recording, scale))
 
 
 def _capacity(recording: Recording) -> float:
@@ -93,13 +91,12 @@ def write_line(recording: Recording, phases: Sequence[PhaseRow] = (), scale: flo
 def speed_by_time(recording: Recording) -> Picture:
     """Speed against time, of reads and of writes: a trim moves no data. Time without work is a gap."""
     lines = [line for kind in ("read", "write") if (line := time_line(recording, kind)) is not None]
-    note = BAND if any(line.low is not None for line in lines) else ""
     marks = [
         Mark(stall["at_s"], None, "no answer", stall["at_s"] + stall["duration_s"])
         for stall in stalls.of_recording(recording)
     ]
     marks += [Mark(gap["at_s"], None, "pslc did not run") for gap in recording.gaps]
-    return Picture("speed-time", "Speed over time", TIME, (Panel(SPEED, lines, marks=marks),), note=note)
+    return Picture("speed-time", "Speed over time", TIME, (Panel(SPEED, lines, marks=marks),))
 
 
 def time_line(recording: Recording, kind: str) -> Line | None:

@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 
 from pslc.figures import scale
 from pslc.figures.picture import Bars, Floats, Label, Line, Mark, Panel, Picture, Text
-from pslc.figures.reduce import thinned
+from pslc.figures.reduce import BAND, thinned
 from pslc.figures.scale import AxisJson
 from pslc.figures.style import Language
 from pslc.figures.vocabulary import quantity, say
@@ -112,7 +112,7 @@ def document(picture: Picture, about: About | None = None, language: Language = 
         "title": say(picture.title, language),
         "label": described(picture, language),
         "language": language,
-        "note": say(picture.note, language),
+        "note": say(picture.note or (BAND if any(line.low is not None for line in picture.lines) else ""), language),
         "more": say(Label("{} more", left, ""), language) if left > 0 else "",
         "x": x,
         "panels": [_panel(panel, x, _y_axis(panel, panels, language), language) for panel in panels],

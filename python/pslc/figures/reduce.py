@@ -20,6 +20,8 @@ NEIGHBOURS: Final = 3
 """Windows on either side that a mean takes in: a period of folding close to a window's width would beat with it."""
 BAND_SHARES: Final = (0.1, 0.9)
 """Shares of the values of a window that lie below the ends of its band."""
+BAND: Final = "line: mean; band: 10 to 90 %"
+"""Note of a picture with a band."""
 MIN_BAND_WINDOWS: Final = 8
 """Windows with a wide band below which none is drawn: a cliff alone makes one or two."""
 MIN_BAND_RATIO: Final = 0.01

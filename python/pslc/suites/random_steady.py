@@ -291,5 +291,4 @@ def pictures(recording: Recording) -> list[Picture]:
             line = Line(NAMES[case], np.cumsum(of.seconds), of.bytes_per_s / 4096)
             lines.append(reduce.smoothed(line, of.seconds, mean=reduce.Mean.OVER_TIME))
     panel = Panel(Axis("IOPS", "/s", log=10), lines)
-    note = curves.BAND if any(line.low is not None for line in lines) else ""
-    return [Picture("random", "Random writes over time", curves.TIME, (panel,), note=note), *curves.of_any(recording)]
+    return [Picture("random", "Random writes over time", curves.TIME, (panel,)), *curves.of_any(recording)]
