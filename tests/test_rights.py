@@ -2,13 +2,14 @@
 
 import os
 import re
+import resource
 import shlex
 import sys
 from pathlib import Path
 
 import pytest
 
-from pslc.device import probe
+from pslc.device import probe, sysfs
 from tests.loops import MB, loop_over, reason, sh
 from tests.users import NOBODY, as_user, home, needs_root
 
@@ -97,6 +98,30 @@ def test_a_device_that_the_kernel_keeps_from_writes_says_so(device, mine):
     sh("blockdev", "--setro", device.path)
     done = as_user(mine, "run", "fill", "--on", device.path, "--destroy-data", device.image, groups=(DISK,))
     assert f"sudo blockdev --setrw {device.path}" in done.stderr
+
+
+@needs_loops
+@pytest.mark.parametrize("limit", [5, 6, 8, 10])
+@pytest.mark.parametrize("words", [("run", "fill", "--yes", "--on"), ("probe",), ("watch", "--for", "1s")])
+def test_a_device_that_too_few_descriptors_can_look_at_is_not_unknown(device, mine, limit, words):
+    os.chmod(device.path, 0o666)
+    consent = ("--destroy-data", device.image) if words[0] == "run" else ()
+    done = as_user(mine, *words, device.path, *consent, shell=f"ulimit -n {limit}")
+    assert done.returncode == 2
+    assert f"a process may have {limit} open files at most (ulimit -n); this raises it: " in done.stderr
+    assert "serial number" not in done.stderr + done.stdout
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="sysfs is Linux's")
+def test_a_value_that_cannot_be_read_for_want_of_a_descriptor_is_no_missing_one():
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (3, hard))
+    try:
+        with pytest.raises(OSError, match="Too many open files"):
+            sysfs.text(Path("/proc/self/comm"))
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert sysfs.text(Path("/proc/self/comm"))
 
 
 @pytest.mark.parametrize(
