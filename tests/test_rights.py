@@ -258,3 +258,47 @@ def test_a_limit_is_named_with_what_raises_it(mine, shell, words, says):
     done = as_user(mine, *words, shell=shell, XDG_CONFIG_HOME=str(mine))
     assert done.returncode in (2, 3)
     assert says in done.stderr
+
+
+READ_ONLY = f"pslc drives create d.pslc --like {SIM[4:]} && chmod 400 d.pslc"
+
+
+@pytest.mark.skipif(sys.platform != "linux" or ports_are_free(), reason="the limits of a login on Linux")
+@pytest.mark.parametrize(
+    ("shell", "words"),
+    [
+        ("mkdir runs; chmod 0 runs", ("report",)),
+        ("mkdir -p runs/x; chmod 0 runs/x", ("report", "runs/x")),
+        ("mkdir 'a b'; : > 'a b/log.csv'; chmod 0 'a b'", ("analyze", "a b/log.csv")),
+        (READ_ONLY, ("drives", "age", "d.pslc", "--idle", "1h")),
+        (READ_ONLY, ("run", "fill", "--on", "d.pslc")),
+        ("", ("watch", ".", "--for", "1s", "--no-report")),
+        ("", ("undo",)),
+        ("", ("probe", "-x")),
+        ("", ("serve", SIM, "--tcp", "127.0.0.1:81")),
+        ("", ("serve", SIM, "--unix", "/usr/s.sock")),
+        ("", ("lab", "--port", "80", "--no-browser")),
+        ("ulimit -S -f 1", ("drives", "create", "d.pslc", "--like", SIM[4:])),
+    ],
+)
+def test_a_hint_that_is_a_command_or_an_option_helps(mine, shell, words):
+    """It is followed to the letter, by the user who got it; what then serves on is stopped after 3 s."""
+    pslc = f'pslc() {{ "{sys.executable}" -P -m pslc "$@"; }} >&2\n'
+    refused = as_user(mine, *words, shell=f"{pslc}{shell}")
+    assert refused.returncode == 2
+    reason, hint = re.sub(r"python -m pslc", "pslc", refused.stderr).rsplit("\n\nhint: ", 1)
+    follow = re.search(r"pslc (?!user).*?(?= lists|; |\n|$)|chmod \S+ .*?(?= makes|; |\n)|ulimit -S.*|--\w+ \S+", hint)
+    again = words
+    if follow is None:
+        assert "use a folder of your own" in hint
+        again, shell = (*words, "--unix", "s.sock"), ""
+    elif follow[0].startswith("--"):
+        again, shell = (*words, *shlex.split(follow[0])), ""
+    elif follow[0].startswith("pslc "):
+        again, shell = (*shlex.split(follow[0])[1:], *words[2:]), ""
+    else:
+        shell = follow[0]
+    done = as_user(mine, *again, shell=f'{shell or ":"}; set -- timeout -s INT 3 "$@"')
+    assert reason not in done.stderr, done.stderr
+    assert "ermission denied" not in done.stderr
+    assert "Traceback" not in done.stderr
