@@ -89,6 +89,25 @@ def test_every_other_command_is_a_target_of_the_makefile(line):
     subprocess.run(["make", "--dry-run", target], cwd=ROOT, check=True, capture_output=True)
 
 
+OF_ROOT = re.compile(
+    r"(\$ )?((smartctl|nvme|hdparm|blktrace|blkdiscard|blockdev|losetup|mount|umount|dmsetup|modprobe|nbd-client) "
+    r"|pslc watch .*--trace|pslc serve .*--nvme)"
+)
+"""Lines that an ordinary user is refused."""
+
+
+@pytest.mark.parametrize("path", sorted({*DOCUMENTS, *ROOT.glob("docs/*/*.md")}), ids=lambda path: path.name)
+def test_what_takes_root_says_so(path):
+    """By sudo in front, or by the paragraph above its block."""
+    parts = path.read_text().split("```")
+    shells = [(above, text) for above, text in zip(parts[::2], parts[1::2], strict=False)
+              if text.startswith(("sh\n", "bash\n", "console\n", "shell\n"))]  # fmt: skip
+    lines = [line for above, text in shells if "root" not in above.rstrip().rpartition("\n\n")[2]
+             for line in text.splitlines()]  # fmt: skip
+    cells = re.findall(r"\| ([^|]+)(?:\\\|[^|]+)* \|$", path.read_text(), flags=re.M)
+    assert [line for line in lines + cells if OF_ROOT.match(line)] == []
+
+
 def test_each_bench_that_a_document_names_is_there():
     listed = subprocess.run([sys.executable, "-m", "benches"], cwd=ROOT, capture_output=True, text=True, check=True)
     texts = [path.read_text() for path in [*DOCUMENTS, *ROOT.glob("docs/*/*.md")]]

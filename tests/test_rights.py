@@ -2,13 +2,14 @@
 
 import os
 import re
+import resource
 import shlex
 import sys
 from pathlib import Path
 
 import pytest
 
-from pslc.device import probe
+from pslc.device import probe, sysfs
 from tests.loops import MB, loop_over, reason, sh
 from tests.users import NOBODY, as_user, home, needs_root
 
@@ -97,6 +98,30 @@ def test_a_device_that_the_kernel_keeps_from_writes_says_so(device, mine):
     sh("blockdev", "--setro", device.path)
     done = as_user(mine, "run", "fill", "--on", device.path, "--destroy-data", device.image, groups=(DISK,))
     assert f"sudo blockdev --setrw {device.path}" in done.stderr
+
+
+@needs_loops
+@pytest.mark.parametrize("limit", [5, 6, 8, 10])
+@pytest.mark.parametrize("words", [("run", "fill", "--yes", "--on"), ("probe",), ("watch", "--for", "1s")])
+def test_a_device_that_too_few_descriptors_can_look_at_is_not_unknown(device, mine, limit, words):
+    os.chmod(device.path, 0o666)
+    consent = ("--destroy-data", device.image) if words[0] == "run" else ()
+    done = as_user(mine, *words, device.path, *consent, shell=f"ulimit -n {limit}")
+    assert done.returncode == 2
+    assert f"a process may have {limit} open files at most (ulimit -n); this raises it: " in done.stderr
+    assert "serial number" not in done.stderr + done.stdout
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="sysfs is Linux's")
+def test_a_value_that_cannot_be_read_for_want_of_a_descriptor_is_no_missing_one():
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (3, hard))
+    try:
+        with pytest.raises(OSError, match="Too many open files"):
+            sysfs.text(Path("/proc/self/comm"))
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert sysfs.text(Path("/proc/self/comm"))
 
 
 @pytest.mark.parametrize(
@@ -233,3 +258,48 @@ def test_a_limit_is_named_with_what_raises_it(mine, shell, words, says):
     done = as_user(mine, *words, shell=shell, XDG_CONFIG_HOME=str(mine))
     assert done.returncode in (2, 3)
     assert says in done.stderr
+
+
+READ_ONLY = f"pslc drives create d.pslc --like {SIM[4:]} && chmod 400 d.pslc"
+
+
+@pytest.mark.skipif(sys.platform != "linux" or ports_are_free(), reason="the limits of a login on Linux")
+@pytest.mark.parametrize(
+    ("shell", "words"),
+    [
+        ("mkdir runs; chmod 0 runs", ("report",)),
+        ("mkdir -p runs/x; chmod 0 runs/x", ("report", "runs/x")),
+        ("mkdir 'a b'; : > 'a b/log.csv'; chmod 0 'a b'", ("analyze", "a b/log.csv")),
+        (READ_ONLY, ("drives", "age", "d.pslc", "--idle", "1h")),
+        (READ_ONLY, ("run", "fill", "--on", "d.pslc")),
+        ("", ("watch", ".", "--for", "1s", "--no-report")),
+        ("", ("undo",)),
+        ("", ("probe", "-x")),
+        ("", ("serve", SIM, "--tcp", "127.0.0.1:81")),
+        ("", ("serve", SIM, "--unix", "/usr/s.sock")),
+        ("", ("lab", "--port", "80")),
+        ("ulimit -S -f 1", ("drives", "create", "d.pslc", "--like", SIM[4:])),
+    ],
+)
+def test_a_hint_that_is_a_command_or_an_option_helps(mine, shell, words):
+    """It is followed to the letter, by the user who got it; what then serves on is stopped after 3 s."""
+    pslc = f'pslc() {{ "{sys.executable}" -P -m pslc "$@"; }} >&2\n'
+    refused = as_user(mine, *words, shell=f"{pslc}{shell}")
+    assert refused.returncode == 2
+    reason, hint = refused.stderr.replace("python -m pslc", "pslc").rpartition("error: ")[2].split("\n\nhint: ")
+    follow = re.search(r"pslc (?!user).*?(?= lists|; |\n|$)|chmod \S+ .*?(?= makes|; |\n)|ulimit -S.*|--\w+ \S+", hint)
+    again = words
+    if follow is None:
+        assert "use a folder of your own" in hint
+        again, shell = (*words, "--unix", "s.sock"), ""
+    elif follow[0].startswith("--"):
+        again, shell = (*words, *shlex.split(follow[0])), ""
+    elif follow[0].startswith("pslc "):
+        again, shell = (*shlex.split(follow[0])[1:], *words[2:]), ""
+    else:
+        shell = follow[0]
+    done = as_user(mine, *again, shell=f'{shell or ":"}; set -- timeout -s INT 3 "$@"', BROWSER="true")
+    assert reason not in done.stderr.replace("python -m pslc", "pslc"), done.stderr
+    assert "ermission denied" not in done.stderr
+    assert "lists arguments and options" not in done.stderr
+    assert "Traceback" not in done.stderr

@@ -1,5 +1,6 @@
 """Files of the kernel about devices: one value each."""
 
+import errno
 import re
 from pathlib import Path
 from typing import Final
@@ -9,10 +10,16 @@ UFS: Final = "wb_on"
 
 
 def text(path: Path) -> str | None:
-    """The value as text; None where there is no such file, or nothing in it."""
+    """The value as text; None where there is no such file, or nothing in it.
+
+    Raises:
+        OSError: too many files are open, which tells nothing about this one.
+    """
     try:
         return path.read_text(encoding="utf-8", errors="replace").strip() or None
-    except (OSError, ValueError):
+    except (OSError, ValueError) as error:
+        if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
+            raise
         return None
 
 

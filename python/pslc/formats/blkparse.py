@@ -23,7 +23,7 @@ ABOUT: Final = About(
     program="blkparse",
     what="text of blktrace",
     content="bytes written over time, of one device",
-    command="blktrace -d /dev/sdX -o - | blkparse -i -",
+    command="sudo blktrace -d /dev/sdX -o - | blkparse -i -",
     gives="curve",
     mark=re.compile(r"\A\s*\d+,\d+\s+\d+\s+\d+\s+\d+\.\d{9}\s"),
 )
@@ -47,7 +47,7 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
     for path in paths:
         bad += _collect(path, hints, done, devices)
     if len(devices) > 1:
-        hint = "blktrace one of them: blktrace -d /dev/nvme0n1"
+        hint = "blktrace one of them: sudo blktrace -d /dev/nvme0n1"
         raise RecordingError(f"{paths[0]} is a trace of the devices {' and '.join(sorted(devices))}", hint)
     action = "C" if done["C"] else "D"
     events = np.array(sorted(done[action]), dtype=np.float64).reshape(-1, 2)

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use pslc_ssd::faults;
 
 use super::physical_drive::{LIST, ON_A_FILE};
+use crate::sys::limit_hint;
 
 /// What lists the block devices.
 const LSBLK: &str = "lsblk lists the block devices; pslc probe shows one";
@@ -22,13 +23,13 @@ faults! {
     pub enum DeviceError {
         #[error("{path}: {source}")]
         NotFound { path: PathBuf, source: io::Error } = "device-not-found"
-            => if cfg!(windows) { LIST } else { LSBLK },
+            => limit_hint(source).unwrap_or_else(|| if cfg!(windows) { LIST } else { LSBLK }.into()),
         #[error("{path} is no block device, but {kind}")]
         NotBlockDevice { path: PathBuf, kind: &'static str } = "device-not-block" => LSBLK,
         /// sysfs does not tell of it.
         #[error("{path}: {source}")]
         NotDescribed { path: PathBuf, source: io::Error } = "device-not-described"
-            => "pslc probe shows what a path is",
+            => limit_hint(source).unwrap_or_else(|| "pslc probe shows what a path is".into()),
         #[error("{path} is a partition")]
         Partition { path: PathBuf } = "device-is-partition"
             => "give the whole drive; partitions are not measured",
@@ -71,7 +72,8 @@ faults! {
         #[error("{path}: the kernel or a program holds it for itself")]
         Held { path: PathBuf } = "device-held" => HOLDERS,
         #[error("{path}: {source}")]
-        NotOpened { path: PathBuf, source: io::Error } = "device-not-opened" => HOLDERS,
+        NotOpened { path: PathBuf, source: io::Error } = "device-not-opened"
+            => limit_hint(source).unwrap_or_else(|| HOLDERS.into()),
         #[error("{path} is locked by another program")]
         Locked { path: PathBuf } = "device-locked" => "wait until it is done with it; nothing was written",
         /// Between the two looks at it.

@@ -1,6 +1,6 @@
 //! The files that pslc makes: what may not be replaced.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use pslc_ssd::faults;
 
@@ -19,7 +19,7 @@ faults! {
         Link { path: PathBuf, to: Option<String> } = "output-is-link" => NEW_NAME,
         #[error("{path} is read-only ({why}), and is not overwritten")]
         ReadOnly { path: PathBuf, why: String } = "output-read-only"
-            => format!("chmod u+w {0} makes it writable; another user's takes sudo chown $USER {0}", path.display()),
+            => format!("chmod u+w {0} makes it writable; another user's takes sudo chown $USER {0}", shell_word(path)),
         #[error("{path} is no regular file, but {kind}, and is not overwritten")]
         NotRegular { path: PathBuf, kind: &'static str } = "output-not-regular" => NEW_NAME,
         #[error("{path} has {names} names (hard links), and is not overwritten")]
@@ -38,4 +38,13 @@ faults! {
 /// Where a link leads to, where that is known.
 fn leads(to: Option<&str>) -> String {
     to.map_or_else(String::new, |to| format!(", to {to}"))
+}
+
+/// A path as one word of a shell's command.
+fn shell_word(path: &Path) -> String {
+    let text = path.display().to_string();
+    if text.chars().all(|letter| letter.is_alphanumeric() || "/._-+".contains(letter)) {
+        return text;
+    }
+    format!("'{}'", text.replace('\'', r"'\''"))
 }

@@ -31,6 +31,9 @@ const SERIALS: [&str; 5] = ["loop/backing_file", "device/serial", "serial", "dm/
 /// Of an array without a superblock.
 const NO_UUID: &str = "00000000-0000-0000-0000-000000000000";
 
+/// Descriptors that looking at a device takes: its own, /proc, the folder of a process, a file; as many to spare.
+const AT_ONCE: usize = 8;
+
 /// libblkid looks for no RAID on what is as small as a floppy disk.
 const MIN_RAID_BYTES: u64 = 4 << 20;
 
@@ -43,6 +46,7 @@ pub fn inspect(path: &Path) -> Result<Device, OpenError> {
 /// The serial number of a block device, and nothing else about it.
 pub fn serial_of(path: &Path) -> Result<Option<String>, OpenError> {
     let rdev = find(path)?.metadata().map(|metadata| metadata.rdev());
+    enough_descriptors(path)?;
     Ok(rdev.and_then(sysfs::folder).ok().and_then(|folder| serial(&disk_of(&folder))))
 }
 
@@ -158,8 +162,15 @@ fn find(path: &Path) -> Result<File, DeviceError> {
     }
 }
 
+/// Refuse to look with fewer descriptors than that opens at once: what cannot be opened would count as not there.
+fn enough_descriptors(path: &Path) -> Result<(), DeviceError> {
+    let opened: io::Result<Vec<File>> = (0..AT_ONCE).map(|_| File::open("/sys")).collect();
+    opened.map(drop).map_err(|source| DeviceError::NotDescribed { path: path.to_path_buf(), source })
+}
+
 /// What `device` is, which is open, or found only. Descriptors in `ours` are no users.
 fn look(device: &File, path: &Path, ours: &[i32]) -> Result<Device, DeviceError> {
+    enough_descriptors(path)?;
     let failed = |source| DeviceError::NotDescribed { path: path.to_path_buf(), source };
     let rdev = device.metadata().map_err(failed)?.rdev();
     let folder = sysfs::folder(rdev).map_err(failed)?;
