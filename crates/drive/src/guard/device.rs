@@ -45,8 +45,9 @@ pub fn inspect(path: &Path) -> Result<Device, OpenError> {
 
 /// The serial number of a block device, and nothing else about it.
 pub fn serial_of(path: &Path) -> Result<Option<String>, OpenError> {
-    let rdev = find(path)?.metadata().map(|metadata| metadata.rdev());
-    enough_descriptors(path)?;
+    let device = find(path)?;
+    enough_descriptors(&device, path)?;
+    let rdev = device.metadata().map(|metadata| metadata.rdev());
     Ok(rdev.and_then(sysfs::folder).ok().and_then(|folder| serial(&disk_of(&folder))))
 }
 
@@ -163,14 +164,14 @@ fn find(path: &Path) -> Result<File, DeviceError> {
 }
 
 /// Refuse to look with fewer descriptors than that opens at once: what cannot be opened would count as not there.
-fn enough_descriptors(path: &Path) -> Result<(), DeviceError> {
-    let opened: io::Result<Vec<File>> = (0..AT_ONCE).map(|_| File::open("/sys")).collect();
-    opened.map(drop).map_err(|source| DeviceError::NotDescribed { path: path.to_path_buf(), source })
+fn enough_descriptors(device: &File, path: &Path) -> Result<(), DeviceError> {
+    let copies: io::Result<Vec<File>> = (0..AT_ONCE).map(|_| device.try_clone()).collect();
+    copies.map(drop).map_err(|source| DeviceError::NotDescribed { path: path.to_path_buf(), source })
 }
 
 /// What `device` is, which is open, or found only. Descriptors in `ours` are no users.
 fn look(device: &File, path: &Path, ours: &[i32]) -> Result<Device, DeviceError> {
-    enough_descriptors(path)?;
+    enough_descriptors(device, path)?;
     let failed = |source| DeviceError::NotDescribed { path: path.to_path_buf(), source };
     let rdev = device.metadata().map_err(failed)?.rdev();
     let folder = sysfs::folder(rdev).map_err(failed)?;
