@@ -124,8 +124,8 @@ def test_repeats_are_pooled_with_their_spread(command, tmp_path):
     done = command("compare", "seed1", "other", "seed2", "--pool", "--json")
     document = json.loads(done.stdout)
     assert document["sides"] == [
-        {"name": "Samsung PM871b 128GB", "repeats": 2},
-        {"name": "Samsung PM871b 128GB, cache.static=6GB", "repeats": 1},
+        {"name": "Samsung PM871b 128GB", "repeats": 2, "engine": None},
+        {"name": "Samsung PM871b 128GB, cache.static=6GB", "repeats": 1, "engine": None},
     ]
     cache = next(row for row in document["figures"] if row["name"] == "cache")
     assert cache["values"][0] == pytest.approx(np.mean(cache["samples"][0]))

@@ -44,7 +44,7 @@ def test_a_fill_of_a_scratch_file_is_recorded_and_leaves_nothing_behind(command,
     assert 'id="occupancy"' not in page
 
 
-def test_threads_in_the_place_of_io_uring_are_said(tmp_path):
+def test_threads_in_the_place_of_io_uring_are_said(command, tmp_path):
     # Root may lock all memory, unless it gives that right (CAP_IPC_LOCK) away.
     start = (
         "import ctypes, resource, sys; resource.setrlimit(resource.RLIMIT_MEMLOCK, (0, 0));"
@@ -62,6 +62,17 @@ def test_threads_in_the_place_of_io_uring_are_said(tmp_path):
     assert sentence.startswith("io_uring is not to be had (locked memory: ulimit -l 0), so threads take its place")
     assert sentence in " ".join(done.stdout.split())
     assert done.stderr.count(sentence) == 1, "at the start, too"
+    # Each table and picture of it names the engine.
+    engine = document["facts"]["engine"]
+    recording = pslc.load(tmp_path / "out")
+    assert f", through {engine}" in done.stdout
+    assert f", through {engine}, " in recording.conditions
+    assert set(recording.to_polars()["engine"]) == {engine}
+    header, first = command.fine("export", "out", "--as", "csv", "-o", "-").stdout.splitlines()[:2]
+    assert (header.split(",")[-1], first.split(",")[-1]) == ("engine", engine)
+    assert f"on ./scratch.bin through {engine}" in command.fine("compare", "out", "out").stdout
+    assert f"engine,{engine},{engine}," in command.fine("compare", "out", "out", "--table", "csv").stdout
+    assert json.loads(command.fine("compare", "out", "out", "--json").stdout)["sides"][0]["engine"] == engine
 
 
 @pytest.mark.parametrize(

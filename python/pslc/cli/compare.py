@@ -154,7 +154,10 @@ class _Comparison:
         from pslc.recording import change_summary
 
         return {
-            "sides": [{"name": side.name, "repeats": len(side.repeats)} for side in self.sides],
+            "sides": [
+                {"name": side.name, "repeats": len(side.repeats), "engine": side.recording.engine}
+                for side in self.sides
+            ],
             "verdicts": change_summary.verdicts(self.sides, self.rows),
             "figures": [row.document() for row in self.rows],
         }
@@ -179,5 +182,5 @@ class _Comparison:
             terminal.show_comparison(self.sides, self.rows, drawn, list(self.suites), jobs=jobs)
             return
         rows = self.rows if jobs else comparison.without_jobs(self.rows)
-        figures = tables.of_comparison([side.name for side in self.sides], rows)
+        figures = tables.of_comparison(self.sides, rows)
         typer.echo(table_text.render(figures, table), nl=False)

@@ -32,7 +32,8 @@ def command(
 ) -> None:
     """Write the series of a recording as CSV, Parquet or fio logs.
 
-    CSV and Parquet have a row for each bin and the column axis: time or bytes. pslc prints the name of each file.
+    CSV and Parquet have a row for each bin and the column axis: time or bytes; the last column of a real drive, engine,
+    tells through which its requests went. pslc prints the name of each file.
     """
     from pslc.base import writer
     from pslc.base.errors import user_error
@@ -60,7 +61,7 @@ def _written(recording: "Recording", to: Format, path: Path, *, is_named: bool) 
     if to is Format.FIO:
         writer.folder(path)
         return fio_logs.write_aggregate(recording, path)
-    data = tabular.to_csv(recording.series) if to is Format.CSV else tabular.to_parquet(recording.series)
+    data = tabular.to_csv(recording.exported) if to is Format.CSV else tabular.to_parquet(recording.exported)
     # Of names that pslc gives, only Parquet can be known again as its own: a CSV that is there stays.
     writer.write(path, data, writer.Replace.ANY if is_named else writer.Replace.OURS)
     return [path]

@@ -8,7 +8,7 @@ from pslc.analysis.thresholds import MIN_SURE_CONFIDENCE
 from pslc.base import words
 from pslc.figures.picture import Table
 from pslc.recording import stalls
-from pslc.recording.comparison import Compared
+from pslc.recording.comparison import Compared, Side
 from pslc.schema.facts import KernelLine
 from pslc.schema.jobs import KINDS, Done, Job
 from pslc.schema.results import Gap, Measured, Repeats, Stall
@@ -123,14 +123,21 @@ def of_results(rows: list[Measured]) -> Table:
     return Table("Results", tuple(shown), list(zip(*shown.values(), strict=True)), words=("test", "kind"))
 
 
-def of_comparison(names: Sequence[str], rows: Sequence[Compared]) -> Table:
+def of_comparison(sides: Sequence[Side], rows: Sequence[Compared]) -> Table:
     """Figures of recordings side by side, with their units, the ratio to the first where there are two, and a star
-    where a figure differs from the first beyond the noise."""
+    where a figure differs from the first beyond the noise; first the engines of real drives."""
+    names = [side.name for side in sides]
     ratio = ["change"] if len(names) == 2 else []
-    lines = []
+    lines = _engines(sides, ratio)
     for row in rows:
         cells = [words.quantity(figure.value, row.unit) if figure else "-" for figure in row.figures]
         cells = [f"{cell} *" if differs else cell for cell, differs in zip(cells, row.differs, strict=True)]
         last = row.ratios[-1] if ratio else None
         lines.append([row.called, *cells, *([words.change(last) if last is not None else "-"] if ratio else [])])
     return Table("* differs from the first beyond the noise", ["figure", *names, *ratio], lines, words=["figure"])
+
+
+def _engines(sides: Sequence[Side], ratio: Sequence[str]) -> list[list[str]]:
+    """Row of the engines, where one of the sides is of a real drive."""
+    engines = [side.recording.engine for side in sides]
+    return [["engine", *(engine or "-" for engine in engines), *("-" for _ in ratio)]] if any(engines) else []

@@ -117,6 +117,7 @@ class Side:
         what = f"{len(suites)} suites" if len(suites) > 1 else recording.suite
         drive = "" if self.name.startswith(recording.drive) else f"{recording.drive}, "
         subject = recording.target if recording.drive == recording.suite else f"{what} on {drive}{recording.target}"
+        subject += f" through {recording.engine}" if recording.engine else ""
         return subject + (f" (n = {count})" if count > 1 else "")
 
 
@@ -164,7 +165,7 @@ def keys(recording: Recording) -> list[str]:
 def _changed_drives(sides: Sequence[Side]) -> list[str]:
     """The drive of each side, with the keys of its profile that not all have."""
     stated = [keys(side.recording) for side in sides]
-    shared = set.intersection(*map(set, stated))
+    shared = set(stated[0]).intersection(*stated) if stated else set[str]()
     own = [",".join(key for key in of if key not in shared) for of in stated]
     drives = [side.recording.drive or side.path.name for side in sides]
     return [f"{drive}, {changed}" if changed else drive for drive, changed in zip(drives, own, strict=True)]

@@ -322,6 +322,7 @@ class Recording:
             return [short(self.target), f"measured by {short(program)}"]
         target = short(self.target)
         conditions = [self.suite, f"simulated as {target}" if self.is_simulated else target]
+        conditions += [f"through {self.engine}"] if self.engine else []
         conditions += [f"--{name}={value}" for name, value in self.overrides]
         conditions += ["--quick"] if self.scope.get("quick") else []
         conditions += [f"{self.scope['fill_first']} % filled first"] if self.scope.get("fill_first") else []
@@ -342,6 +343,12 @@ class Recording:
             ", ".join(condition for condition in conditions if condition not in shared) for conditions in by_recording
         ]
         return ": ".join(part for part in (", ".join(shared), " / ".join(dict.fromkeys(distinct)).strip(" /")) if part)
+
+    @property
+    def engine(self) -> str | None:
+        """Engine through which pslc gave its requests to a real drive: `io_uring`, or `threads` in its place; None
+        where pslc gave none."""
+        return self.facts.get("engine")
 
     @property
     def gaps(self) -> list[Gap]:
@@ -389,10 +396,19 @@ class Recording:
         ]
         return Table.from_arrays(columns, names=["axis", *self.time])
 
+    @property
+    def exported(self) -> Table:
+        """`series` for other programs: of a real drive with a last column, `engine`."""
+        from arro3.core import Array, DataType
+
+        if self.engine is None:
+            return self.series
+        return self.series.append_column("engine", Array([self.engine] * len(self.series), DataType.string()))
+
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """The series as Arrow's C stream: `polars.DataFrame(recording)`, `pandas.DataFrame.from_arrow(recording)` and
-        DuckDB's `FROM recording` take a recording as it is."""
-        return self.series.__arrow_c_stream__(requested_schema)
+        """The rows of `exported` as Arrow's C stream: `polars.DataFrame(recording)`,
+        `pandas.DataFrame.from_arrow(recording)` and DuckDB's `FROM recording` take a recording as it is."""
+        return self.exported.__arrow_c_stream__(requested_schema)
 
     def to_pandas(self) -> pandas.DataFrame:
         """The series as a DataFrame of pandas: `axis`, then a column for each of `series.parquet`.
@@ -400,7 +416,7 @@ class Recording:
         Raises:
             PslcError: pandas is not installed.
         """
-        return tabular.to_pandas(self.series)
+        return tabular.to_pandas(self.exported)
 
     def to_polars(self) -> polars.DataFrame:
         """The series as a DataFrame of polars.
@@ -408,7 +424,7 @@ class Recording:
         Raises:
             PslcError: polars is not installed.
         """
-        return tabular.to_polars(self.series)
+        return tabular.to_polars(self.exported)
 
     def to_csv(self, path: str | Path | None = None) -> str:
         """The series as CSV, written to `path` where one is given; a file of that name is replaced.
@@ -417,7 +433,7 @@ class Recording:
             GuardError: what has the name is no regular file.
             OSError: it cannot be written.
         """
-        text = tabular.to_csv(self.series)
+        text = tabular.to_csv(self.exported)
         if path is not None:
             writer.write(Path(path), text, writer.Replace.ANY)
         return text

@@ -27,6 +27,7 @@ def of_recording(recording: Recording, label: str = "") -> View:
     took = f"{_moved(recording)} in {words.span(recording.drive_time_s)}" if recording.drive_time_s else "no series"
     if recording.is_simulated:
         took += f" of drive time, simulated in {words.span(recording.wall_s)}"
+    took += f", through {recording.engine}" if recording.engine else ""
     findings = recording.findings
     suite = suites.of(recording)
     if suite is not None:

@@ -69,7 +69,7 @@ class Comparison:
     @property
     def table(self) -> Table:
         """The figures as text with units, a row each."""
-        return of_comparison([side.name for side in self.sides], self.rows)
+        return of_comparison(self.sides, self.rows)
 
     @property
     def series(self) -> ArrowTable:
