@@ -217,7 +217,9 @@ def test_a_drive_that_is_read_only_is_shown_and_not_changed(command, mine, mode,
         done = as_user(mine, *words)
         assert done.returncode == 2
         assert "is read-only (mode" in done.stderr
-        assert "chmod u+w" in done.stderr
+        place = shlex.quote(str(disk))
+        own = "" if owner == NOBODY else f"sudo chown $USER {place} && "
+        assert f"hint: {own}chmod u+w {place} makes it writable" in done.stderr
     assert (disk.read_bytes(), disk.stat()) == before
     assert as_user(mine, "probe", "disk.pslc").returncode == 0
     disk.chmod(0o666)
@@ -258,6 +260,17 @@ def test_a_limit_is_named_with_what_raises_it(mine, shell, words, says):
     done = as_user(mine, *words, shell=shell, XDG_CONFIG_HOME=str(mine))
     assert done.returncode in (2, 3)
     assert says in done.stderr
+
+
+def test_a_limit_below_the_size_of_a_file_stops_a_run_before_it_writes(mine):
+    (mine / "t").write_bytes(old := bytes(8 * MB))
+    if os.geteuid() == 0:
+        os.chown(mine / "t", NOBODY, NOBODY)
+    words = ("run", "fill", "--on", "./t", "--reuse", "--overwrite-file", "t", "--yes")
+    done = as_user(mine, *words, shell="ulimit -f 1000")
+    assert done.returncode == 2
+    assert "a file may have 1024000 bytes at most (ulimit -f); this raises it: sudo prlimit" in done.stderr
+    assert (mine / "t").read_bytes() == old
 
 
 READ_ONLY = f"pslc drives create d.pslc --like {SIM[4:]} && chmod 400 d.pslc"

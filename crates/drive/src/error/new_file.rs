@@ -18,8 +18,11 @@ faults! {
         #[error("{path} is a symbolic link{}, and is not overwritten", leads(to.as_deref()))]
         Link { path: PathBuf, to: Option<String> } = "output-is-link" => NEW_NAME,
         #[error("{path} is read-only ({why}), and is not overwritten")]
-        ReadOnly { path: PathBuf, why: String } = "output-read-only"
-            => format!("chmod u+w {0} makes it writable; another user's takes sudo chown $USER {0}", shell_word(path)),
+        ReadOnly { path: PathBuf, why: String, is_another_users: bool } = "output-read-only"
+            => {
+                let own = if *is_another_users { format!("sudo chown $USER {} && ", shell_word(path)) } else { String::new() };
+                format!("{own}chmod u+w {} makes it writable", shell_word(path))
+            },
         #[error("{path} is no regular file, but {kind}, and is not overwritten")]
         NotRegular { path: PathBuf, kind: &'static str } = "output-not-regular" => NEW_NAME,
         #[error("{path} has {names} names (hard links), and is not overwritten")]

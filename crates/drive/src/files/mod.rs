@@ -293,7 +293,8 @@ fn judged(
         plain(&there, path)?;
     }
     if let Some(why) = there.read_only() {
-        return Err(FileError::ReadOnly { path: path.to_path_buf(), why }.into());
+        let is_another_users = there.is_another_users();
+        return Err(FileError::ReadOnly { path: path.to_path_buf(), why, is_another_users }.into());
     }
     if is_this {
         return Ok(Some(there));

@@ -58,8 +58,9 @@ pub fn open_existing(path: &Path, size: Option<u64>, agreed: Option<&str>) -> Re
     if existing.usable_bytes.min(size.unwrap_or(u64::MAX)) < BLOCK as u64 {
         return Err(TargetFileError::TooSmall { path: path.to_path_buf(), bytes: existing.bytes }.into());
     }
-    let mark = Mark::begin(&buffered).map_err(|error| failed("mark it", path, error))?;
     let size = size.unwrap_or(u64::MAX).min(existing.usable_bytes) / BLOCK as u64 * BLOCK as u64;
+    sys::check_end_of_file(size).map_err(|error| failed("write to it", path, error))?;
+    let mark = Mark::begin(&buffered).map_err(|error| failed("mark it", path, error))?;
     let written = extents(&buffered, size).map_err(|error| failed("read its extents", path, error))?;
     let direct = handle::reopen(&buffered, true, libc::O_DIRECT).ok();
     let block = direct_block(&buffered);

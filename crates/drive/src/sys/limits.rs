@@ -5,6 +5,14 @@ use std::io;
 use rustix::io::Errno;
 use rustix::process::{getrlimit, Resource, Rlimit};
 
+/// Fails as a write that ends there would, where a limit of this process (`ulimit -f`) is lower.
+pub fn check_end_of_file(end: u64) -> io::Result<()> {
+    match getrlimit(Resource::Fsize).current {
+        Some(limit) if limit < end => Err(Errno::FBIG.into()),
+        _ => Ok(()),
+    }
+}
+
 /// The limit that stopped something with this error, and what raises it; `None` where no limit is set that could have.
 pub fn limit_hint(error: &io::Error) -> Option<String> {
     let (subject, unit, flag, unit_bytes, option, resource) = match Errno::from_io_error(error)? {

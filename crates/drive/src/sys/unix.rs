@@ -71,6 +71,11 @@ impl About {
         (mode & 0o222 == 0).then(|| format!("mode {:o}", mode & 0o7777))
     }
 
+    /// Root may change the mode of any file, who is not root that of the own ones.
+    pub fn is_another_users(&self) -> bool {
+        !geteuid().is_root() && self.about.uid() != geteuid().as_raw()
+    }
+
     pub fn is_same_file(&self, other: &About) -> bool {
         let number = |of: &About| (of.about.dev(), of.about.ino());
         number(self) == number(other)

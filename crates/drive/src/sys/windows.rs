@@ -110,6 +110,11 @@ impl About {
         (self.attributes & FILE_ATTRIBUTE_READONLY != 0).then(|| "its attribute says so".into())
     }
 
+    /// Rights of users are not looked at here.
+    pub fn is_another_users(&self) -> bool {
+        false
+    }
+
     pub fn is_same_file(&self, other: &About) -> bool {
         (self.volume, self.number) == (other.volume, other.number)
     }
