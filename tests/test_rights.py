@@ -213,7 +213,8 @@ def test_a_drive_that_is_read_only_is_shown_and_not_changed(command, mine, mode,
     disk.chmod(mode)
     os.chown(disk, owner, owner)
     before = disk.read_bytes(), disk.stat()
-    for words in (["drives", "age", "disk.pslc", "--idle", "1h"], ["run", "fill", "--on", "disk.pslc"]):
+    age, fill, serve = "drives age disk.pslc --idle 1h", "run fill --on disk.pslc", "serve disk.pslc --unix ./s.sock"
+    for words in (age.split(), fill.split(), serve.split()):
         done = as_user(mine, *words)
         assert done.returncode == 2
         assert "is read-only (mode" in done.stderr

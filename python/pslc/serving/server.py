@@ -95,6 +95,7 @@ class Server:
         drive = self.target.open()
         assert isinstance(drive, SimDrive)
         try:
+            drive.check_save()
             self._listener = Listener(self.address)
             self._kept.callback(self._listener.close)
             number, about = self._listener.fileno(), self._described()
