@@ -16,7 +16,7 @@ import numpy as np
 
 import pslc
 from benches.small import PROFILE, Hidden, random_idle
-from pslc.base import units
+from pslc.base import files, units
 from pslc.device.region import Scope
 
 DRIVES: Final = 60
@@ -102,6 +102,19 @@ def findings(keys: Mapping[str, str], suite: str, *, quick: bool) -> dict[str, A
         return dict(pslc.run(suite, on=target, scope=Scope(quick=quick)).findings)
 
 
+def rows_of_built_in(name: str) -> list[Row]:
+    """Intervals of a drive that pslc brings: its buffer, threshold and residue, which the profile states."""
+    rows = []
+    for suite in ("burst", "recovery"):
+        recording = pslc.run(suite, on=f"sim:{name}", scope=Scope(quick=True))
+        keys = dict(files.dotted(recording.profile_keys))
+        threshold = units.seconds(keys["cache.idle.threshold"], "") if "cache.idle.threshold" in keys else np.inf
+        residue = float(units.size(keys.get("cache.idle.residue", "0B"), "residue"))
+        truth = Truth(np.nan, recording.facts["write_buffer_bytes"], Hidden(threshold, np.nan, residue))
+        rows += [row for row in rows_of(suite, name, recording.findings, truth) if not np.isnan(row.truth)]
+    return rows
+
+
 def gives_nothing_back(truth: Truth, findings: Mapping[str, Any]) -> bool:
     """Whether what the drive keeps fills its cache, so that no pause frees anything."""
     return truth.idle.residue_bytes >= (findings["cache_bytes"] or 0.0)
@@ -146,9 +159,15 @@ def main(count: int, first: int, suites: list[str]) -> None:
         print(misses(of_drive) or f"{seed}: all hold", file=sys.stderr, flush=True)
     command = f'make bench NAME=intervals ARGS="{count} --first {first}"'
     head = f"Small simulated drives with hidden values, {count} of them, `--quick` (`{command}`):\n\n"
-    print(head + table(intervals))
+    text = head + table(intervals)
     if not suites:
-        TABLE.write_text(head + table(intervals))
+        built_in = []
+        for path in sorted(Path("python/pslc/drives").glob("*.toml")):
+            built_in += (of_drive := rows_of_built_in(path.stem))
+            print(misses(of_drive) or f"{path.stem}: all hold", file=sys.stderr, flush=True)
+        text += f"\nThe drives that pslc brings, held against what their profiles state:\n\n{table(built_in)}"
+        TABLE.write_text(text)
+    print(text)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ import pytest
 from benches.small import PROFILE
 
 import pslc
-from pslc.base import cluster
+from pslc.base import cluster, words
 from pslc.base.errors import PslcError
 from pslc.studies import analysis, page
 from pslc.studies.axes import Condition, axis
@@ -178,6 +178,9 @@ def test_the_command_shows_rows_reads_a_file_and_plans(small, command, tmp_path)
     assert "6 of 6 points: 0 refused" in done.stdout
     rows = json.loads(command("study", "sizes.toml", "--json").stdout)
     assert [row["cache.fold_overhead"] for row in rows] == ["1", "2"] * 3
+    of_one = command("study", "sizes.toml", "--finding", "cache_bytes_low").stdout.splitlines()
+    assert of_one[0].split() == ["cache.dynamic", "cache.fold_overhead", "cache_bytes_low"]
+    assert of_one[1].split()[2:] == words.size(rows[0]["cache_bytes_low"]).split()
 
 
 @pytest.mark.parametrize(

@@ -106,7 +106,7 @@ def command(
     if as_json:
         print(json.dumps(results.rows, indent=1))
     else:
-        _show(study, results, len(points))
+        _show(study, results, len(points), finding or [])
         _answer(study, results, save, finding or [])
     say(f"results: {save}", err=True)
     if results.interrupted:
@@ -170,8 +170,9 @@ def _complete(points: "list[Point]", save: Path, workers: int | None, scheduler:
         hear(signal.SIG_IGN)
 
 
-def _show(study: "Study", results: "StudyRows", planned: int) -> None:
-    """The axes that vary and the first findings that differ, for people; of draws medians and quantiles."""
+def _show(study: "Study", results: "StudyRows", planned: int, requested: list[str]) -> None:
+    """The axes that vary and the requested findings, or the first that differ, for people; of draws medians and
+    quantiles."""
     from rich.table import Table
 
     from pslc.report.terminal import console, grid
@@ -181,7 +182,7 @@ def _show(study: "Study", results: "StudyRows", planned: int) -> None:
     from pslc.studies.rows import has_failed
 
     axes, rows = varied(study) or ["on"], over_draws(study, results.rows)
-    names = findings(results.rows)[:MAX_FINDINGS]
+    names = requested or findings(results.rows)[:MAX_FINDINGS]
     table = Table(box=None, header_style="bold", pad_edge=False)
     for axis in axes:
         table.add_column(axis, no_wrap=True)

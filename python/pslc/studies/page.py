@@ -94,6 +94,7 @@ def value_text(name: str, value: object) -> str:
     if value is None or isinstance(value, bool | str):
         return "" if value is None else str(value)
     assert isinstance(value, int | float)
+    name = name.removesuffix("_low").removesuffix("_high")
     if name.endswith("bytes_per_s"):
         return words.speed(value)
     if name.endswith("_bytes"):
