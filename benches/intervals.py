@@ -139,7 +139,7 @@ def table(intervals: list[Row]) -> str:
         if of:
             held = f"{np.mean([row.holds for row in of]):.0%}"
             widths = [(row.high - row.low) / row.truth for row in of if row.high is not None and row.truth]
-            width = f"{np.median(widths):.1%}" if widths else "no upper end"
+            width = f"{np.median(widths):.1%}" if widths else "-"
             lines.append(f"| `{suite}` | `{key}` | {len(of)} | {held} | {width} |")
     return "\n".join(lines) + "\n"
 

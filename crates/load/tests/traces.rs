@@ -182,6 +182,19 @@ fn a_table_takes_names_and_units_of_its_columns() {
     assert!(error.contains("there is no column never, but when, what, where, how much"), "{error}");
 }
 
+#[test]
+fn a_table_may_have_commands_of_scsi_and_names_what_it_lacks() {
+    let text = "host,ts,op,size,lbn\n7,1000,2a,4096,8\n7,1001,0x28,512,16\n7,1002,42,4096,8\n7,1002,35,0,0\n";
+    let (_, entries) = read(text, &Reading::default()).unwrap();
+    assert_eq!(
+        entries.iter().map(|entry| entry.request.op).collect::<Vec<_>>(),
+        [Op::Write, Op::Read, Op::Trim, Op::Flush]
+    );
+    assert_eq!((entries[1].at, entries[1].request), (Nanos(1_000_000_000), Request::read(16 * 512, 512)));
+    let error = shown(read("ts,size,lbn\n1,4096,8\n", &Reading::default()).err().unwrap());
+    assert!(error.contains("no column is the op: there are ts, size, lbn"), "{error}");
+}
+
 /// A trace of `count` requests in MSR's format.
 fn msr(count: u64) -> String {
     let mut text = String::new();

@@ -18,7 +18,7 @@ const USUAL_NAMES: [(&str, &[&str]); 6] = [
         &["time", "timestamp", "ts", "time_ns", "time_us", "time_ms", "time_s", "ts_ns", "ts_us", "ts_ms"],
     ),
     ("op", &["op", "type", "kind", "rw", "iotype", "io_type", "opcode", "operation"]),
-    ("offset", &["offset", "offset_bytes", "lba", "sector", "offset_sectors"]),
+    ("offset", &["offset", "offset_bytes", "lba", "lbn", "sector", "offset_sectors"]),
     ("size", &["size", "length", "len", "bytes", "size_bytes", "length_bytes", "sectors", "size_sectors"]),
     ("device", &["device", "device_name", "disk", "volume", "lun", "dev"]),
     ("took", &["response", "latency", "took_ns", "latency_us", "response_us", "latency_ns", "response_ns"]),
@@ -47,7 +47,7 @@ fn unit(what: &str, name: &str, wanted: Option<&str>) -> Result<u64, ColumnFault
     let table: &[(&str, u64)] = if timed {
         &[("ns", 1), ("us", 1000), ("ms", 1_000_000), ("s", 1_000_000_000)]
     } else {
-        &[("bytes", 1), ("sectors", 512), ("sector", 512), ("lba", 512), ("kib", 1024)]
+        &[("bytes", 1), ("sectors", 512), ("sector", 512), ("lba", 512), ("lbn", 512), ("kib", 1024)]
     };
     if let Some(wanted) = wanted {
         let row = table.iter().find(|(word, _)| *word == wanted);
@@ -69,7 +69,7 @@ fn assign(
     assigned: &[(String, String)],
     needs_op: bool,
 ) -> Result<Vec<Option<(usize, u64)>>, ColumnFault> {
-    let mut fields = vec![None; names.len()];
+    let (mut fields, mut missing) = (vec![None; names.len()], Vec::new());
     if let Some((what, _)) =
         assigned.iter().find(|(what, _)| !USUAL_NAMES.iter().any(|(kind, _)| kind == what))
     {
@@ -97,13 +97,15 @@ fn assign(
         };
         match field {
             Some(field) => fields[field] = Some((at, unit(what, names[field], unit_said)?)),
-            None if at <= SIZE && (at != OP || needs_op) => {
-                return Err(ColumnFault::Missing { kind: what, columns: owned(names) });
-            }
+            None if at <= SIZE && (at != OP || needs_op) => missing.push(what),
             None => {}
         }
     }
-    Ok(fields)
+    if missing.is_empty() {
+        Ok(fields)
+    } else {
+        Err(ColumnFault::Missing { kinds: missing, columns: owned(names) })
+    }
 }
 
 fn owned(names: &[&str]) -> Vec<String> {
@@ -192,14 +194,25 @@ pub fn columns<'a>(
         .collect())
 }
 
-/// A word for what was asked for. Numbers are none: which is which differs from trace to trace.
+/// What a table lacks that begins so, and has half of what it needs.
+pub fn missing(head: &[u8]) -> Option<ColumnFault> {
+    match Columns::begin(head, &Reading::default()) {
+        Err(TraceFault::Columns { fault: fault @ ColumnFault::Missing { .. } }) if fault.is_half_there() => {
+            Some(fault)
+        }
+        _ => None,
+    }
+}
+
+/// A word for what was asked for, or a command of SCSI in hexadecimal. Other numbers are none: which is which differs from
+/// trace to trace.
 fn operation(word: &[u8]) -> Option<Op> {
     let lower = word.to_ascii_lowercase();
-    match &lower[..] {
-        b"r" | b"rs" | b"read" => Some(Op::Read),
-        b"w" | b"ws" | b"write" => Some(Op::Write),
-        b"d" | b"t" | b"discard" | b"trim" | b"unmap" => Some(Op::Trim),
-        b"f" | b"flush" | b"sync" | b"datasync" | b"fsync" => Some(Op::Flush),
+    match lower.strip_prefix(b"0x").unwrap_or(&lower) {
+        b"r" | b"rs" | b"read" | b"08" | b"28" | b"88" | b"a8" => Some(Op::Read),
+        b"w" | b"ws" | b"write" | b"0a" | b"2a" | b"8a" | b"aa" => Some(Op::Write),
+        b"d" | b"t" | b"discard" | b"trim" | b"unmap" | b"42" => Some(Op::Trim),
+        b"f" | b"flush" | b"sync" | b"datasync" | b"fsync" | b"35" | b"91" => Some(Op::Flush),
         _ => None,
     }
 }

@@ -109,6 +109,13 @@ pub enum ColumnFault {
     NoKind { kind: String, kinds: [&'static str; 6] },
     #[error("there is no column {column}, but {}", columns.join(", "))]
     NoColumn { column: String, columns: Vec<String> },
-    #[error("no column is the {kind}: there are {}", columns.join(", "))]
-    Missing { kind: &'static str, columns: Vec<String> },
+    #[error("no column is the {}: there are {}", kinds.join(", the "), columns.join(", "))]
+    Missing { kinds: Vec<&'static str>, columns: Vec<String> },
+}
+
+impl ColumnFault {
+    /// Whether a table lacks at most half of the four columns that it needs.
+    pub fn is_half_there(&self) -> bool {
+        matches!(self, ColumnFault::Missing { kinds, .. } if kinds.len() <= 2)
+    }
 }

@@ -189,6 +189,9 @@ fn source(path: &Path, reading: &Reading) -> Result<(&'static str, Box<dyn Sourc
             .find(|format| format.name == name)
             .ok_or_else(|| refused(TraceFault::UnknownFormat { name: name.to_string() }))?,
         None => best(&head, reading).ok_or_else(|| {
+            if let Some(fault) = columns::missing(&head) {
+                return refused(fault.into());
+            }
             let first = String::from_utf8_lossy(head.split(|&byte| byte == b'\n').next().unwrap_or(&[]));
             let beginning = first
                 .chars()
