@@ -5,6 +5,7 @@ import json
 import pytest
 
 from pslc import PslcError
+from tests.conftest import ROOT
 from tests.formats import made
 
 HEAD = """smartctl 7.4 2023-08-01 r5530 [x86_64-linux-6.8.0] (local build)
@@ -151,6 +152,74 @@ def test_nvme_cli_in_fahrenheit_and_in_colors(tmp_path):
 def test_logs_of_two_drives_in_a_file_are_refused(text, tmp_path):
     with pytest.raises(PslcError, match="holds several health logs"):
         made.read(tmp_path, text + text)
+
+
+def nvme(device, used, written, hours, warning=0):
+    return (
+        f"Smart Log for NVME device:{device} namespace-id:ffffffff\ncritical_warning : {warning:#x}\n"
+        f"available_spare : 100%\npercentage_used : {used}%\ndata_units_written : {written}\n"
+        f"power_on_hours : {hours}\nmedia_errors : 0\n"
+    )
+
+
+def smartctl(serial, written, day):
+    text = f"Serial Number:    {serial}\nLocal Time is:    Mon May {day:2} 10:00:00 2026 UTC\nSector Size:"
+    rows = f"Logical Sectors Written\n0x01  0x018  6      {written}  ---  Logical Sectors Written\n"
+    return ATA.replace("Sector Size:", text) + f"0x01  0x018  6      {written}  ---  {rows}"
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_each_drive_has_its_own_answer_and_the_worst_comes_first(order, tmp_path, command):
+    (tmp_path / "new.txt").write_text(nvme("nvme1n1", 2, 21_000_000, 1000))
+    (tmp_path / "old.txt").write_text(nvme("nvme0n1", 112, 1_900_000_000, 39_000, warning=4))
+    done = command.fine("analyze", *["new.txt", "old.txt"][::order]).stdout
+    first, _, second = done.partition("watch on nvme1n1")
+    assert first.startswith("watch on nvme0n1")
+    assert "FAILED" in first
+    assert "2 % of its life are used and 10.8 TB were written" in second
+    assert "rose" not in done
+    documents = json.loads(command.fine("analyze", "new.txt", "old.txt", "--json").stdout)
+    assert [each["drive"] for each in documents] == ["nvme0n1", "nvme1n1"]
+    assert documents[1]["findings"]["written_bytes"] is None, "nothing was watched"
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_two_logs_of_a_drive_tell_what_lies_between_them(order, tmp_path, command):
+    (tmp_path / "after.txt").write_text(nvme("nvme0n1", 5, 61_000_000, 1900))
+    (tmp_path / "before.txt").write_text(nvme("nvme0n1", 2, 21_000_000, 1000))
+    shown = " ".join(command.fine("analyze", *["after.txt", "before.txt"][::order]).stdout.split())
+    assert "the logs, 37.5 days apart, 20.5 TB were written, 546 GB a day, and its wear rose from 2 to 5 %." in shown
+    assert "At this load it lasts 3.0 more years" in shown
+    rows = {
+        row["name"]: row["values"]
+        for row in json.loads(command.fine("compare", "before.txt", "after.txt", "--json").stdout)["figures"]
+    }
+    assert rows["share_used"] == pytest.approx([0.02, 0.05])
+    assert rows["drive_written_bytes"] == [21_000_000 * 512_000, 61_000_000 * 512_000]
+    assert not [name for name in rows if name in ("watched_s", "read_bytes", "written_bytes", "longest_pause_s")]
+
+
+def test_logs_belong_to_the_drive_of_their_serial_number_in_the_order_of_their_clock(tmp_path, command):
+    for name, text in {
+        "a.txt": smartctl("S1", 9_000_000_000, 11),
+        "b.txt": smartctl("S1", 8_000_000_000, 4),
+        "c.txt": smartctl("S2", 7_000_000_000, 4),
+    }.items():
+        (tmp_path / name).write_text(text)
+    documents = json.loads(command.fine("analyze", "a.txt", "b.txt", "c.txt", "--json").stdout)
+    assert [each["findings"]["logs_apart_s"] for each in documents] == [7 * 86_400, None]
+    assert [each["drive"].rpartition(", ")[2] for each in documents] == ["S1", "S2"]
+    (tmp_path / "a.txt").write_text(smartctl("S1", 7_000_000_000, 11))
+    refused = command.refused("analyze", "a.txt", "b.txt").stderr
+    assert "b.txt and a.txt cannot be logs of one drive: data units written fall from 8000000 to 7000000" in refused
+
+
+def test_a_load_takes_no_health_of_another_drive(tmp_path, command):
+    for drive, code in (("nvme0n1", 0), ("nvme7n1", 2)):
+        (tmp_path / "health.txt").write_text(nvme(drive, 2, 21_000_000, 1000))
+        done = command("analyze", ROOT / "examples" / "slow-night.txt", "health.txt")
+        assert done.returncode == code, done.stderr
+    assert "are of two drives" in done.stderr
 
 
 def test_numbers_written_as_floats_are_numbers(tmp_path):

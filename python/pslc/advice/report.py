@@ -250,7 +250,7 @@ def _of_watched(of: Watched, seconds: float) -> list[str]:
     )
     if worst.cause in ("cache", "room"):
         lines.append(
-            f"At most {words.size(of.findings['most_since_pause_bytes'])} were written without a pause of 10 s."
+            f"At most {words.size(of.findings['most_since_pause_bytes'] or 0.0)} were written without a pause of 10 s."
         )
     return [*lines, CHANGES[worst.cause]]
 

@@ -49,6 +49,8 @@ health log; or jobs, a description that may accompany a curve."""
 MAX_LATE_NS: Final = 1_000_000_000
 """Largest excess of a mean latency over the duration of its run, in ns: run times are rounded, and requests may start
 in the ramp."""
+DRIVE_OF_NVME: Final = re.compile(r"nvme\d+")
+"""Beginning of the name of an NVMe device, which its namespaces share."""
 COLOR: Final = re.compile(r"\x1b\[[\d;]*m")
 UTF16_MARKS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 Row = TypeVar("Row", str, list[str])
@@ -121,6 +123,10 @@ class FileContents:
         load: of a drive at work; `began_unix` is when it began, in seconds, 0 where the data do not tell.
         waits: whether the load tells how long requests waited, or how busy the drive was.
         health: the drive's health logs, in smartctl's names of NVMe's, the earliest first.
+        drive: whose health log it is: a serial number, else the name of a device, else a model; empty: not told.
+        logged_unix: when the health log was made, in seconds since 1970; 0: not told.
+        logs_apart_s: seconds between the first health log and the last; 0: not told.
+        path: the first file of a drive, where files are of several.
         chart: the reading of a picture; None where the data are none.
         about: the format they were read as.
     """
@@ -138,6 +144,10 @@ class FileContents:
     began_unix: float = 0.0
     waits: bool = True
     health: list[HealthJson] = field(default_factory=list)
+    drive: str = ""
+    logged_unix: float = 0.0
+    logs_apart_s: float = 0.0
+    path: Path | None = None
     kind: Literal["read", "write"] = "write"
     read_as: str = ""
     warnings: list[MeasurementWarning] = field(default_factory=list)
@@ -249,8 +259,23 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
         foreign.note_size(max((job["write"]["io_bytes"] for job in foreign.jobs if "sync" not in job), default=0))
     foreign.jobs += jobs
     foreign.tells_options &= all(item.tells_options for item in beside)
-    foreign.health += [log for item in beside for log in item.health]
+    for item in beside:
+        _refuse_another_drive(foreign, item)
+        foreign.health += item.health
     return foreign
+
+
+def _refuse_another_drive(load: FileContents, health: FileContents) -> None:
+    """Refuse a health log of another device than the load is of.
+
+    Raises:
+        PslcError: both name a device of NVMe, and these are two drives.
+    """
+    devices = [match[0] for item in (load.name, health.drive) if (match := DRIVE_OF_NVME.match(item))]
+    if len(devices) == 2 and devices[0] != devices[1]:
+        raise RecordingError(
+            f"{load.name} and the health log of {health.drive} are of two drives", "give the health log of that drive"
+        )
 
 
 def _main_format(formats: Iterable[str]) -> str:
@@ -330,6 +355,16 @@ def read_each(paths: Sequence[Path], hints: ImportOptions) -> list[FileContents]
             curve.about = form.ABOUT
         return several
     return [read(paths, hints)]
+
+
+def are_health_logs(paths: Sequence[Path]) -> bool:
+    """Whether each of the files is a drive's health log.
+
+    Raises:
+        PslcError: one is of no known format, or is given twice.
+    """
+    _refuse_twins(paths)
+    return all(load(_format(path)).ABOUT.gives == "health" for path in paths)
 
 
 def is_picture(path: Path) -> bool:

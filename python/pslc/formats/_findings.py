@@ -168,7 +168,7 @@ def _at_work(foreign: FileContents, path: Path) -> Recording:
     """A drive at work, from another program's counters."""
     nothing = np.zeros(0)
     load = foreign.load or Load(**dict.fromkeys(Load.__dataclass_fields__, nothing))
-    ends = [0.0, float(load.seconds.sum())]
+    ends = [0.0, float(load.seconds.sum()) or foreign.logs_apart_s]
     smart = [(time_s, log) for time_s, log in zip(ends, foreign.health[:1] + foreign.health[1:][-1:], strict=False)]
     about: Watched = {"smart": smart, "changes": [], "file_systems": [], "waits": foreign.waits}
     taken = [f"read as {foreign.read_as}"] if foreign.read_as else []

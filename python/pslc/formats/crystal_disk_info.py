@@ -30,6 +30,7 @@ ABOUT: Final = About(
     mark=re.compile(r"^CrystalDiskInfo \d", re.MULTILINE),
 )
 MODEL: Final = re.compile(r"^ *Model : (.+?) *$", re.MULTILINE)
+LINE_OF_SERIAL: Final = re.compile(r"^ *Serial Number : (.+?) *$", re.MULTILINE)
 LINE: Final = re.compile(r"^ *(?P<name>[A-Z][\w ]+?) : (?P<value>.+?) *$", re.MULTILINE)
 BYTES_OF: Final = {"GB": 2.0**30, "TB": 2.0**40}
 """The program counts in powers of 1024."""
@@ -50,7 +51,12 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
     wanted = [name for name in drives if (hints.device or "").lower() in name.lower()]
     if len(wanted) != 1:
         raise RecordingError(f"{path} is of {len(drives)} drives: {gate.listed(drives)}", "--device NAME takes one")
-    return FileContents(wanted[0], None, health=[_log(drives[wanted[0]])], read_as="CrystalDiskInfo: its summary")
+    part = drives[wanted[0]]
+    serial = LINE_OF_SERIAL.search(part)
+    return FileContents(
+        wanted[0], None, health=[_log(part)], drive=serial[1] if serial else wanted[0],
+        read_as="CrystalDiskInfo: its summary",
+    )  # fmt: skip
 
 
 def _log(part: str) -> HealthJson:

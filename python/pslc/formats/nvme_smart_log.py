@@ -1,5 +1,4 @@
-"""Output of `nvme smart-log` (nvme-cli), text or JSON: NVMe's health log, under smartctl's names. Of several files the
-first is the earlier one."""
+"""Output of `nvme smart-log` (nvme-cli), text or JSON: NVMe's health log, under smartctl's names."""
 
 from __future__ import annotations
 
@@ -10,7 +9,7 @@ from typing import Final
 
 from pslc.base import gate
 from pslc.base.errors import RecordingError
-from pslc.formats import FILE, About, FileContents, text, undamaged
+from pslc.formats import FILE, About, FileContents, only, text, undamaged
 from pslc.formats.smartctl import integer, refuse_long
 from pslc.schema.facts import HealthJson
 from pslc.schema.health import KELVIN, SENSOR, SMARTCTL, in_our_names
@@ -24,6 +23,7 @@ ABOUT: Final = About(
     gives="health",
 )
 FIRST_LINE: Final = "Smart Log for NVME device"
+DEVICE: Final = re.compile(rf"^{FIRST_LINE}\s*:\s*(\w+)", re.MULTILINE)
 LINE: Final = re.compile(r"([A-Za-z][\w .\[\]-]*?)\s*:\s*(0x[0-9a-fA-F]+|-?[\d,]+)(?: *°?(F)\b)?")
 
 
@@ -35,13 +35,17 @@ def matches(path: Path, head: str) -> bool:
 
 
 def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
-    """Read the health logs of the files."""
-    logs = [_log(path) for path in paths]
-    return FileContents(paths[0].name, None, health=logs, read_as="nvme smart-log: NVMe's health log")
-
-
-def _log(path: Path) -> HealthJson:
+    """Read the health log of a file."""
+    path = only(paths)
     whole = text(path)
+    device = DEVICE.search(whole)
+    name = device[1] if device else ""
+    return FileContents(
+        name or path.name, None, health=[_log(path, whole)], drive=name, read_as="nvme smart-log: NVMe's health log"
+    )
+
+
+def _log(path: Path, whole: str) -> HealthJson:
     if whole.count(FIRST_LINE) > 1:
         raise RecordingError(f"{path} holds several health logs", "give each in a file of its own, the earliest first")
     with undamaged(path, "nvme smart-log -o json prints it"):

@@ -6,13 +6,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Final
 
 from pslc.base import gate, words
 from pslc.base.errors import RecordingError
 from pslc.base.files import Json
-from pslc.formats import FILE, About, FileContents, text, undamaged
+from pslc.formats import FILE, About, FileContents, only, text, undamaged
 from pslc.schema.facts import HealthJson
 from pslc.schema.health import SMARTCTL, in_our_names
 from pslc.schema.imports import ImportOptions
@@ -73,6 +75,8 @@ SCSI_USED = re.compile(
 )
 SCSI_WRITES = re.compile(r"^write:(?:\s+\d+){5}\s+(?P<gigabytes>\d+[.,]\d+)\s+(?P<uncorrected>\d+)\s*$", re.MULTILINE)
 """The error counter log: errors, how they were corrected, 10^9 bytes, and the errors that were not."""
+NAMED: Final = ("Device Model|Model Number|Product", "Serial [Nn]umber")
+"""Lines of the text that name the model and the serial number."""
 LINE = re.compile(r"(?P<name>[A-Z][\w ./-]*?):\s+(?P<value>0x[0-9a-fA-F]+|[\d,.' ]*\d)")
 OF_TEXT: Final = {
     "Critical Warning": "critical_warning", "Temperature": "temperature", "Available Spare": "available_spare",
@@ -98,39 +102,57 @@ def matches(path: Path, head: str) -> bool:
 
 
 def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
-    """The logs, the earliest first."""
-    data = FileContents(paths[0].name, None)
-    for path in paths:
-        whole = text(path)
-        if whole.count("=== START OF INFORMATION SECTION") > 1:
-            hint = "give each in a file of its own, the earliest first"
-            raise RecordingError(f"{path} holds several health logs", hint)
-        log, model = _json(path, whole) if whole.lstrip().startswith("{") else _text(whole)
-        if not any(
-            name in log for name in ("percentage_used", "data_units_written", "unknown_units", "media_errors", "failed")
-        ):
-            raise RecordingError(
-                f"{path} tells nothing of wear, of bytes written or of errors", "smartctl -x prints it, as root"
-            )
-        if (count := log.pop("unknown_units", None)) is not None:
-            data.note(_candidates(count, log.get(HOURS, 0), log.pop("erased_bytes", 0)))
-        if (failed := log.pop("failed", None)) is not None:
-            log["critical_warning"] = int(log.get("critical_warning", 0)) | (FAILED if failed else 0)
-        data.health.append(log)
-        data.name = model or data.name
-        if "available_spare" in log:
-            kind = "NVMe's health log"
-        else:
-            scsi = SCSI.search(whole) is not None
-            kind = "what a SCSI drive counts" if scsi else "attributes of an ATA drive, by their names"
-        data.read_as = f"smartctl: {kind}"
+    """Read the health log of a file."""
+    path = only(paths)
+    whole = text(path)
+    if whole.count("=== START OF INFORMATION SECTION") > 1:
+        raise RecordingError(f"{path} holds several health logs", "give each in a file of its own")
+    log, about = _json(path, whole) if whole.lstrip().startswith("{") else _text(whole)
+    if not any(
+        name in log for name in ("percentage_used", "data_units_written", "unknown_units", "media_errors", "failed")
+    ):
+        raise RecordingError(
+            f"{path} tells nothing of wear, of bytes written or of errors", "smartctl -x prints it, as root"
+        )
+    data = FileContents(about.model or path.name, None, drive=about.identity, logged_unix=about.logged_unix)
+    if (count := log.pop("unknown_units", None)) is not None:
+        data.note(_candidates(count, log.get(HOURS, 0), log.pop("erased_bytes", 0)))
+    if (failed := log.pop("failed", None)) is not None:
+        log["critical_warning"] = int(log.get("critical_warning", 0)) | (FAILED if failed else 0)
+    data.health.append(log)
+    if "available_spare" in log:
+        kind = "NVMe's health log"
+    else:
+        scsi = SCSI.search(whole) is not None
+        kind = "what a SCSI drive counts" if scsi else "attributes of an ATA drive, by their names"
+    data.read_as = f"smartctl: {kind}"
     return data
 
 
-def _json(path: Path, whole: str) -> tuple[HealthJson, str]:
+@dataclass(frozen=True)
+class _Drive:
+    """Drive of a log, as far as smartctl tells: its model, serial number and device, and when it was asked."""
+
+    model: str = ""
+    serial: str = ""
+    device: str = ""
+    logged_unix: float = 0.0
+
+    @property
+    def identity(self) -> str:
+        """Name that tells it from other drives."""
+        return self.serial or self.device or self.model
+
+
+def _json(path: Path, whole: str) -> tuple[HealthJson, _Drive]:
     with undamaged(path, "smartctl -j -x prints it"):
         document = gate.document(whole, str(path), FILE)
-        model = str(document.get("model_name", ""))
+        about = _Drive(
+            str(document.get("model_name", "")),
+            str(document.get("serial_number", "")),
+            str(document.get("device", {}).get("name", "")),
+            float(document.get("local_time", {}).get("time_t", 0)),
+        )
         if SMARTCTL in document:
             log = in_our_names(document[SMARTCTL], kelvin=False)
         else:
@@ -141,7 +163,7 @@ def _json(path: Path, whole: str) -> tuple[HealthJson, str]:
         if isinstance(passed := document.get("smart_status", {}).get("passed"), bool):
             log["failed"] = not passed
     refuse_long(path, log)
-    return log, model
+    return log, about
 
 
 def refuse_long(path: Path, log: HealthJson) -> None:
@@ -287,8 +309,7 @@ def integer(text: str) -> int:
     return int(digits, 16 if digits.startswith("0x") else 10)
 
 
-def _text(whole: str) -> tuple[HealthJson, str]:
-    model = re.search(r"^(?:Device Model|Model Number):\s+(.*\S)", whole, re.MULTILINE)
+def _text(whole: str) -> tuple[HealthJson, _Drive]:
     of_nvme = {
         OF_TEXT[name]: integer(match["value"])
         for line in whole.splitlines()
@@ -302,7 +323,19 @@ def _text(whole: str) -> tuple[HealthJson, str]:
         log = _text_of_ata(whole) | _text_of_scsi(whole)
     if result := RESULT.search(whole):
         log["failed"] = result["word"] not in ("PASSED", "OK")
-    return log, model[1] if model else ""
+    model, serial = (
+        match[1] if (match := re.search(rf"^(?:{names}):\s+(.*\S)", whole, re.MULTILINE)) else "" for names in NAMED
+    )
+    return log, _Drive(model, serial, logged_unix=_clock(whole))
+
+
+def _clock(whole: str) -> float:
+    """Time of the run in s, by its line in the computer's own time; 0 where it does not say."""
+    line = re.search(r"^Local Time is:\s+\w+ (\w+ +\d+ [\d:]+ \d{4})", whole, re.MULTILINE)
+    try:
+        return datetime.strptime(line[1], "%b %d %H:%M:%S %Y").timestamp() if line else 0.0
+    except ValueError:
+        return 0.0
 
 
 def _text_of_ata(whole: str) -> HealthJson:

@@ -22,6 +22,7 @@ from pslc.schema.jobs import Done
 UNITS: Final = (
     ("_bytes_per_s", "B/s"), ("_bytes", "B"), ("_iops", "/s"), ("_seconds", "s"), ("_s", "s"), ("_years", "years"),
     ("_watts", "W"), ("_c", "C"), ("_score", "points"), ("_waf", ""), ("_depth", ""),
+    ("_errors", ""),
 )  # fmt: skip
 """Units of findings, by the ends of their names."""
 SHARES: Final = ("share_", "busy_")
@@ -43,6 +44,8 @@ LABELS: Final = {
     "bytes_per_s": "speed",
     "cache_bytes": "cache",
     "cells_bytes_per_s": "speed past the write buffer",
+    "drive_programmed_bytes": "programmed into cells, by its own count",
+    "drive_written_bytes": "written, by its own count",
     "fill_mean_bytes_per_s": "average speed",
     "first_iops": "IOPS at first",
     "flushed_s": "acknowledged after, with a flush",
@@ -57,6 +60,7 @@ LABELS: Final = {
     "load_bytes_per_s": "speed of the writes meanwhile",
     "mapped_bytes": "span that the map covers",
     "mean_access_s": "mean access time",
+    "media_errors": "media errors",
     "migration_bytes_per_s": "speed at which the cache is freed",
     "mix_bytes_per_s": "mixed speed",
     "miss_s": "latency past the map",
@@ -66,7 +70,10 @@ LABELS: Final = {
     "read_s": "time of a read",
     "regained_bytes": "fast again",
     "residue_bytes": "cache that is never freed",
+    "powered_on_s": "powered on",
     "seconds": "time",
+    "share_spare": "spare blocks left",
+    "share_used": "life used",
     "start_c": "temperature at first",
     "steady_bytes_per_s": "steady speed",
     "throttled_after_s": "throttled after",
@@ -83,6 +90,10 @@ TERMS: Final = {
     "iops": "IOPS", "p99": "99 %", "p999": "99.9 %", "min": "lowest", "max": "highest", "least": "lowest",
     "most": "highest", "randread": "random read", "randwrite": "random write", "knee": "sufficient", "slc": "SLC",
 }  # fmt: skip
+COUNTED: Final = (
+    "drive_programmed_bytes", "drive_written_bytes", "media_errors", "powered_on_s", "share_spare", "share_used",
+)  # fmt: skip
+"""Counts of a drive itself, which have no noise."""
 SPREAD: Final = ("mean", "median", "p99", "p999", "max", "min")
 TAILS: Final = ("99 % latency", "99.9 % latency", "highest latency", "after, 99 %")
 """Last words of labels that are latencies of the slowest requests."""
@@ -252,7 +263,7 @@ def _with_units(findings: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, F
         # A speed of nothing is of a test that did not run.
         did_run = value or unit not in ("B/s", "/s")
         if unit is not None and isinstance(value, int | float) and not isinstance(value, bool) and did_run:
-            low, high = findings.get(f"{key}_low"), findings.get(f"{key}_high")
+            low, high = (value, value) if key in COUNTED else (findings.get(f"{key}_low"), findings.get(f"{key}_high"))
             yield key, (unit, rate(value) if low is None or high is None else Figure(value, low, high))
 
 

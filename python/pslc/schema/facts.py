@@ -208,6 +208,7 @@ class HealthLog(TypedDict, total=False):
     data_units_written: int
     nand_units_written: int
     slc_units_written: int
+    power_on_hours: int
     temperature: int
     hottest_sensor: int
     warning_temp_time: int

@@ -14,6 +14,7 @@ from pslc.cli._complete import target
 
 if TYPE_CHECKING:
     from pslc.studies.points import Point, Study
+    from pslc.studies.rows import Row
     from pslc.studies.study import StudyRows
 
 MAX_ROWS = 40
@@ -106,7 +107,7 @@ def command(
     if as_json:
         print(json.dumps(results.rows, indent=1))
     else:
-        _show(study, results, len(points), finding or [])
+        _show(study, results, len(points), finding)
         _answer(study, results, save, finding or [])
     say(f"results: {save}", err=True)
     if results.interrupted:
@@ -170,14 +171,23 @@ def _complete(points: "list[Point]", save: Path, workers: int | None, scheduler:
         hear(signal.SIG_IGN)
 
 
-def _show(study: "Study", results: "StudyRows", planned: int, requested: list[str]) -> None:
+def _cells(row: "Row", names: list[str]) -> list[str]:
+    """Findings of a row as people read them, or its error."""
+    from pslc.studies.page import value_text
+
+    if row["error"]:
+        return [str(row["error"]), *[""] * len(names)][: max(len(names), 1)]
+    return [value_text(name, row.get(name)) for name in names]
+
+
+def _show(study: "Study", results: "StudyRows", planned: int, requested: list[str] | None) -> None:
     """The axes that vary and the requested findings, or the first that differ, for people; of draws medians and
     quantiles."""
     from rich.table import Table
 
     from pslc.report.terminal import console, grid
     from pslc.studies.analysis import findings, over_draws
-    from pslc.studies.page import of_draws, value_text
+    from pslc.studies.page import of_draws
     from pslc.studies.points import varied
     from pslc.studies.rows import has_failed
 
@@ -189,10 +199,7 @@ def _show(study: "Study", results: "StudyRows", planned: int, requested: list[st
     for name in names:
         table.add_column(name, overflow="fold")
     for row in rows[:MAX_ROWS]:
-        cells = [value_text(name, row.get(name)) for name in names]
-        if row["error"]:
-            cells = [str(row["error"]), *[""] * len(names)][: max(len(names), 1)]
-        table.add_row(*(str(row[axis]) for axis in axes), *cells)
+        table.add_row(*(str(row[axis]) for axis in axes), *_cells(row, names))
     out = console()
     out.print(grid(of_draws(rows, axes, names), MAX_ROWS) if study.draws else table)
     if len(rows) > MAX_ROWS:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from typing_extensions import TypedDict
@@ -22,7 +22,7 @@ from pslc.recording.model import Recording
 from pslc.recording.warnings import HOT
 from pslc.recording.watched import load_of
 from pslc.recording.wear import life_years
-from pslc.schema.facts import Change, HealthLog
+from pslc.schema.facts import Change, HealthJson, HealthLog
 from pslc.schema.health import health
 from pslc.schema.warnings import MeasurementWarning, WarningCode
 from pslc.watch.causes import CAUSES, Because, lower, throttled, why
@@ -112,29 +112,42 @@ class Wear(TypedDict):
     data_units_written: list[int | None]
     hottest_sensor: list[int | None]
     nand_units_written: list[int | None]
+    power_on_hours: list[int | None]
     available_spare_threshold: int | None
 
 
-class Findings(Heat):
+class OwnCount(TypedDict):
+    """Counts of a drive over its life, by its last health log; null where it has none."""
+
+    drive_written_bytes: int | None
+    drive_programmed_bytes: int | None
+    powered_on_s: float | None
+    share_used: float | None
+    share_spare: float | None
+    media_errors: int | None
+
+
+class Findings(Heat, OwnCount):
     """Findings about a watched drive, by name; `findings` describes them."""
 
-    watched_s: float
+    watched_s: float | None
     began_unix: float
-    read_bytes: float
-    written_bytes: float
-    discarded_bytes: float
+    read_bytes: float | None
+    written_bytes: float | None
+    discarded_bytes: float | None
     waits: bool
     busy: float | None
     flush: Flushes | None
     kinds: list[Moved]
     falls: list[Fell]
     stood_still: list[Stood]
-    most_since_pause_bytes: float
+    most_since_pause_bytes: float | None
     pauses: int
-    longest_pause_s: float
+    longest_pause_s: float | None
     throttled: bool | None
     changes: list[Change]
     wear: Wear | None
+    logs_apart_s: float | None
     life_years: float | None
     full: float | None
     discards: bool
@@ -156,6 +169,9 @@ def findings(recording: Recording) -> Findings:
     - `pauses`, `longest_pause_s`; `busiest_written_bytes_per_s`: in a second
     - `hottest_c`, `hottest_at_s`, `hot_s`, `throttled`; null where it is not known
     - `changes`: of link and power state; `wear`: of the health log, first and last; `life_years` at this load
+    - `drive_written_bytes`, `drive_programmed_bytes`, `powered_on_s`, `share_used`, `share_spare`, `media_errors`: over
+      the drive's life, by its last health log; `logs_apart_s`: from the first health log to the last, where nothing
+      else was watched, by the clock or the hours that the drive counts; what is of a load is null then
     - `full`: share of the fullest file system on it, `discards`: whether it, or anything, discards
     """
     load = load_of(recording)
@@ -168,29 +184,34 @@ def findings(recording: Recording) -> Findings:
         _slowdown_row(fall, why(fall, slowdowns, about["changes"], heat) if waits else UNTOLD) for fall in slowdowns
     ]
     seconds = float(load.seconds.sum())
+    apart_s = _apart_s(about["smart"], load)
     pauses = load.pauses()
     systems = about["file_systems"]
     wear = _wear(logs[0], logs[-1]) if logs else None
     return {
-        "watched_s": seconds,
+        "watched_s": _watched(load, seconds),
         "began_unix": recording.began_unix_ns / 1e9,
-        "read_bytes": float(load.read_bytes.sum()),
-        "written_bytes": float(load.write_bytes.sum()),
-        "discarded_bytes": float(load.trim_bytes.sum()),
+        "read_bytes": _watched(load, load.read_bytes.sum()),
+        "written_bytes": _watched(load, load.write_bytes.sum()),
+        "discarded_bytes": _watched(load, load.trim_bytes.sum()),
         "waits": waits,
         "busy": _busy_share(load) if waits else None,
         "flush": _flushes(load),
         "kinds": [entry for kind in ("read", "write") if (entry := _of_kind(load, kind))],
         "falls": rows,
         "stood_still": _stood_still(recording, load),
-        "most_since_pause_bytes": max((float(load.write_bytes[a:b].sum()) for a, b in load.sessions()), default=0.0),
+        "most_since_pause_bytes": _watched(
+            load, max((float(load.write_bytes[a:b].sum()) for a, b in load.sessions()), default=0.0)
+        ),
         "pauses": len(pauses),
-        "longest_pause_s": max((float(load.seconds[a:b].sum()) for a, b in pauses), default=0.0),
+        "longest_pause_s": _watched(load, max((float(load.seconds[a:b].sum()) for a, b in pauses), default=0.0)),
         **_heat(load),
         "throttled": heat,
         "changes": about["changes"],
         "wear": wear,
-        "life_years": _years_left(logs, float(load.write_bytes.sum()), seconds),
+        **_own_counts(logs),
+        "logs_apart_s": apart_s,
+        "life_years": _years_left(logs, load, apart_s),
         "full": max((1 - entry["free_bytes"] / entry["bytes"] for entry in systems if entry["bytes"]), default=None),
         "discards": bool(load.trim_bytes.any()) or any("discard" in entry["options"].split(",") for entry in systems),
         "warnings": _warnings(recording, load),
@@ -281,16 +302,58 @@ def _wear(*logs: HealthLog) -> Wear:
         "data_units_written": [log.get("data_units_written") for log in logs],
         "hottest_sensor": [log.get("hottest_sensor") for log in logs],
         "nand_units_written": [log.get("nand_units_written") for log in logs],
+        "power_on_hours": [log.get("power_on_hours") for log in logs],
         "available_spare_threshold": logs[-1].get("available_spare_threshold"),
     }
 
 
-def _years_left(logs: Sequence[HealthLog], written: float, seconds: float) -> float | None:
-    """Years that the drive lasts at this load, by its own count of wear."""
+def _watched(load: Load, value: float) -> float | None:
+    """A sum over the load; None of health logs alone, with which nothing was watched."""
+    return float(value) if load.seconds.size else None
+
+
+def _apart_s(smart: Sequence[tuple[float, HealthJson]], load: Load) -> float | None:
+    """Seconds between the first health log and the last: by the clock, else by the hours that the drive counts; None
+    where neither tells, or there is but one, or a load lies between."""
+    if len(smart) < 2 or load.seconds.size:
+        return None
+    (first_s, first), (last_s, last) = smart[0], smart[-1]
+    hours = [log["power_on_hours"] for log in (health(first), health(last)) if "power_on_hours" in log]
+    return (last_s - first_s) or (hours[-1] - hours[0] if len(hours) == 2 else 0) * 3600.0 or None
+
+
+def _written_between(logs: Sequence[HealthLog]) -> float:
+    """Bytes written from the first health log to the last, by the drive's own count; 0 where it does not tell."""
+    counts = [log["data_units_written"] for log in (*logs[:1], *logs[-1:]) if "data_units_written" in log]
+    return float(counts[-1] - counts[0]) * NVME_DATA_UNIT if counts else 0.0
+
+
+def _own_counts(logs: Sequence[HealthLog]) -> OwnCount:
+    log = logs[-1] if logs else HealthLog()
+
+    def scaled(name: str, unit: float) -> Any:
+        value: Any = log.get(name)
+        return None if value is None else value * unit
+
+    return {
+        "drive_written_bytes": scaled("data_units_written", NVME_DATA_UNIT),
+        "drive_programmed_bytes": scaled("nand_units_written", NVME_DATA_UNIT),
+        "powered_on_s": scaled("power_on_hours", 3600.0),
+        "share_used": scaled("percentage_used", 0.01),
+        "share_spare": scaled("available_spare", 0.01),
+        "media_errors": log.get("media_errors"),
+    }
+
+
+def _years_left(logs: Sequence[HealthLog], load: Load, apart_s: float | None) -> float | None:
+    """Years that the drive lasts at this load, or at that between its logs, by its own count of wear."""
     last = logs[-1] if logs else HealthLog()
     whole, used = endurance_bytes(last), last.get("percentage_used")
     if whole is None or used is None:
         return None
+    written, seconds = float(load.write_bytes.sum()), float(load.seconds.sum())
+    if apart_s is not None:
+        written, seconds = _written_between(logs), apart_s
     return life_years(max(1 - used / 100, 0.0) * whole, written, seconds)
 
 
@@ -337,7 +400,7 @@ def sentences(findings: Findings) -> list[str]:
     share = "" if busy is None else f"The drive was busy for {words.share(busy)} of that time. "
     lines.append(
         f"{moved} in {words.span(findings['watched_s'])}. {share}At most "
-        f"{words.size(findings['most_since_pause_bytes'])} were written without a pause of {MIN_PAUSE_S:.0f} s."
+        f"{words.size(findings['most_since_pause_bytes'] or 0.0)} were written without a pause of {MIN_PAUSE_S:.0f} s."
     )
     return lines
 
@@ -419,7 +482,7 @@ def clock(at_s: float, findings: Findings) -> str:
     beginning."""
     if not findings["began_unix"]:
         return words.span(at_s)
-    watched = findings["watched_s"]
+    watched = findings["watched_s"] or 0.0
     form = "%H:%M:%S" if watched < 3600 else "%H:%M" if watched < 72000 else "%Y-%m-%d %H:%M"
     return f"{datetime.fromtimestamp(findings['began_unix'] + at_s):{form}}"
 
@@ -440,7 +503,7 @@ def _of_wear(findings: Findings) -> list[str]:
     if isinstance(spare, int) and isinstance(limit, int) and spare < limit:
         lines.append(f"Its spare blocks are nearly used up: {spare} % are left, {limit} % is its limit.")
     if not findings["watched_s"]:
-        lines += _own_count(wear)
+        lines += [*_own_count(wear), *_between(findings, wear)]
     first, last = wear["media_errors"]
     if isinstance(first, int) and isinstance(last, int) and last > first:
         lines.append(f"Its media errors rose from {first} to {last}: copy its data.")
@@ -469,6 +532,17 @@ def _own_count(wear: Wear) -> list[str]:
             f"Its cells took {words.size(programmed * NVME_DATA_UNIT)}, a write amplification of {waf:.1f}{cause}."
         )
     return lines
+
+
+def _between(findings: Findings, wear: Wear) -> list[str]:
+    """Sentence on the writes between two health logs; none where a drive tells no time or no bytes."""
+    apart_s, (first, last), used = findings["logs_apart_s"], wear["data_units_written"], wear["percentage_used"]
+    if apart_s is None or first is None or last is None:
+        return []
+    written = (last - first) * NVME_DATA_UNIT
+    a_day = words.size(written / apart_s * 86_400)
+    rose = f", and its wear rose from {used[0]} to {used[1]} %" if None not in used and used[0] != used[1] else ""
+    return [f"Between the logs, {words.span(apart_s)} apart, {words.size(written)} were written, {a_day} a day{rose}."]
 
 
 def tables(findings: Findings) -> list[Table]:
