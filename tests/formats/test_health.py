@@ -222,6 +222,12 @@ def test_a_load_takes_no_health_of_another_drive(tmp_path, command):
     assert "are of two drives" in done.stderr
 
 
+def test_json_is_read_as_it_is_copied_from_a_terminal(tmp_path):
+    document = json.dumps({"critical_warning": 0, "percent_used": 3, "power_on_hours": 9}, indent=1)
+    values = log(tmp_path, f"me@box:~$ sudo nvme smart-log -o json /dev/nvme0\n{document}\nme@box:~$ \n")
+    assert (values["percentage_used"], values["power_on_hours"]) == (3, 9)
+
+
 def test_numbers_written_as_floats_are_numbers(tmp_path):
     log_of = {"critical_warning": 0, "avail_spare": 100.0, "percent_used": 3.0, "data_units_written": 150157123.0,
               "power_on_hours": 4980.0, "temperature": 311.0}  # fmt: skip

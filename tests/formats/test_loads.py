@@ -324,6 +324,32 @@ def test_rows_of_a_device_that_were_picked_out_of_the_reports_are_reports(tmp_pa
     assert data.load.write_bytes / 1024 == pytest.approx([80000, 11000, 10800])
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "says"),
+    [
+        ("1ms", "900us", "The drive caused no slowdown."),
+        ("412ms", "410ms", "it was slow: writes of 128 kB took 412 ms on average"),
+    ],
+)
+def test_waits_of_zpool_tell_whether_the_drive_was_slow_and_nothing_that_it_was_busy(
+    before, after, says, tmp_path, command
+):
+    head = (
+        "              capacity     operations     bandwidth    total_wait     disk_wait\n"
+        "pool        alloc   free   read  write   read  write   read  write   read  write\n"
+    )
+    rows = [("4.10K", "512M", before)] * 13 + [("640", "80M", after)] * 7
+    text = "".join(
+        f"Fri Nov 20 10:00:{second:02} UTC 2026\ntank  412G  516G  0  {ops}  0  {moved}  -  {wait}  -  700us\n"
+        for second, (ops, moved, wait) in enumerate(rows)
+    )
+    (tmp_path / "out.txt").write_text(f"$ zpool iostat -lTd tank 1\n{head}{text}^C\n")
+    shown = " ".join(command.fine("analyze", "out.txt").stdout.split())
+    assert says in shown
+    assert "busy" not in shown
+    assert "latencies are those of total_wait; waits in the disks and in queues were left out" in shown
+
+
 def test_whole_rates_of_zpool_tell_no_interval_and_a_command_above_is_no_row(tmp_path):
     head = (
         "% sudo zpool iostat 1\n               capacity     operations    bandwidth\n"

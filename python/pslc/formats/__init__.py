@@ -51,6 +51,10 @@ MAX_LATE_NS: Final = 1_000_000_000
 in the ramp."""
 DRIVE_OF_NVME: Final = re.compile(r"nvme\d+")
 """Beginning of the name of an NVMe device, which its namespaces share."""
+INTERRUPT: Final = re.compile(r"^\^C", re.MULTILINE)
+"""Echo of Ctrl-C, with which people end a program that goes on."""
+PROMPTS: Final = re.compile(r"\A(?:[^\n{\[]*[$#%>] [^\n]*\n)+(?=\s*\{)|(?<=\n\})\n[^\n{}]*[$#%>][^\n{}]*\s*\Z")
+"""Lines of a shell in front of a JSON document, and the one behind it."""
 COLOR: Final = re.compile(r"\x1b\[[\d;]*m")
 UTF16_MARKS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 Row = TypeVar("Row", str, list[str])
@@ -122,6 +126,7 @@ class FileContents:
         it.
         load: of a drive at work; `began_unix` is when it began, in seconds, 0 where the data do not tell.
         waits: whether the load tells how long requests waited, or how busy the drive was.
+        tells_busy: whether it tells how busy the drive was.
         health: the drive's health logs, in smartctl's names of NVMe's, the earliest first.
         drive: whose health log it is: a serial number, else the name of a device, else a model; empty: not told.
         logged_unix: when the health log was made, in seconds since 1970; 0: not told.
@@ -143,6 +148,7 @@ class FileContents:
     load: Load | None = None
     began_unix: float = 0.0
     waits: bool = True
+    tells_busy: bool = True
     health: list[HealthJson] = field(default_factory=list)
     drive: str = ""
     logged_unix: float = 0.0
@@ -384,8 +390,9 @@ def text(path: Path) -> str:
 
 
 def decoded(data: bytes) -> str:
-    """Decode text, without the colors that programs give it on a terminal; see `text`."""
-    return COLOR.sub("", _characters(data))
+    """Decode text, without what a terminal adds to it: colors, the echo of Ctrl-C, and prompts about a JSON document;
+    see `text`."""
+    return PROMPTS.sub("", INTERRUPT.sub("", COLOR.sub("", _characters(data))))
 
 
 def _characters(data: bytes) -> str:
@@ -420,7 +427,7 @@ def lines(path: Path) -> Iterator[str]:
         yield from text(path).splitlines()
         return
     for number, line in enumerate(gate.lines(path, STREAM)):
-        yield line.removeprefix("\ufeff") if number == 0 else line
+        yield (line.removeprefix("\ufeff") if number == 0 else line).removeprefix("^C")
 
 
 def only(paths: Sequence[Path]) -> Path:

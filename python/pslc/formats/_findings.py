@@ -170,7 +170,13 @@ def _at_work(foreign: FileContents, path: Path) -> Recording:
     load = foreign.load or Load(**dict.fromkeys(Load.__dataclass_fields__, nothing))
     ends = [0.0, float(load.seconds.sum()) or foreign.logs_apart_s]
     smart = [(time_s, log) for time_s, log in zip(ends, foreign.health[:1] + foreign.health[1:][-1:], strict=False)]
-    about: Watched = {"smart": smart, "changes": [], "file_systems": [], "waits": foreign.waits}
+    about: Watched = {
+        "smart": smart,
+        "changes": [],
+        "file_systems": [],
+        "waits": foreign.waits,
+        "tells_busy": foreign.tells_busy,
+    }
     taken = [f"read as {foreign.read_as}"] if foreign.read_as else []
     notes = [*taken, *map(str, sorted(foreign.warnings, key=_gravest)), *_bad_lines_note(foreign)]
     facts: Facts = {"device": None, "notes": notes, "watch": about, "measured_by": foreign.measured_by}

@@ -150,6 +150,7 @@ class Reports(Reader):
             load=load_of(np.array(seconds), [columns for _, _, columns in rows]),
             began_unix=self._began_unix(rows[0][0], seconds[0]),
             waits=any(WAITS & columns.keys() for _, _, columns in rows),
+            tells_busy=any({*BUSY} & columns.keys() for _, _, columns in rows),
             read_as=f"{program}: {what} of {device or 'all devices'}, intervals of {words.span(usual)}{how}",
         )
         data.note(*remarks)

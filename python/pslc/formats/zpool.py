@@ -3,6 +3,8 @@ report is of the time since the pool was imported.
 
               capacity     operations     bandwidth
 pool        alloc   free   read  write   read  write
+
+With -l the times follow that a request took, of which the first two, in all, are taken.
 """
 
 from __future__ import annotations
@@ -27,36 +29,61 @@ ABOUT: Final = About(
     gives="load",
     mark=HEADER,
 )
-ROW = re.compile(r"(?P<name>\s*\S+)\s+\S+\s+\S+\s+(?P<numbers>[\d.]+[BKMGTP]?(?:\s+[\d.]+[BKMGTP]?){3})(?:\s|$)")
+ROW = re.compile(
+    r"(?P<name>\s*\S+)\s+\S+\s+\S+\s+(?P<numbers>[\d.]+[BKMGTP]?(?:\s+[\d.]+[BKMGTP]?){3})(?:\s+(?P<rest>.*)|$)"
+)
+WAITS: Final = "total_wait"
+"""The first group of columns behind the bytes, with -l."""
+MS: Final = {"ns": 1e-6, "us": 1e-3, "ms": 1.0, "s": 1e3, "": 1e-6}
+"""Milliseconds of the units of waits; with -p they have none."""
 
 
 def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
     """The load of the pool, unless another device is asked for."""
     path = only(paths)
     reports = Reports(path, hints, "a pool, capacity, operations and bandwidth", whole_counts=True)
-    below = False
+    below = has_waits = False
     for line in reports.each(text(path).splitlines()):
         if HEADER.match(line):
             below = True
+        elif WAITS in line:
+            has_waits = True
         elif re.search(r"\d\d:\d\d:\d\d", line):
             reports.tick(moment(line))
         elif row := ROW.match(line):
             with reports.refusing():
-                values = [_number(word) for word in row["numbers"].split()]
-                columns = dict(zip(("r/s", "w/s", "rB/s", "wB/s"), values, strict=True))
-                reports.add(row["name"].strip(), reports.seconds, columns)
+                reports.add(row["name"].strip(), reports.seconds, _columns(row, has_waits))
         elif below and _is_damaged(line):
             reports.refuse()
     reports.drop_first()
     pools = list(reports.rows)[:1]
     if hints.device is None and pools:
         reports.rows = {name: rows for name, rows in reports.rows.items() if name in pools}
-    return reports.foreign(ABOUT, "the first report, of the time since the pool was imported, was left out")
+    remarks = ["the first report, of the time since the pool was imported, was left out"]
+    if has_waits:
+        remarks.append("latencies are those of total_wait; waits in the disks and in queues were left out")
+    return reports.foreign(ABOUT, *remarks)
+
+
+def _columns(row: re.Match[str], has_waits: bool) -> dict[str, float]:
+    """Rates of a row, and with -l how long its requests took, in ms."""
+    values = [_number(word) for word in row["numbers"].split()]
+    columns = dict(zip(("r/s", "w/s", "rB/s", "wB/s"), values, strict=True))
+    if has_waits:
+        waits = (row["rest"] or "").split()[:2]
+        columns |= dict(zip(("r_await", "w_await"), map(_milliseconds, waits), strict=True))
+    return columns
 
 
 def _is_damaged(line: str) -> bool:
     """Whether a line is neither a row, nor a rule, a name or a group without numbers."""
     return bool(line.strip()) and not re.match(r"\s*(pool\s|capacity|-+\s|-|\S+\s+-\s+-)", line)
+
+
+def _milliseconds(word: str) -> float:
+    """A wait, such as `900us`; `-` is one of nothing."""
+    number = word.rstrip("numsµ")
+    return 0.0 if word == "-" else amount(number) * MS[word[len(number) :]]
 
 
 def _number(word: str) -> float:

@@ -237,12 +237,14 @@ Change = TypedDict("Change", {"at_s": float, "what": Literal["link", "power"], "
 class Watched(TypedDict):
     """Telemetry of a drive while it worked. `smart`: the first and the latest log, with seconds since the start;
     `file_systems`: those mounted from the drive; `waits`: whether latencies or busy time were counted, True without
-    it; `own_bytes`: written by pslc, which saved the recording on the drive."""
+    it; `tells_busy`: whether busy time was, likewise; `own_bytes`: written by pslc, which saved the recording on the
+    drive."""
 
     smart: list[tuple[float, HealthJson]]
     changes: list[Change]
     file_systems: list[FileSystem]
     waits: NotRequired[bool]
+    tells_busy: NotRequired[bool]
     own_bytes: NotRequired[int]
 
 

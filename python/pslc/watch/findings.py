@@ -195,7 +195,7 @@ def findings(recording: Recording) -> Findings:
         "written_bytes": _watched(load, load.write_bytes.sum()),
         "discarded_bytes": _watched(load, load.trim_bytes.sum()),
         "waits": waits,
-        "busy": _busy_share(load) if waits else None,
+        "busy": _busy_share(load) if waits and about.get("tells_busy", True) else None,
         "flush": _flushes(load),
         "kinds": [entry for kind in ("read", "write") if (entry := _of_kind(load, kind))],
         "falls": rows,
