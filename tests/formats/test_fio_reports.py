@@ -7,6 +7,7 @@ import subprocess
 import pytest
 
 from pslc import PslcError
+from pslc.formats._findings import analyzed
 from tests.formats import made
 
 JOB = ["--name=a", "--ioengine=null", "--direct=1", "--rw=randrw", "--bs=64k", "--size=32m", "--numjobs=2"]
@@ -210,3 +211,47 @@ def test_requests_that_did_not_reach_the_disk_were_memory(kind, reached, cached,
     warnings = " ".join(map(str, made.read(tmp_path, text).warnings))
     assert (f"{reached} of 1,024 {kind}s reached the disk" in warnings) == cached
     assert ("a test of 1.07 GB fits into the SLC cache" in warnings) == (kind == "write")
+
+
+STATUS = "Jobs: 1 (f=1): [W(1)][{0:.1f}%][w={1}MiB/s][w={1} IOPS][eta {2:02}m:{3:02}s]\n"
+PLAN = "fill: (g=0): rw=write, bs=(R) 1024KiB-1024KiB, ioengine=io_uring, iodepth=16\nfio-3.36\nStarting 1 process\n"
+REPORT = (
+    "fill: (groupid=0, jobs=1): err= 0: pid=4: Fri Nov 20 10:01:23 2026\n"
+    "  write: IOPS=1215, BW=1215MiB/s (1274MB/s)({0}GiB/120100msec); 0 zone resets\n"
+)
+
+
+def lines(speeds, step_s, whole_mib):
+    """Status lines, a step apart, of a job that writes as much as `whole_mib` says."""
+    moved, text = 0, ""
+    for number, speed in enumerate(speeds, 1):
+        moved += speed * step_s
+        left = round(number * step_s * (whole_mib - moved) / moved)
+        text += STATUS.format(100 * moved / whole_mib, speed, left // 60, left % 60)
+    return text
+
+
+@pytest.mark.parametrize("step_s", [1, 10])
+@pytest.mark.parametrize("command_line", ["", "# fio --name=fill --rw=write --eta-newline={}\n"])
+@pytest.mark.parametrize("report", ["", REPORT])
+def test_the_status_lines_of_fio_are_a_curve_with_ends_as_far_apart_as_they(step_s, command_line, report, tmp_path):
+    speeds = [2000] * 40 + [500] * 40
+    text = command_line.format(step_s) + PLAN + lines(speeds, step_s, 400_000 * step_s) + report.format(97.66 * step_s)
+    data = made.read(tmp_path, text)
+    assert data.curve.seconds == pytest.approx([step_s] * 80)
+    assert data.curve.total_bytes == 100_000 * step_s * 2**20
+    assert f"status lines, {step_s}." in data.read_as
+    findings = analyzed(data)
+    end = 80_000 * step_s * 2**20
+    # Anywhere between the last fast line and the first slow one.
+    assert findings["cache_bytes_low"] <= end
+    assert findings["cache_bytes_high"] >= end + 500 * step_s * 2**20
+
+
+def test_status_lines_that_contradict_the_report_or_tell_no_time_are_no_curve(tmp_path):
+    steady = lines([500] * 20, 1, 40_000)
+    data = made.read(tmp_path, PLAN + steady + REPORT.format(50))
+    assert data.curve is None
+    assert [str(each) for each in data.warnings if "status lines add up to 10.5 GB" in str(each)]
+    with pytest.raises(PslcError, match="without results"):
+        made.read(tmp_path, PLAN + steady + steady)

@@ -114,5 +114,5 @@ def _imported(name: str, result: reading.Reading, curve: reading.Curve) -> FileC
         name,
         Curve(edges, seconds),
         warnings=notes(texts),
-        chart=ChartReading(curve.name, place_error, curve.speed_error, result),
+        chart=ChartReading(place_error, curve.speed_error, curve.name, result),
     )

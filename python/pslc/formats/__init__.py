@@ -85,19 +85,28 @@ class About:
 
 
 @dataclass(frozen=True)
-class ChartReading:
+class Exactness:
+    """Accuracy of a curve that its file does not tell to the row.
+
+    Attributes:
+        position_error_bytes: how far the bytes written may be off in each bin of the curve, shape (n,).
+        speed_error: the same of its speeds, in bytes/s.
+    """
+
+    position_error_bytes: Floats
+    speed_error: Floats
+
+
+@dataclass(frozen=True)
+class ChartReading(Exactness):
     """Accuracy of a curve that was read from a picture.
 
     Attributes:
         name: of its colour.
-        position_error_bytes: how far the bytes written may be off in each bin of the curve, shape (n,).
-        speed_error: the same of its speeds, in bytes/s.
         picture: everything that was read of the picture, a `pslc.chart.reading.Reading`.
     """
 
     name: str
-    position_error_bytes: Floats
-    speed_error: Floats
     picture: Any
 
 
@@ -133,6 +142,7 @@ class FileContents:
         logs_apart_s: seconds between the first health log and the last; 0: not told.
         path: the first file of a drive, where files are of several.
         chart: the reading of a picture; None where the data are none.
+        exactness: how far the curve may be off, where it is no picture's; None: as exact as it is.
         about: the format they were read as.
     """
 
@@ -161,6 +171,7 @@ class FileContents:
     counted_by: Literal["program", "drive"] | None = None
     tells_options: bool = True
     chart: ChartReading | None = None
+    exactness: Exactness | None = None
     about: About | None = None
 
     def note(self, *texts: str) -> None:

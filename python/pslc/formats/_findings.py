@@ -88,8 +88,9 @@ def analyzed(foreign: FileContents, options: ImportOptions = NOTHING_STATED) -> 
     )
     settings = AnalysisOptions(capacity_bytes=stated.capacity_bytes, context=context)
     findings = of_outside(foreign.curve, context, settings)
-    if foreign.chart is not None and foreign.curve is not None:
-        _reading_error.widen(findings, foreign.curve, foreign.chart)
+    exactness = foreign.chart or foreign.exactness
+    if exactness is not None and foreign.curve is not None:
+        _reading_error.widen(findings, foreign.curve, exactness)
     named = [checks.RecordingWarning.RANDOM_NAME.of(file=foreign.name)] if by_name else []
     findings["warnings"] = named + warnings_of(foreign) + findings["warnings"]
     return findings

@@ -1,10 +1,10 @@
-"""Effect of the reading error of a picture on findings: each interval becomes wider by it."""
+"""Effect of the reading error of a picture, or of few rows, on findings: each interval becomes wider by it."""
 
 import numpy as np
 
 from pslc.analysis import Curve, Writes
 from pslc.analysis.series import Floats
-from pslc.formats import ChartReading
+from pslc.formats import Exactness
 
 MIN_SPEED_RATIO = 0.05
 """Smallest share of a speed at the low end of its interval, if its reading error exceeds the speed."""
@@ -13,12 +13,12 @@ MAX_CONFIDENCE = 0.95
 NAME=charts` refused 12 and read 1 wrong."""
 
 
-def widen(findings: Writes, curve: Curve, chart: ChartReading) -> None:
+def widen(findings: Writes, curve: Curve, exactness: Exactness) -> None:
     """Widen the interval of the cache's end, of each phase's start, of its speed, and of the mean speed, and bound what
     is sure."""
 
     def error_at(place: float) -> int:
-        return round(float(np.interp(place, curve.edges_bytes[1:], chart.position_error_bytes)))
+        return round(float(np.interp(place, curve.edges_bytes[1:], exactness.position_error_bytes)))
 
     cache, low, high = (findings["cache_bytes"], findings["cache_bytes_low"], findings["cache_bytes_high"])
     if low is not None:
@@ -34,10 +34,10 @@ def widen(findings: Writes, curve: Curve, chart: ChartReading) -> None:
             phase["from_low"] = max(0, phase["from_low"] - error)
             phase["from_high"] += error
         within = (curve.edges_bytes[1:] > phase["from_bytes"]) & (curve.edges_bytes[:-1] < phase["to_bytes"])
-        phase["bytes_per_s_low"], phase["bytes_per_s_high"] = _means(curve, chart.speed_error, within)
+        phase["bytes_per_s_low"], phase["bytes_per_s_high"] = _means(curve, exactness.speed_error, within)
     if findings["fill_mean_bytes_per_s"] is not None:
         whole = np.ones(curve.seconds.size, dtype=bool)
-        means = _means(curve, chart.speed_error, whole)
+        means = _means(curve, exactness.speed_error, whole)
         findings["fill_mean_bytes_per_s_low"], findings["fill_mean_bytes_per_s_high"] = means
 
 

@@ -8,15 +8,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, Literal, cast
 
+import numpy as np
+
+from pslc.base import words
 from pslc.base.errors import RecordingError
-from pslc.formats import About, FileContents, count_of, text
+from pslc.formats import About, Exactness, FileContents, count_of, text
+from pslc.formats._fio_status import Status, status
 from pslc.schema.imports import ImportOptions
 from pslc.schema.jobs import KINDS, MOVED, Done, Job, Kind, done, job
 
 ABOUT: Final = About(
     program="fio",
     what="text, one report or many",
-    content="bytes, speed and latencies of each job",
+    content="bytes, speed and latencies of each job; the curve of its status lines",
     command="fio, without --output-format",
     gives="jobs",
 )
@@ -45,6 +49,8 @@ REACHED: Final = re.compile(r"^\s*\S+: ios=(\d+)/(\d+), (?:sectors=\S+ )?merge=(
 MAX_REACHED_RATIO: Final = 0.5
 """Share of its requests that reach a disk, below which a report went through the page cache."""
 NS: Final = {"nsec": 1.0, "usec": 1e3, "msec": 1e6, "sec": 1e9}
+MAX_STATUS_OFF: Final = 0.1
+"""Largest difference of the bytes of the status lines from those of the report, as a share: lines are few."""
 MAX_ROUNDING: Final = 0.01
 """Largest rounding error of bytes in fio's text output, as a share: they have three digits."""
 
@@ -68,19 +74,42 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
     """The jobs of all reports of all files."""
     cached = ""
     jobs: list[Job] = []
+    progress = None
     for path in paths:
         whole = text(path)
         jobs += _jobs(whole)
         cached = _cached(whole) or cached
-    if not jobs:
+        progress = status(whole) if len(paths) == 1 else None
+    if not jobs and progress is None:
         raise RecordingError(
             f"{paths[0]} is fio's text without results: fio did not end", "give the text of a whole run, or its logs"
         )
     read_as = f"fio's text: bytes, run time and latencies of {count_of(len(jobs), 'job')}, rounded to 3 digits"
     data = FileContents(paths[0].name, None, jobs, read_as=read_as, tells_options=False)
+    if progress is not None:
+        _add_curve(data, progress)
     if cached:
         data.warn(f"{cached}, so memory took the rest: give direct=1 to measure the drive")
     return data
+
+
+def _add_curve(data: FileContents, progress: Status) -> None:
+    """Add the curve of the status lines, unless the report tells of other bytes."""
+    moved = sum(job[progress.kind]["io_bytes"] for job in data.jobs)
+    if moved and abs(progress.curve.total_bytes / moved - 1) > MAX_STATUS_OFF:
+        data.warn(
+            f"the status lines add up to {words.size(progress.curve.total_bytes)}, so no curve is taken from them"
+        )
+        return
+    data.curve, data.kind = progress.curve, progress.kind
+    # A line tells the speed at its moment: a change lies anywhere between it and the one before.
+    widths = progress.curve.widths
+    data.exactness = Exactness(np.maximum(widths, np.roll(widths, 1)), np.zeros(widths.size))
+    how = "" if progress.is_told else ", by what was done and left in them"
+    data.read_as = (
+        f"fio's text: {progress.kind} speeds of its status lines, {words.span(progress.interval_s)} apart{how}"
+    )
+    data.note("the speed of a status line is that of fio's last moment before it, so what lies between is not seen")
 
 
 def _cached(whole: str) -> str:
