@@ -24,6 +24,25 @@ def fio(tmp_path, *more):
     return done.stdout[:start] + done.stdout[end:], done.stdout[start:end]
 
 
+@pytest.mark.parametrize("version", ["3", "5"])
+def test_the_terse_text_of_fio_tells_what_its_json_tells(version, tmp_path):
+    if shutil.which("fio") is None:
+        pytest.skip("fio is not installed")
+    args = ["fio", *JOB, "--output-format=terse,json", f"--terse-version={version}"]
+    out = subprocess.run(args, capture_output=True, text=True, check=True, cwd=tmp_path).stdout
+    start, end = out.index("{\n"), out.index("\n}\n") + 3
+    of_terse, of_json = made.read(tmp_path, out[:start] + out[end:]), made.read(tmp_path, out[start:end])
+    assert len(of_terse.jobs) == len(of_json.jobs) == 2
+    for terse, whole in zip(of_terse.jobs, of_json.jobs, strict=True):
+        for kind in ("read", "write"):
+            assert terse[kind]["io_bytes"] == whole[kind]["io_bytes"]
+            assert terse[kind]["total_ios"] == pytest.approx(whole[kind]["total_ios"], rel=0.02)
+            for name in ("mean", "max"):
+                assert terse[kind]["lat_ns"][name] == pytest.approx(whole[kind]["lat_ns"][name], rel=0.02, abs=1000)
+    with pytest.raises(PslcError, match="is damaged: a line of fio's terse text is cut off"):
+        made.read(tmp_path, out[:start][:400])
+
+
 @pytest.mark.parametrize("more", [[], ["--group_reporting"]])
 def test_the_text_of_fio_tells_what_its_json_tells(more, tmp_path):
     text, document = fio(tmp_path, *more)

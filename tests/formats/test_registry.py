@@ -38,6 +38,16 @@ def test_every_format_has_a_row():
         ("[2026/08/16 23:30:18]  notice:   I/O block size       = 4194304\n", "nwipe", "iostat -xt 1"),
         ('2015/04/11 14:20:00 Writing file "/a/TST_0025" size 1000000000\n' * 3, "stressdisk", "iostat -xt 1"),
         ("Duration:   2:55:35\nBytes scrubbed:   26.86GiB\nRate:  2.61MiB/s\n", "btrfs scrub", "iostat -xt 1"),
+        (
+            "NAME  DISC-ALN DISC-GRAN DISC-MAX DISC-ZERO\nsda          0        4K       1G         0\n",
+            "lsblk",
+            "probe",
+        ),
+        ("NVME Identify Controller:\nvid       : 0x144d\nssvid     : 0x144d\n", "nvme id-ctrl", "--facts FILE"),
+        ("get-feature:0x06 (Volatile Write Cache), Current value:0x00000001\n", "nvme get-feature", "probe"),
+        ("\nDeviceId Temperature ReadErrorsUncorrected Wear\n-------- ---\n0   35 1 1\n", "StorageReliab", "smartctl"),
+        ("=====\n  Extended CSD rev 1.8 (MMC 5.1)\n=====\n", "mmc extcsd", "pslc probe"),
+        ("2026-11-20 10:00:00;\t5;100;0;\t9;99;1234;\n", "smartd", "smartctl -x"),
         ("2020-10-20 12:15:23 W | wal: sync duration of 1.01s, expected less than 1s\n" * 3, "etcd", "/metrics"),
     ],
 )
