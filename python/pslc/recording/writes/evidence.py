@@ -249,7 +249,7 @@ def filled(track: WriteTrack) -> tuple[bool, float] | None:
     if math.isinf(left):
         return None
     min_bytes = MIN_CACHED_SHARE * max(track.recording.facts["cache_bytes"], 1)
-    place = min(left, changes_within(track, 0.0, left)["host_to_slc_bytes_total"])
+    place = min(left, changes_within(track, 0.0, left)[CACHED])
     if place > min_bytes:
         return early, place
     # It folds from the start on, and is full once it holds no more.
@@ -270,7 +270,7 @@ def _left_the_cache(track: WriteTrack) -> tuple[bool, float]:
         )
 
     native = change("host_to_native_bytes_total")
-    host = np.maximum(change("host_to_slc_bytes_total") + native, 1.0)
+    host = np.maximum(change(CACHED) + native, 1.0)
     moved = change("folded_bytes_total") + change("gc_bytes_total")
     left = ((moved > LEFT * host) | (native > 0.5 * host)).astype(np.float64)
     window = max(1, round(LASTING * left.size))
