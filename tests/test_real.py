@@ -246,6 +246,7 @@ HEALTHY = {
     "device": {
         "name": "nvme0n1", "link_speed": "16.0 GT/s", "link_speed_max": "16.0 GT/s", "link_width": 4,
         "link_width_max": 4, "write_cache": "write back", "requests_in_flight": 0, "physical_block_bytes": 4096,
+        "scheduler": "none",
     },
     "host": {"virtual": False, "governor": "performance"},
     "power": {"nvme_ps_max_latency_us": 0},
@@ -266,6 +267,7 @@ HEALTHY = {
         (("device", "link_width"), 2, "runs at 16.0 GT/s x2 but can 16.0 GT/s x4"),
         (("device", "write_cache"), "write through", "write cache is off"),
         (("device", "requests_in_flight"), 3, "3 requests of other programs"),
+        (("device", "scheduler"), "mq-deadline", "the I/O scheduler is mq-deadline"),
         (("device",), None, "the drive behind /x is unknown"),
         (("power", "nvme_ps_max_latency_us"), 100_000, "power states of up to 100000 µs"),
         (("now",), {"smart": {SMARTCTL: {"critical_warning": 0b1000}}}, "reports that it can only be read"),

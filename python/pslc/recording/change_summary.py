@@ -16,7 +16,9 @@ from pslc.base import words
 from pslc.recording import results
 from pslc.recording.comparison import Compared, Side, without_jobs
 from pslc.recording.metrics import Figure, Origin
+from pslc.recording.model import Recording
 from pslc.recording.writes.curve import write_curve
+from pslc.schema.facts import Device, FileSystem, Host
 
 BY_CHANCE: Final = 0.02
 """Probability that two 90 % intervals of the same value, equally wide, do not overlap: |z| > 2 x 1.645 / sqrt(2)."""
@@ -33,10 +35,43 @@ def verdicts(sides: Sequence[Side], rows: Sequence[Compared]) -> list[str]:
     how much."""
     lines = [plain for index in range(1, len(sides)) for plain in _plainly(sides, rows, index)]
     lines += [sentence for index in range(1, len(sides)) for sentence in _lines_of(sides, rows, index)]
+    lines += [sentence for index in range(1, len(sides)) for sentence in _set_otherwise(sides[0], sides[index])]
     of_results = all(results.of_imported(side.recording) for side in sides)
     if any(len(side.repeats) == 1 for side in sides) and not of_results:
         lines.append("Single runs: their intervals are those of each curve, or 2 %. Repeats (--repeat 5) say more.")
     return lines
+
+
+def settings(recording: Recording) -> dict[str, object]:
+    """Settings of the computer that a real drive was measured with; empty of a simulated one, and of data of another
+    program."""
+    facts = recording.facts
+    if recording.is_simulated or "measured_by" in facts:
+        return {}
+    device, host = facts.get("device") or Device(), facts.get("host", Host())
+    power, system = facts.get("power", {}), facts.get("file_system") or FileSystem()
+    return {
+        "engine": recording.engine,
+        "I/O scheduler": device.get("scheduler"),
+        "CPU governor": host.get("governor"),
+        "kernel": host.get("kernel"),
+        "longest wake from NVMe power saving, in us": power.get("nvme_ps_max_latency_us"),
+        "SATA link power": power.get("sata_link_power"),
+        "PCIe power saving": power.get("pcie_aspm"),
+        "file system": system.get("type"),
+    }
+
+
+def _set_otherwise(first: Side, other: Side) -> list[str]:
+    """Sentence on settings in which the computers of two measurements differ; none where they do not, or are not known
+    of both."""
+    before, now = settings(first.recording), settings(other.recording)
+    differing = [
+        f"{name} {now[name] or 'unknown'} instead of {value or 'unknown'}"
+        for name, value in before.items()
+        if now and now[name] != value
+    ]
+    return [f"{other.name} was measured with {', '.join(differing)}."] if differing else []
 
 
 def _plainly(sides: Sequence[Side], rows: Sequence[Compared], index: int) -> list[str]:

@@ -83,6 +83,7 @@ class RecordingWarning(WarningCode):
     ZEROES = "the data were zeroes, which a drive may compress or not store: write random data"
     LINK = "the link runs at {now} but can {most}: put the drive into another slot"
     HEALTH = "the drive reports that {what}: copy its data, and judge no speed by it"
+    SCHEDULER = "the I/O scheduler is {scheduler}, which may cost a fast drive a tenth of its speed: set it to none"
     GOVERNOR = "the CPU's governor is {governor}: set it to performance"
     POWER_STATES = "NVMe power states of up to {us} µs may slow single requests: nvme_core.default_ps_max_latency_us=0"
     WRITE_CACHE = "the drive's write cache is off ({what}): switch it on unless that is the question"
@@ -394,8 +395,11 @@ def _of_its_power(facts: Facts) -> Iterator[MeasurementWarning]:
     governor = facts["host"]["governor"]
     if governor not in (None, "performance"):
         yield RecordingWarning.GOVERNOR.of(governor=governor)
+    device = facts["device"]
+    if device is not None and device["name"].startswith("nvme") and device.get("scheduler") not in (None, "none"):
+        yield RecordingWarning.SCHEDULER.of(scheduler=device.get("scheduler"))
     # A drive behind a network has no PCIe link, and its host puts it into no power state.
-    device, latency = facts["device"], facts["power"]["nvme_ps_max_latency_us"]
+    latency = facts["power"]["nvme_ps_max_latency_us"]
     if latency and device is not None and device["name"].startswith("nvme") and device["link_speed"] is not None:
         yield RecordingWarning.POWER_STATES.of(us=latency)
 
