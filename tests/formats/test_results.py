@@ -21,6 +21,23 @@ def test_diskspd(text, tmp_path):
     assert "8 outstanding" in row["test"]
 
 
+def test_the_buckets_of_diskspd_are_a_curve_where_they_make_up_what_was_moved(tmp_path):
+    speeds = [1400] * 30 + [900] * 30
+    buckets = "".join(
+        f'<Bucket SampleMillisecond="{1000 * number}" Read="0" Write="{speed}" Total="{speed}"/>\n'
+        for number, speed in enumerate(speeds, 1)
+    )
+    whole = XML.replace("</TimeSpan></Results>", f"<Iops>{buckets}</Iops></TimeSpan></Results>")
+    assert whole != XML
+    data = made.read(tmp_path, whole)
+    assert data.curve.total_bytes == sum(speeds) * 2**20
+    assert data.curve.seconds == pytest.approx([1.0] * 60)
+    assert "by the counts of -D, 1.00 s apart" in data.read_as
+    other = made.read(tmp_path, whole.replace("1400", "400"))
+    assert other.curve is None
+    assert "do not add up" in str(other.warnings[0])
+
+
 def test_several_reports_of_diskspd_in_a_file(tmp_path):
     rows = made.read(tmp_path, DISKSPD + DISKSPD.replace("-b1M", "-b4K -r")).rows
     assert [row["test"] for row in rows] == [
