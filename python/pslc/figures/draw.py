@@ -43,8 +43,8 @@ OF_JOBS: Final = ("histogram", "slowest")
 """Pictures with a line for each job, however many there are."""
 DASHES: Final = ("solid", (0, (6, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1.5, 2)))
 """Dashes by number, so that lines differ by more than their color."""
-BAR_PX, PANEL_PX, MIN_HEIGHT = 26, 90, 800
-"""Pixels for the height of a bar with its value, around a panel of bars, and of a picture."""
+BAR_PX, PANEL_PX, LINES_PX, MIN_HEIGHT = 26, 90, 360, 800
+"""Pixels for the height of a bar with its value, around a panel of bars, of a panel of lines, and of a picture."""
 MIN_FONT_POINTS: Final = 7.0
 """Smallest font size of a title or a line of conditions; a longer text is cut."""
 EDGE_PX: Final = 6
@@ -175,7 +175,7 @@ class _Canvas:
         self.has_bars = any(panel["bars"] for panel in self.panels)
         rows = len(picture["x"]["ticks"])
         needed = sum(rows * BAR_PX * (len(panel["bars"]) + 0.5) + PANEL_PX for panel in self.panels) + PANEL_PX
-        height = style.height or max(MIN_HEIGHT, round(needed) if self.has_bars else 0)
+        height = style.height or max(MIN_HEIGHT, round(needed) if self.has_bars else LINES_PX * len(self.panels))
         self.figure = Figure(figsize=(style.width / DPI, height / DPI), dpi=DPI, facecolor=self.palette.paper)
         FigureCanvasAgg(self.figure)
         shares = [*([1.0] * len(self.panels)), *([0.06] if picture["strip"] else [])]
@@ -382,9 +382,9 @@ def _names(panel: PanelJson) -> list[str]:
 
 def _shrink(text: DrawnText, pixels: float) -> None:
     """Make a line of text small enough for its room, and cut what is too long for a readable size."""
-    width = text.get_window_extent().width
-    if width > pixels:
-        text.set_fontsize(max(float(text.get_fontsize()) * pixels / width, MIN_FONT_POINTS))
+    # In steps: the widths of a font that is hinted are no multiple of its size.
+    while text.get_window_extent().width > pixels and (size := float(text.get_fontsize())) > MIN_FONT_POINTS:
+        text.set_fontsize(max(0.97 * size, MIN_FONT_POINTS))
     while text.get_window_extent().width > pixels and len(text.get_text()) > 1:
         text.set_text(text.get_text()[:-2].rstrip(" ,/:") + "…")
 
