@@ -79,6 +79,26 @@ def two_logarithmic_axes():
     return Picture("log", "Random IOPS and latency by queue depth", Axis("queue depth", log=2), (panel,))
 
 
+def long_names():
+    """A band below the mean that it is of, and a legend of two rows."""
+    x = np.linspace(0.0, 1e9, 9)
+    lines = [Line(Own(f"A drive with a long name, cache.mode={mode}"), x, x / 10 + at, dash=at)
+             for at, mode in enumerate(("pure-xlc", "dynamic-slc", "pure-slc"))]  # fmt: skip
+    above = replace(lines[0], y=np.full(9, 900e6), low=x * 0, high=x * 0 + 1e6)
+    return Picture("long", "Write speed by data written", Axis("written", "B"), (Panel(SPEED, [above, *lines[1:]]),))
+
+
+def test_a_legend_is_read_from_left_to_right_and_no_curve_leaves_the_picture():
+    picture = long_names()
+    with draw._settings(Language.EN, as_text=True):
+        (axes,) = draw._Canvas(document(picture), Style()).figure.axes
+        names = [text.get_text() for text in axes.get_legend().get_texts()]
+        # Matplotlib fills a legend of two columns column by column.
+        assert [name[name.index("=") + 1 :] for name in names] == ["pure-xlc", "pure-slc", "dynamic-slc"]
+        assert axes.get_ylim()[1] > 900
+        assert [line.get_zorder() for line in axes.lines] == [3, 3.1, 3.1]
+
+
 PICTURES = {"curve": curve_with_everything, "bars": bars_with_a_test_that_did_not_run, "log": two_logarithmic_axes}
 
 
@@ -240,7 +260,7 @@ def test_a_fill_has_drive_conditions_cache_and_the_speed_of_each_phase_written_o
 
 def test_no_label_lies_over_another_and_none_leaves_the_picture():
     for picture in (pslc.plot(fill(f"sim:{DRIVES[0]}")).picture, pictures.of_sides(sides(*DRIVES), Across.PERCENT),
-                    curve_with_everything(), bars_with_a_test_that_did_not_run()):  # fmt: skip
+                    curve_with_everything(), bars_with_a_test_that_did_not_run(), long_names()):  # fmt: skip
         visible = texts(picture)
         for text_ in visible:
             box = text_.get_window_extent()
@@ -421,6 +441,9 @@ def test_two_runs_of_a_table_are_bars_beside_each_other_with_their_values(runs):
         *(row["read_bytes_per_s"] for row in rows[:2]),
         *[None] * (len(rows) - 2),
     ]
+    # A row without any bar is not drawn.
+    mixed = [at for at, row in enumerate(rows) if "mix_bytes_per_s" in row]
+    assert [panel["rows"] for panel in document(drawn)["panels"]] == [list(range(len(rows)))] * 2 + [mixed]
     # What did not run has no bar and is "-", never 0.00.
     shown = [text.get_text() for text in texts(drawn)]
     assert "-" in shown

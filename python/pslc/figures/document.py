@@ -68,12 +68,13 @@ class BarsJson(TypedDict):
 
 
 class PanelJson(TypedDict):
-    """Lines or bars over one y axis."""
+    """Lines or bars over one y axis. `rows`: places of the x axis at which it has a bar."""
 
     title: str
     y: AxisJson
     lines: list[LineJson]
     bars: list[BarsJson]
+    rows: list[int]
     marks: list[MarkJson]
 
 
@@ -174,8 +175,10 @@ def _panel(panel: Panel, x: AxisJson, y: AxisJson, language: Language) -> PanelJ
         "y": y,
         "lines": [line_json(line, number) for number, line in enumerate(panel.lines)],
         "bars": [bars_json(bars, number) for number, bars in enumerate(panel.bars)],
+        "rows": [at for at, row in enumerate(zip(*(bars.values for bars in panel.bars), strict=True))
+                 if any(value is not None for value in row)],
         "marks": marks(panel.marks),
-    }
+    }  # fmt: skip
 
 
 def _parts(mark: Mark) -> tuple[Text, ...]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from html import escape
 from importlib.util import find_spec
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -37,14 +38,16 @@ MAX_PIXELS: Final = 16_000
 """Width or height of a picture; Matplotlib draws up to 2^16."""
 MAX_LINES: Final = 12
 """Lines of a panel, and recordings of a comparison: with more, neither colors nor labels can be told apart."""
-MAX_LEGEND_LETTERS: Final = 150
-"""Letters of a legend in one row; a longer one has two columns."""
+LEGEND_LETTER_PX, LEGEND_MARGINS_PX = 11, 176
+"""Width of a letter of a legend, and what is beside the panel under it."""
 OF_JOBS: Final = ("histogram", "slowest")
 """Pictures with a line for each job, however many there are."""
 DASHES: Final = ("solid", (0, (6, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1.5, 2)))
 """Dashes by number, so that lines differ by more than their color."""
 BAR_PX, PANEL_PX, LINES_PX, MIN_HEIGHT = 26, 90, 360, 800
 """Pixels for the height of a bar with its value, around a panel of bars, of a panel of lines, and of a picture."""
+TITLE_PX, AXIS_PX = 56, 64
+"""Pixels between panels of bars: for the title of the lower one, and for an axis of the upper one."""
 MIN_FONT_POINTS: Final = 7.0
 """Smallest font size of a title or a line of conditions; a longer text is cut."""
 EDGE_PX: Final = 6
@@ -173,12 +176,12 @@ class _Canvas:
 
         self.picture, self.style, self.palette, self.panels = picture, style, PALETTES[style.theme], picture["panels"]
         self.has_bars = any(panel["bars"] for panel in self.panels)
-        rows = len(picture["x"]["ticks"])
-        needed = sum(rows * BAR_PX * (len(panel["bars"]) + 0.5) + PANEL_PX for panel in self.panels) + PANEL_PX
+        bars = [len(panel["rows"]) * (len(panel["bars"]) + 0.5) for panel in self.panels]
+        needed = sum(BAR_PX * share + PANEL_PX for share in bars) + PANEL_PX
         height = style.height or max(MIN_HEIGHT, round(needed) if self.has_bars else LINES_PX * len(self.panels))
         self.figure = Figure(figsize=(style.width / DPI, height / DPI), dpi=DPI, facecolor=self.palette.paper)
         FigureCanvasAgg(self.figure)
-        shares = [*([1.0] * len(self.panels)), *([0.06] if picture["strip"] else [])]
+        shares = [*(bars if self.has_bars else [1.0] * len(self.panels)), *([0.06] if picture["strip"] else [])]
         every = self.figure.subplots(len(shares), 1, squeeze=False, height_ratios=shares)[:, 0].tolist()
         self.legend_columns = self._caption()
         for number, (axes, panel) in enumerate(zip(every, self.panels, strict=False)):
@@ -190,10 +193,20 @@ class _Canvas:
             self._widen_left(axes)
         if picture["strip"]:
             self._strip(every[-1], picture["strip"])
-        for axes in every[:-1]:
-            axes.tick_params(labelbottom=self.has_bars)
-            axes.set_xlabel("")
-        self.figure.subplots_adjust(hspace=0.28 if self.has_bars else 0.22)
+        self._share_axes(every)
+
+    def _share_axes(self, every: Sequence[Axes]) -> None:
+        """Write an axis below the last panel that it is of, and titles of y axes under each other."""
+        has_own = [self.has_bars and a["y"] != b["y"] for a, b in pairwise(self.panels)]
+        for axes, own in zip(every[:-1], has_own + [False] * len(every), strict=False):
+            if not own:
+                axes.tick_params(labelbottom=False)
+                axes.set_xlabel("")
+        self.figure.align_ylabels(every)
+        gap = TITLE_PX + AXIS_PX * any(has_own)
+        room = sum(axes.get_window_extent().height for axes in every)
+        hspace = gap * len(every) / max(room, 1.0) if self.has_bars else 0.22
+        self.figure.subplots_adjust(hspace=hspace)
 
     def color(self, number: int) -> str:
         """Color of a line or of bars."""
@@ -206,7 +219,8 @@ class _Canvas:
         inch_x, inch_y = 1 / self.figure.get_figwidth(), 1 / self.figure.get_figheight()
         conditions = self.picture["conditions"].splitlines() or [""]
         names = max((_names(panel) for panel in self.panels), key=lambda some: sum(map(len, some)))
-        columns = max(min(MAX_LEGEND_LETTERS // (max(map(len, names), default=1) + 7), len(names)), 1)
+        letters = (self.style.width - LEGEND_MARGINS_PX) // LEGEND_LETTER_PX
+        columns = max(min(letters // (max(map(len, names), default=1) + 7), len(names)), 1)
         legend_rows = -(-len(names) // columns)
         self.figure.subplots_adjust(left=0.8 * inch_x, right=1 - 0.3 * inch_x, bottom=0.62 * inch_y,
                                     top=1 - (0.53 + 0.19 * (len(conditions) + legend_rows)) * inch_y)  # fmt: skip
@@ -259,9 +273,11 @@ class _Canvas:
             last.set_horizontalalignment("right")
 
     def _legend(self, axes: Axes, names: Sequence[str]) -> None:
-        """Names of several lines or bars above the panel, where they cover nothing."""
+        """Names of several lines or bars above the panel, where they cover nothing, read from left to right."""
         if names:
-            axes.legend(loc="lower right", bbox_to_anchor=(1.0, 0.99), ncols=self.legend_columns, frameon=False,
+            handles, _ = axes.get_legend_handles_labels()
+            by_column = [handle for at in range(self.legend_columns) for handle in handles[at :: self.legend_columns]]
+            axes.legend(handles=by_column, loc="lower right", bbox_to_anchor=(1.0, 0.99), ncols=self.legend_columns, frameon=False,
                         borderaxespad=0.2, labelcolor=self.palette.ink, fontsize=8.5)  # fmt: skip
 
     def _widen_left(self, axes: Axes) -> None:
@@ -281,7 +297,9 @@ class _Canvas:
     def _line(self, axes: Axes, line: LineJson, number: int) -> None:
         x, y, low, high = (_floats(line[key]) for key in ("x", "y", "low", "high"))
         color = self.color(line["hue"])
-        looks: dict[str, Any] = {"color": color, "linewidth": 1.8, "zorder": 3, "label": _shown(line["name"])}
+        # Lines with gaps over those without, which are seen through them.
+        zorder = 3.1 if line["dash"] or line["style"] == "dotted" else 3
+        looks: dict[str, Any] = {"color": color, "linewidth": 1.8, "zorder": zorder, "label": _shown(line["name"])}
         if line["style"] == "dots":
             axes.plot(x, y, linestyle="none", marker="o", markersize=4, **looks)
             return
@@ -295,8 +313,9 @@ class _Canvas:
             axes.fill_between(x, y, color=color, alpha=0.15, linewidth=0)
 
     def _strip(self, axes: Axes, strip: StripJson) -> None:
-        """Shares as shades of the first color, named at the right."""
+        """Shares as shades of the first color, named above."""
         from matplotlib.colors import LinearSegmentedColormap
+        from matplotlib.patches import Patch
 
         shades = LinearSegmentedColormap.from_list("strip", [self.palette.paper, self.color(0)])
         cells = _floats(strip["shares"])[None, :]
@@ -306,8 +325,11 @@ class _Canvas:
         axes.set_ylim(0, 1)
         self._scale(axes, "x", self.picture["x"])
         axes.set_yticks([])
-        axes.text(0.995, 0.45, _shown(strip["name"]), transform=axes.transAxes, ha="right", va="center", size=7.5,
-                  color=self.palette.ink, path_effects=_halo(axes))  # fmt: skip
+        ends = [Patch(facecolor=shades(share), edgecolor=self.palette.dim, label=f"{share:.0%}".replace("%", " %"))
+                for share in (0.0, 1.0)]  # fmt: skip
+        axes.legend(handles=[Patch(alpha=0, label=_shown(strip["name"])), *ends], loc="lower right", ncols=3,
+                    bbox_to_anchor=(1.0, 0.9), frameon=False, borderaxespad=0.2, labelcolor=self.palette.ink,
+                    fontsize=8.5)  # fmt: skip
 
     def _labels(self, axes: Axes, panel: PanelJson) -> None:
         """Labels of marks, none over another: at the top of a vertical line, over a stretch, beside a point."""
@@ -344,28 +366,30 @@ class _Canvas:
 
     def _draw_bars(self, axes: Axes, panel: PanelJson) -> None:
         """Bars from the top down, with their values at their ends."""
-        names = self.picture["x"]
+        names, rows = self.picture["x"], panel["rows"]
+        ticks = [(float(place), names["ticks"][row][1]) for place, row in enumerate(rows)]
         self._scale(axes, "x", panel["y"])
-        self._scale(axes, "y", names | {"low": names["high"] + 0.1, "high": names["low"] - 0.1, "title": ""})
+        self._scale(axes, "y", names | {"low": len(rows) - 0.4, "high": -0.6, "title": "", "ticks": ticks})
         axes.grid(visible=False, axis="y")
         axes.tick_params(axis="y", length=0)
         thickness = 0.76 / len(panel["bars"])
         for number, bars in enumerate(panel["bars"]):
-            self._bars(axes, bars, (number - (len(panel["bars"]) - 1) / 2) * thickness, thickness)
+            places = np.arange(len(rows)) + (number - (len(panel["bars"]) - 1) / 2) * thickness
+            self._bars(axes, bars, rows, places, thickness)
 
-    def _bars(self, axes: Axes, bars: BarsJson, offset: float, thickness: float) -> None:
-        values, places = _floats(bars["values"]), np.arange(len(bars["values"])) + offset
+    def _bars(self, axes: Axes, bars: BarsJson, rows: Sequence[int], places: Floats, thickness: float) -> None:
+        values = _floats(bars["values"])[rows]
         ends = np.nan_to_num(values)
         axes.barh(places, ends, height=thickness * 0.92, color=self.color(bars["hue"]), zorder=2,
                   label=_shown(bars["name"]))  # fmt: skip
         if bars["low"]:
-            low, high = _floats(bars["low"]), _floats(bars["high"])
+            low, high = _floats(bars["low"])[rows], _floats(bars["high"])[rows]
             some = (low < values) & (values < high)
             axes.errorbar(values[some], places[some], xerr=[(values - low)[some], (high - values)[some]], fmt="none",
                           ecolor=self.palette.ink, capsize=3, linewidth=1.2, zorder=3)  # fmt: skip
             ends = np.where(some, high, ends)
-        for place, end, text in zip(places, ends, bars["texts"], strict=True):
-            axes.annotate(_shown(text), (end, place), (5, 0), textcoords="offset points", va="center", size=9,
+        for place, end, row in zip(places, ends, rows, strict=True):
+            axes.annotate(_shown(bars["texts"][row]), (end, place), (5, 0), textcoords="offset points", va="center", size=9,
                           color=self.palette.ink)  # fmt: skip
 
 
