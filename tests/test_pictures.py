@@ -253,6 +253,7 @@ def test_a_fill_has_drive_conditions_cache_and_the_speed_of_each_phase_written_o
     shown = "\n".join(text.get_text() for text in texts(drawing.picture, about=drawing.about))
     assert recording.drive in shown
     assert recording.conditions in shown
+    assert "ambient 25 °C" in recording.conditions
     assert f"cache ends at {words.size(recording.findings['cache_bytes'])}" in shown
     for phase in recording.findings["phases"]:
         assert words.speed(phase["bytes_per_s"]) in shown
@@ -410,6 +411,8 @@ def test_curves_of_modes_have_each_end_marked():
     assert marks[0] == [f"cache ends at {words.size(fill(targets[0]).findings['cache_bytes'])}"]
     assert f"ends at {words.size(slc.written_bytes)}" in marks[2]
     assert len({line.hue for line in drawn.panels[0].lines}) == 3
+    names = [vocabulary.say(line.name) for line in drawn.panels[0].lines]
+    assert names == ["Samsung PM871b 128GB", "cache.mode=pure-xlc, no cache", "cache.mode=pure-slc, all cells as pSLC"]
     assert pictures.about(named([Side("x", (fill(target),)) for target in targets])).drive == "Samsung PM871b 128GB"
 
 

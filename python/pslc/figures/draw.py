@@ -17,12 +17,13 @@ import numpy as np
 from pslc.base import gate, install, writer
 from pslc.base.console import short
 from pslc.base.errors import RecordingError, user_error
-from pslc.figures.document import BarsJson, FigureJson, LineJson, MarkJson, PanelJson, StripJson
+from pslc.figures.document import MAX_NAMED, BarsJson, FigureJson, LineJson, MarkJson, PanelJson, StripJson
 from pslc.figures.picture import Floats
 from pslc.figures.scale import AxisJson
 from pslc.figures.style import PALETTES, Language, Style
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.patheffects import AbstractPathEffect
     from matplotlib.text import Text as DrawnText
@@ -187,8 +188,8 @@ class _Canvas:
         for number, (axes, panel) in enumerate(zip(every, self.panels, strict=False)):
             self._frame(axes)
             (self._draw_bars if self.has_bars else self._draw_lines)(axes, panel)
-            if not number or _names(panel) != _names(self.panels[number - 1]):
-                self._legend(axes, _names(panel))
+            if not number or self._names(panel) != self._names(self.panels[number - 1]):
+                self._legend(axes, self._names(panel))
             axes.set_title(_shown(panel["title"]), loc="left", size=10, color=self.palette.ink, weight="bold", pad=3)
             self._widen_left(axes)
         if picture["strip"]:
@@ -218,7 +219,7 @@ class _Canvas:
         legend."""
         inch_x, inch_y = 1 / self.figure.get_figwidth(), 1 / self.figure.get_figheight()
         conditions = self.picture["conditions"].splitlines() or [""]
-        names = max((_names(panel) for panel in self.panels), key=lambda some: sum(map(len, some)))
+        names = max((self._names(panel) for panel in self.panels), key=lambda some: sum(map(len, some)))
         letters = (self.style.width - LEGEND_MARGINS_PX) // LEGEND_LETTER_PX
         columns = max(min(letters // (max(map(len, names), default=1) + 7), len(names)), 1)
         legend_rows = -(-len(names) // columns)
@@ -272,12 +273,25 @@ class _Canvas:
         if last is not None and last.get_window_extent().x1 > self.figure.bbox.x1 - EDGE_PX:
             last.set_horizontalalignment("right")
 
+    def _names(self, panel: PanelJson) -> list[str]:
+        """Names in the legend of a panel, which has one if it has several lines or bars; of many jobs some, and how
+        many more there are."""
+        names = [series["name"] for series in (*panel["lines"], *panel["bars"])]
+        if self.picture["id"] in OF_JOBS and len(names) > MAX_NAMED:
+            return [*names[:MAX_NAMED], self.picture["more"]]
+        return names if len(names) > 1 else []
+
     def _legend(self, axes: Axes, names: Sequence[str]) -> None:
         """Names of several lines or bars above the panel, where they cover nothing, read from left to right."""
+        from matplotlib.patches import Patch
+
         if names:
-            handles, _ = axes.get_legend_handles_labels()
-            by_column = [handle for at in range(self.legend_columns) for handle in handles[at :: self.legend_columns]]
-            axes.legend(handles=by_column, loc="lower right", bbox_to_anchor=(1.0, 0.99), ncols=self.legend_columns, frameon=False,
+            handles: list[Artist] = list(axes.get_legend_handles_labels()[0])
+            if len(handles) > len(names):
+                handles = [*handles[: len(names) - 1], Patch(alpha=0, label=names[-1])]
+            columns = self.legend_columns
+            by_column = [handle for column in range(columns) for handle in handles[column::columns]]
+            axes.legend(handles=by_column, loc="lower right", bbox_to_anchor=(1.0, 0.99), ncols=columns, frameon=False,
                         borderaxespad=0.2, labelcolor=self.palette.ink, fontsize=8.5)  # fmt: skip
 
     def _widen_left(self, axes: Axes) -> None:
@@ -374,7 +388,7 @@ class _Canvas:
         axes.tick_params(axis="y", length=0)
         thickness = 0.76 / len(panel["bars"])
         for number, bars in enumerate(panel["bars"]):
-            places = np.arange(len(rows)) + (number - (len(panel["bars"]) - 1) / 2) * thickness
+            places = np.arange(len(rows), dtype=np.float64) + (number - (len(panel["bars"]) - 1) / 2) * thickness
             self._bars(axes, bars, rows, places, thickness)
 
     def _bars(self, axes: Axes, bars: BarsJson, rows: Sequence[int], places: Floats, thickness: float) -> None:
@@ -389,19 +403,13 @@ class _Canvas:
                           ecolor=self.palette.ink, capsize=3, linewidth=1.2, zorder=3)  # fmt: skip
             ends = np.where(some, high, ends)
         for place, end, row in zip(places, ends, rows, strict=True):
-            axes.annotate(_shown(bars["texts"][row]), (end, place), (5, 0), textcoords="offset points", va="center", size=9,
-                          color=self.palette.ink)  # fmt: skip
+            axes.annotate(_shown(bars["texts"][row]), (end, place), (5, 0), textcoords="offset points", va="center",
+                          size=9, color=self.palette.ink)  # fmt: skip
 
 
 def _floats(values: Any) -> Floats:
     """Numbers, not a number in a gap."""
     return np.array(values, dtype=np.float64)
-
-
-def _names(panel: PanelJson) -> list[str]:
-    """Names in the legend of a panel, which has one if it has several lines or bars."""
-    names = [series["name"] for series in (*panel["lines"], *panel["bars"])]
-    return names if len(names) > 1 else []
 
 
 def _shrink(text: DrawnText, pixels: float) -> None:

@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from pslc.figures.picture import Bars, Label, Line, Mark, Own, Panel, Picture, Text
+from pslc.figures.picture import Bars, Label, Line, Mark, Panel, Picture, Text
 
 MAX_SAID: Final = 3
 """Recordings up to which the mark of a line keeps its words; with more their labels would lie on each other."""
@@ -16,7 +16,7 @@ MIN_EARLIER_SHARE: Final = 0.97
 """Share of the longest curve below which the end of a shorter one is marked."""
 
 
-def overlaid(names: Sequence[str], pictures: Sequence[Picture]) -> Picture:
+def overlaid(names: Sequence[Text], pictures: Sequence[Picture]) -> Picture:
     """One picture with the lines or bars of each: a color for each recording, dashes for each of its lines.
 
     Lines keep their marks; the end of a cache, and of a curve that ends before the others, is marked on its line. Of
@@ -56,7 +56,7 @@ def _with_one_legend(panels: Sequence[Panel]) -> tuple[Panel, ...]:
     return tuple(replace(panel, lines=[replace(line, dash=0) for line in panel.lines]) for panel in panels)
 
 
-Each = Sequence[tuple[int, str, Panel]]
+Each = Sequence[tuple[int, Text, Panel]]
 """Number, name and panel of each recording."""
 
 
@@ -71,7 +71,7 @@ def _lines_panel(each: Each, unit: str) -> Panel:
             if place < len(panel.lines):
                 line = panel.lines[place]
                 marks = _marks(line, panel, max(ends) if is_write_curve else 0.0, unit, len(each) <= MAX_SAID)
-                called: Text = Own(name) if alone else (Own(name), line.name)
+                called = name if alone else (name, line.name)
                 lines.append(replace(line, name=called, hue=index, dash=index if alone else place, marks=marks))
     return Panel(each[0][2].y, lines)
 
@@ -114,11 +114,11 @@ def _bars_panels(each: Each, pictures: Sequence[Picture], places: Sequence[Text]
     return panels
 
 
-def _moved(bars: Bars, names: Sequence[Text], places: Sequence[Text], called: str, hue: int) -> Bars:
+def _moved(bars: Bars, names: Sequence[Text], places: Sequence[Text], called: Text, hue: int) -> Bars:
     """A series at the places of all recordings' names."""
 
     def at(values: Sequence[float | None]) -> list[float | None]:
         by_name = dict(zip(names, values, strict=True)) if values else {}
         return [by_name.get(place) for place in places] if values else []
 
-    return Bars(Own(called), at(bars.values), at(bars.low), at(bars.high), hue)
+    return Bars(called, at(bars.values), at(bars.low), at(bars.high), hue)

@@ -327,8 +327,8 @@ class Recording:
         conditions += [f"{self.scope['fill_first']} % filled first"] if self.scope.get("fill_first") else []
         heat = self.profile_keys.get("heat", HeatTable())
         celsius = self.facts.get("before", Moment()).get("temperature_c")
-        conditions += [f"ambient {heat['ambient']}"] if "ambient" in heat else []
-        conditions += [f"{celsius:.0f} C at the start"] if celsius is not None else []
+        conditions += [f"ambient {heat['ambient'].removesuffix('C').strip()} °C"] if "ambient" in heat else []
+        conditions += [f"{celsius:.0f} °C at the start"] if celsius is not None else []
         if self.began_unix_ns:
             conditions.append(f"{datetime.fromtimestamp(self.began_unix_ns / 1e9):%Y-%m-%d}")
         return [*conditions, f"pslc {self.version}"]
