@@ -210,7 +210,7 @@ def test_every_word_is_in_every_language_and_each_cause_is_a_word():
     table = tomllib.loads(vocabulary.FILE.read_text())
     for word, entry in table["words"].items():
         missing = set(Language) - {Language.EN} - set(entry)
-        assert not missing or not entry or word == "99.9 %", (word, missing)
+        assert not missing or not entry, (word, missing)
         for language, said in entry.items():
             assert said.count("{}") == word.count("{}"), (word, language)
     assert set(CAUSES) <= set(table["words"])
@@ -287,9 +287,13 @@ def test_the_curve_that_is_drawn_passes_through_the_speeds_of_the_phases():
 
 def test_smoothing_moves_no_level_of_a_region_that_is_overwritten(runs):
     """PM871b: 437 MB/s in its cache, 163 past it, with no phase that the suite tells."""
-    panel = pslc.plot(runs("overwrite")).picture.panels[0]
-    assert len(panel.lines) > 1
-    for line in panel.lines:
+    recording = runs("overwrite")
+    by_region, each, *_ = suites.of(recording).pictures(recording)
+    rewritten, fast, slow = by_region.lines
+    assert rewritten.points[1].tolist() == [row["bytes_per_s"] for row in recording.findings["overwrite"]]
+    assert (fast.points[1][0], slow.points[1][0]) == pytest.approx((437e6, 163e6), rel=0.06)
+    assert len(each.lines) > 1
+    for line in each.lines:
         x, y = line.points
         assert y[(x > 0.3e9) & (x < 2.9e9)] == pytest.approx(437e6, rel=0.03)
         assert y[x > 3.3e9] == pytest.approx(163e6, rel=0.06)
@@ -482,9 +486,10 @@ def test_what_runs_do_not_share_and_what_limits_their_figures_stands_in_their_pi
 
 
 CHARTS = {
-    "copy": ("bars", "duration"), "qd-sweep": ("queue depth", "IOPS", "mean latency"), "cdm": ("bars", "speed"),
-    "thermal": ("time", "temperature", "power"), "recovery": ("idle time", "recovered cache"),
-    "niobench": ("iteration", "speed", "speed", "speed"), "mixed": ("bars", "latency"), "power": ("bars", "power"),
+    "copy": ("bars", "duration"), "qd-sweep": ("queue depth", "IOPS", "mean latency"),
+    "cdm": ("bars", "speed", "speed"), "thermal": ("time", "temperature", "power"),
+    "recovery": ("idle time", "recovered cache"), "niobench": ("iteration", "speed", "speed", "speed"),
+    "mixed": ("bars", "latency"), "power": ("bars", "power"),
 }  # fmt: skip
 
 
@@ -493,6 +498,27 @@ def test_the_picture_of_a_benchmark_is_its_own_chart(suite, runs):
     drawn = pslc.plot(runs(suite)).picture
     assert ("bars" if drawn.has_bars else drawn.x.word, *(panel.y.word for panel in drawn.panels)) == CHARTS[suite]
     assert drawn.name not in pictures.ANY_RUN
+
+
+def test_the_times_at_which_a_hot_drive_worked_are_named_in_its_picture(runs):
+    temperature, power = pslc.plot(runs("thermal")).picture.panels
+    assert [mark.label for mark in temperature.marks] == ["writing", "writing", "reading"]
+    assert [(mark.x, mark.end) for mark in temperature.marks] == [(mark.x, mark.end) for mark in power.marks]
+    for mark in temperature.marks:
+        start, end = np.interp([mark.x, mark.end], *temperature.lines[0].points)
+        assert end > start + 5
+
+
+def test_what_only_one_run_says_is_not_in_the_title_of_several(runs):
+    recording = runs("as-ssd")
+    changed = recording.findings | {"total_score": 1, "access_read_s": 1.0}
+    edited = replace(recording, findings=type(recording.findings)(changed))
+    titles = [vocabulary.say(pslc.plot(run).picture.title) for run in (recording, edited)]
+    scores = [words.count(run.findings["total_score"]) for run in (recording, edited)]
+    assert titles == [f"AS-SSD-compatible, speed of each test, score {score}" for score in scores]
+    drawn = pictures.of_sides([Side("A", (recording,)), Side("B", (edited,))])
+    assert vocabulary.say(drawn.title) == "AS-SSD-compatible, speed of each test"
+    assert vocabulary.say(drawn.note) == f"access time, write {words.span(recording.findings['access_write_s'])}"
 
 
 def test_several_runs_of_niobench_are_bars_of_their_medians(runs):

@@ -223,7 +223,9 @@ class _Canvas:
         letters = (self.style.width - LEGEND_MARGINS_PX) // LEGEND_LETTER_PX
         columns = max(min(letters // (max(map(len, names), default=1) + 7), len(names)), 1)
         legend_rows = -(-len(names) // columns)
-        self.figure.subplots_adjust(left=0.8 * inch_x, right=1 - 0.3 * inch_x, bottom=0.62 * inch_y,
+        # A note stands below the title of the axis.
+        bottom = 0.74 if self.picture["note"] else 0.62
+        self.figure.subplots_adjust(left=0.8 * inch_x, right=1 - 0.3 * inch_x, bottom=bottom * inch_y,
                                     top=1 - (0.53 + 0.19 * (len(conditions) + legend_rows)) * inch_y)  # fmt: skip
         room = (1 - 0.4 * inch_x - self._logo()) * self.figure.get_figwidth() * DPI
         heading = self.style.title or ": ".join(filter(None, (self.picture["drive"], self.picture["title"])))
@@ -233,8 +235,9 @@ class _Canvas:
         ):
             place = (0.2 * inch_x, 1 - down * inch_y)
             _shrink(self.figure.text(*place, _shown(text), color=color, size=size, weight=weight, va="top"), room)
-        self.figure.text(1 - 0.3 * inch_x, 0.02, _shown(self.picture["note"]), ha="right", size=7.5,
-                         color=self.palette.dim)  # fmt: skip
+        note = self.figure.text(1 - 0.3 * inch_x, 0.06 * inch_y, _shown(self.picture["note"]), ha="right", size=7.5,
+                                color=self.palette.dim)  # fmt: skip
+        _shrink(note, room)
         if self.style.watermark:
             self.figure.text(0.5, 0.5, _shown(self.style.watermark), size=44, color=self.palette.ink, alpha=0.09,
                              ha="center", va="center", rotation=18, weight="bold")  # fmt: skip

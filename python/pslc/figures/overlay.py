@@ -42,11 +42,18 @@ def overlaid(names: Sequence[Text], pictures: Sequence[Picture]) -> Picture:
     notes = [picture.note for picture in pictures if picture.note]
     return replace(
         first,
+        title=_in_common([picture.title for picture in pictures]) or "Results",
         x=replace(first.x, names=places),
         panels=_with_one_legend(panels),
         strip=None,
-        note=notes[0] if notes else "",
+        note=_in_common(notes),
     )
+
+
+def _in_common(texts: Sequence[Text]) -> Text:
+    """The parts that all of several texts have."""
+    each = [text if isinstance(text, tuple) else (text,) for text in texts]
+    return tuple(part for part in next(iter(each), ()) if all(part in other for other in each))
 
 
 def _with_one_legend(panels: Sequence[Panel]) -> tuple[Panel, ...]:
@@ -110,7 +117,7 @@ def _bars_panels(each: Each, pictures: Sequence[Picture], places: Sequence[Text]
             own = next((bars for bars in panel.bars if bars.name == name), None)
             if own is not None:
                 drawn.append(_moved(own, pictures[index].x.names, places, called, index))
-        panels.append(Panel(each[0][2].y, bars=drawn, title=name if len(series) > 1 else ""))
+        panels.append(Panel(each[0][2].y, bars=drawn, title=name if len(series) > 1 else each[0][2].title))
     return panels
 
 

@@ -99,8 +99,8 @@ def of_comparison(sides: Sequence[Side]) -> list[Picture]:
 
 def _kind(picture: Picture) -> tuple[object, ...]:
     """Axes of a picture: those of the same kind have a place in one."""
-    of_bars = picture.has_bars
-    return (of_bars, *(() if of_bars else (picture.x.word,)), *(panel.y.unit for panel in picture.panels))
+    units = [panel.y.unit for panel in picture.panels]
+    return (True, *dict.fromkeys(units)) if picture.has_bars else (False, picture.x.word, *units)
 
 
 def _own_picture(side: Side, several: bool) -> Picture:

@@ -181,5 +181,5 @@ def pictures(recording: Recording) -> list[Picture]:
         Bars("waiting for the drive", [row["seconds"] - row["program_s"] for row in rows]),
     ]
     x = Axis("application", names=[Own(row["app"]) for row in rows])
-    panel = Panel(curves.TIME, bars=bars)
-    return [Picture("apps", "Application profiles", x, (panel,)), *curves.of_any(recording)]
+    panel = Panel(Axis("duration", "s"), bars=bars)
+    return [Picture("apps", "Duration of application profiles", x, (panel,)), *curves.of_any(recording)]
