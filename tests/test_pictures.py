@@ -427,6 +427,21 @@ def test_a_curve_that_ends_before_the_others_says_where_in_the_unit_of_its_axis(
     assert shown in [vocabulary.say(mark.label) for mark in drawn.panels[0].lines[1].marks]
 
 
+def test_a_preparation_tells_runs_of_one_drive_apart():
+    empty = fill("sim:pm871b-128gb")
+    half = replace(empty, scope={"fill_first": 50})
+    assert [side.name for side in named([Side("x", (empty,)), Side("y", (half,))])] == [
+        "Samsung PM871b 128GB", "Samsung PM871b 128GB, 50 % filled first",
+    ]  # fmt: skip
+
+
+def test_the_ratios_of_a_panel_have_as_many_digits_as_each_other():
+    shares = Panel(Axis("bytes programmed"), bars=[Bars("write", [1.0, 0.0512, None])])
+    names = Axis("reason", names=("fold", "gc", "in all"))
+    (bars,) = document(Picture("a", "Write amplification", names, (shares,)))["panels"][0]["bars"]
+    assert bars["texts"] == ["1.00", "0.05", "-"]
+
+
 def test_one_job_file_that_writes_and_reads_has_no_picture_of_both_and_says_so(tmp_path):
     reads, writes = (of_jobs(tmp_path, f"[w]\nrw={rw}\nbs=1m\nsize=1g\n") for rw in ("read", "write"))
     with pytest.raises(PslcError, match="reads: nothing was written"):
@@ -507,6 +522,9 @@ def test_the_times_at_which_a_hot_drive_worked_are_named_in_its_picture(runs):
     for mark in temperature.marks:
         start, end = np.interp([mark.x, mark.end], *temperature.lines[0].points)
         assert end > start + 5
+    both = pictures.of_sides([Side("A", (runs("thermal"),)), Side("B", (runs("thermal"),))])
+    marks = [[vocabulary.say(mark.label) for line in panel.lines for mark in line.marks] for panel in both.panels]
+    assert marks == [["writing", "writing", "reading"] * 2, []]
 
 
 def test_what_only_one_run_says_is_not_in_the_title_of_several(runs):
@@ -518,7 +536,7 @@ def test_what_only_one_run_says_is_not_in_the_title_of_several(runs):
     assert titles == [f"AS-SSD-compatible, speed of each test, score {score}" for score in scores]
     drawn = pictures.of_sides([Side("A", (recording,)), Side("B", (edited,))])
     assert vocabulary.say(drawn.title) == "AS-SSD-compatible, speed of each test"
-    assert vocabulary.say(drawn.note) == f"access time, write {words.span(recording.findings['access_write_s'])}"
+    assert not drawn.note
 
 
 def test_several_runs_of_niobench_are_bars_of_their_medians(runs):

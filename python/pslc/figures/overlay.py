@@ -39,14 +39,14 @@ def overlaid(names: Sequence[Text], pictures: Sequence[Picture]) -> Picture:
             if number < len(picture.panels)
         ]
         panels += _bars_panels(each, pictures, places) if each[0][2].bars else [_lines_panel(each, first.x.unit)]
-    notes = [picture.note for picture in pictures if picture.note]
+    notes = {picture.note for picture in pictures if picture.note}
     return replace(
         first,
         title=_in_common([picture.title for picture in pictures]) or "Results",
         x=replace(first.x, names=places),
         panels=_with_one_legend(panels),
         strip=None,
-        note=_in_common(notes),
+        note=notes.pop() if len(notes) == 1 else "",
     )
 
 
@@ -71,7 +71,7 @@ def _lines_panel(each: Each, unit: str) -> Panel:
     """One panel with the same line of every recording, then the next: a legend of ten has something of each."""
     alone = all(len(panel.lines) == 1 for _, _, panel in each)
     ends = [float(line.points[0][-1]) for _, _, panel in each for line in panel.lines if len(line.points[0])]
-    is_write_curve = any(panel.marks for _, _, panel in each)
+    is_write_curve = any(mark.y is not None or mark.end is None for _, _, panel in each for mark in panel.marks)
     lines = []
     for place in range(max(len(panel.lines) for _, _, panel in each)):
         for index, name, panel in each:
@@ -85,7 +85,7 @@ def _lines_panel(each: Each, unit: str) -> Panel:
 
 def _marks(line: Line, panel: Panel, longest: float, unit: str, has_words: bool) -> list[Mark]:
     """Marks of a line beside others: its own, those of its panel, and its end where others go on."""
-    marks = [*line.marks, *(_on(line, mark, has_words) for mark in panel.marks if mark.y is None)]
+    marks = [*line.marks, *(_on(line, mark, has_words) for mark in panel.marks if mark.y is None and mark.label)]
     if len(line.points[0]) and line.points[0][-1] < MIN_EARLIER_SHARE * longest:
         marks.append(_end_of(line, unit))
     return marks

@@ -136,8 +136,7 @@ def pictures(recording: Recording) -> list[Picture]:
         "into pSLC": results["slc_per_host"], "direct to native cells": results["direct_per_host"],
         "fold": results["folded_per_host"], "gc": results["collected_per_host"], "in all": results["waf"],
     }  # fmt: skip
-    # Two digits behind the point of all of them, for they add up.
-    bars = Bars("bytes programmed", [share and round(share, 2) for share in reasons.values()])
+    bars = Bars("bytes programmed", list(reasons.values()))
     panel = Panel(Axis("bytes programmed for each byte written"), bars=[bars])
     drawn = Picture("wear", "Write amplification by reason", Axis("reason", names=list(reasons)), (panel,))
     return [drawn, *curves.of_any(recording)]
