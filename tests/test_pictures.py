@@ -430,7 +430,9 @@ def test_a_curve_that_ends_before_the_others_says_where_in_the_unit_of_its_axis(
 def test_a_preparation_tells_runs_of_one_drive_apart():
     empty = fill("sim:pm871b-128gb")
     half = replace(empty, scope={"fill_first": 50})
-    assert [side.name for side in named([Side("x", (empty,)), Side("y", (half,))])] == [
+    together = named([Side("x", (empty,)), Side("y", (half,))])
+    assert pictures.about(together).conditions.count("simulated") == 1
+    assert [side.name for side in together] == [
         "Samsung PM871b 128GB", "Samsung PM871b 128GB, 50 % filled first",
     ]  # fmt: skip
 
@@ -525,6 +527,7 @@ def test_the_times_at_which_a_hot_drive_worked_are_named_in_its_picture(runs):
     both = pictures.of_sides([Side("A", (runs("thermal"),)), Side("B", (runs("thermal"),))])
     marks = [[vocabulary.say(mark.label) for line in panel.lines for mark in line.marks] for panel in both.panels]
     assert marks == [["writing", "writing", "reading"] * 2, []]
+    assert min(mark.y for line in both.panels[0].lines for mark in line.marks) > 20, "the drive is no colder than that"
 
 
 def test_what_only_one_run_says_is_not_in_the_title_of_several(runs):

@@ -94,8 +94,9 @@ def _marks(line: Line, panel: Panel, longest: float, unit: str, has_words: bool)
 def _on(line: Line, mark: Mark, has_words: bool) -> Mark:
     """A vertical mark as a point on its line, with its words or with the quantity alone."""
     x, y = line.points
-    before = y[(x <= mark.x) & np.isfinite(y)]
-    height = float(np.median(before[-3:])) if before.size else 0.0
+    near = y[(x <= mark.x) & np.isfinite(y)]
+    near = near if near.size else y[np.isfinite(y)][:1]
+    height = float(np.median(near[-3:])) if near.size else 0.0
     label = mark.label
     if isinstance(label, Label) and not has_words:
         label = replace(label, word="")

@@ -229,9 +229,10 @@ def _shared_conditions(first: Recording, rest: Sequence[Recording]) -> str:
     recordings = [first, *rest]
     lists = [recording.conditions.split(", ") for recording in recordings]
     shared = [condition for condition in lists[0] if all(condition in other for other in lists)]
-    simulated = ["simulated"] if all(recording.is_simulated for recording in recordings) else []
-    if simulated:
-        simulated += [key for key in keys(first) if all(key in keys(recording) for recording in rest)]
+    simulated: list[str] = []
+    # Drives that are the same stand among the conditions.
+    if all(recording.is_simulated for recording in recordings) and first.conditions.split(", ")[1] not in shared:
+        simulated = ["simulated"] + [key for key in keys(first) if all(key in keys(recording) for recording in rest)]
     return ", ".join([*shared[:1], *simulated, *shared[1:]])
 
 
