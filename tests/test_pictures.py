@@ -85,7 +85,8 @@ def long_names():
     lines = [Line(Own(f"A drive with a long name, cache.mode={mode}"), x, x / 10 + at, dash=at)
              for at, mode in enumerate(("pure-xlc", "dynamic-slc", "pure-slc"))]  # fmt: skip
     above = replace(lines[0], y=np.full(9, 900e6), low=x * 0, high=x * 0 + 1e6)
-    return Picture("long", "Write speed by data written", Axis("written", "B"), (Panel(SPEED, [above, *lines[1:]]),))
+    panel = Panel(SPEED, [above, *lines[1:]], title=Own("words " * 30))
+    return Picture("long", "Write speed by data written", Axis("written", "B"), (panel,))
 
 
 def test_a_legend_is_read_from_left_to_right_and_no_curve_leaves_the_picture():
@@ -95,6 +96,8 @@ def test_a_legend_is_read_from_left_to_right_and_no_curve_leaves_the_picture():
         names = [text.get_text() for text in axes.get_legend().get_texts()]
         # Matplotlib fills a legend of two columns column by column.
         assert [name[name.index("=") + 1 :] for name in names] == ["pure-xlc", "pure-slc", "dynamic-slc"]
+        (title,) = axes.findobj(lambda artist: getattr(artist, "get_text", str)().startswith("words"))
+        assert title.get_window_extent().x1 <= axes.get_legend().get_window_extent().x0
         assert axes.get_ylim()[1] > 900
         assert [line.get_zorder() for line in axes.lines] == [3, 3.1, 3.1]
 

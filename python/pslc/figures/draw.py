@@ -52,7 +52,7 @@ TITLE_PX, AXIS_PX = 56, 64
 MIN_FONT_POINTS: Final = 7.0
 """Smallest font size of a title or a line of conditions; a longer text is cut."""
 EDGE_PX: Final = 6
-"""Pixels between the edge of a picture and the last label of its x axis."""
+"""Pixels between the edge of a picture and the last label of its x axis, and between a title and a legend."""
 LABEL_GAP_POINTS: Final = 5.0
 """Between a label and its line."""
 CHINESE_FONTS: Final = (
@@ -190,8 +190,11 @@ class _Canvas:
             (self._draw_bars if self.has_bars else self._draw_lines)(axes, panel)
             if not number or self._names(panel) != self._names(self.panels[number - 1]):
                 self._legend(axes, self._names(panel))
-            axes.set_title(_shown(panel["title"]), loc="left", size=10, color=self.palette.ink, weight="bold", pad=3)
+            title = axes.set_title(_shown(panel["title"]), loc="left", size=10, weight="bold", pad=3)
+            title.set_color(self.palette.ink)
             self._widen_left(axes)
+            beside = legend.get_window_extent().width if (legend := axes.get_legend()) else 0.0
+            _shrink(title, axes.get_window_extent().width - beside - EDGE_PX)
         if picture["strip"]:
             self._strip(every[-1], picture["strip"])
         self._share_axes(every)

@@ -174,6 +174,10 @@ export function svg(figure, width, { font = 13, heading = false, panel: panelHei
     boxes.push(box);
     top = box.bottom + (ofBars ? font * 3.2 : 6);
   }
+  if (ofBars && figure.note) {
+    drawn += write(left, top + font * 0.6, figure.note, 'class="dim small"');
+    top += font;
+  }
   if (figure.strip) {
     const { edges, shares, name } = figure.strip, x = toPixels(figure.x, left, right);
     shares.forEach((share, at) => { if (share > 0) drawn += `<rect fill="${color(0)}" opacity="${share}" x="${round(x(edges[at]))}" y="${top}" width="${round(x(edges[at + 1]) - x(edges[at]) + 0.3)}" height="${STRIP}"/>`; });
