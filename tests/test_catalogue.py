@@ -18,7 +18,7 @@ from pslc.device.region import Scope, find_region
 from pslc.device.target import RealOptions, find_target
 from pslc.recording import store
 from pslc.recording.model import join
-from pslc.runner import campaign
+from pslc.runner import campaign, step_runner
 from pslc.runner.options import RunOptions
 from pslc.schema.job_options import Traits, traits
 from pslc.schema.jobs import Job
@@ -87,6 +87,14 @@ def test_steps_are_told_and_are_parts_of_the_recording(command, small, tmp_path)
     assert again.steps == recording.steps
     assert again.jobs == recording.jobs
     assert np.array_equal(again.bytes["end_ns"], recording.bytes["end_ns"])
+
+
+@pytest.mark.parametrize(("text", "title"), [
+    ("[global]\nbs=4k\n[a]\nrw=write\n[b]\n", "a"), ("[trim]\nrw=trim\n[series-write-0]\n", "series-write-0"),
+    ("[trim]\nrw=trim\n", "trim"),
+])  # fmt: skip
+def test_a_step_is_called_by_its_first_job_that_is_no_preparation(text, title):
+    assert step_runner._title(text) == title
 
 
 def test_a_region_and_a_filled_part_keep_the_suite_where_it_belongs(small):

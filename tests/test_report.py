@@ -88,9 +88,10 @@ def test_sizes_speeds_and_times_are_as_people_write_them():
         "0 B", "999 B", "4.10 kB", "3.02 GB", "691 GB", "2000 GB", "20.0 TB",
     ]  # fmt: skip
     assert words.speed(6.6317e9) == "6632 MB/s"
-    assert [words.span(t) for t in (3e-7, 38.3e-6, 1.5e-3, 12.3, 1494, 7300)] == [
-        "300 ns", "38.3 µs", "1.50 ms", "12.3 s", "24 min 54 s", "2 h 1 min",
-    ]  # fmt: skip
+    spans = {3e-7: "300 ns", 38.3e-6: "38.3 µs", 1.5e-3: "1.50 ms", 12.3: "12.3 s", 59.94: "59.9 s", 59.96: "1 min",
+             74.54: "1 min 15 s", 119.6: "2 min", 1494: "24 min 54 s", 3599.6: "1 h", 7199: "2 h", 7300: "2 h 2 min",
+             359_971: "4.17 days"}  # fmt: skip
+    assert [words.span(seconds) for seconds in spans] == list(spans.values())
 
 
 def test_a_drive_without_a_cliff_is_said_to_have_none():

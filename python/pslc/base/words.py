@@ -27,7 +27,7 @@ def parts(value: float, unit: str) -> list[tuple[str, str]]:
     Args:
         unit: `B`, `B/s`, `s`, `W`, `share`, `/s`, `block` (a power of 2), `years`, `points` or another, in base units.
     """
-    if unit == "s" and value >= 60:
+    if unit == "s" and value >= 59.95:
         return _long_span(value)
     for threshold, by, name in SCALES.get(unit, ()):
         if abs(value) >= threshold:
@@ -42,11 +42,11 @@ def parts(value: float, unit: str) -> list[tuple[str, str]]:
 
 
 def _long_span(seconds: float) -> list[tuple[str, str]]:
-    if seconds >= 100 * 3600:
+    if (minutes := round(seconds / 60)) >= 100 * 60:
         return [(three(seconds / 86_400), "days")]
-    large, small, unit, part = (3600, 60, "h", "min") if seconds >= 3600 else (60, 1, "min", "s")
-    rest = int(seconds % large // small)
-    return [(f"{int(seconds // large)}", unit), *([(f"{rest}", part)] if rest else [])]
+    whole, unit, part = (minutes, "h", "min") if round(seconds) >= 3600 else (round(seconds), "min", "s")
+    large, rest = divmod(whole, 60)
+    return [(f"{large}", unit), *([(f"{rest}", part)] if rest else [])]
 
 
 def _years(number: float) -> list[tuple[str, str]]:

@@ -7,10 +7,10 @@ from typing_extensions import TypedDict
 
 from pslc.base import words
 from pslc.figures.curves import SPEED
-from pslc.figures.picture import Axis, Bars, Own, Panel, Picture, Table
+from pslc.figures.picture import Axis, Bars, Own, Panel, Picture, Table, Text
 from pslc.figures.tables import Column, of_rows
 
-KINDS = ("read", "write", "mix", "copy")
+KINDS = ("read", "write", "copy")
 
 
 class Speeds(TypedDict):
@@ -43,16 +43,15 @@ def _number(value: object) -> float:
     return float(value) if isinstance(value, int | float) else 0.0
 
 
-def bars(name: str, title: str, rows: Sequence[Mapping[str, object]], key: str = "test") -> Picture:
-    """Speeds of reads, writes and mixes, row by row.
+def bars(name: str, title: Text, rows: Sequence[Mapping[str, object]], note: Text = "") -> Picture:
+    """Speeds of reads and writes, row by row; those of mixes, which few tests have, below them."""
 
-    Args:
-        key: key of a row that tells it apart.
-    """
-    series = [
-        Bars(kind, [_number(row.get(f"{kind}_bytes_per_s")) or None for row in rows])
-        for kind in KINDS
-        if any(row.get(f"{kind}_bytes_per_s") for row in rows)
-    ]
-    x = Axis("test", names=[Own(str(row[key])) for row in rows])
-    return Picture(name, title, x, (Panel(SPEED, bars=series),))
+    def series(*kinds: str) -> list[Bars]:
+        values = {kind: [_number(row.get(f"{kind}_bytes_per_s")) or None for row in rows] for kind in kinds}
+        return [Bars(kind, speeds) for kind, speeds in values.items() if any(speeds)]
+
+    x = Axis("test", names=[Own(str(row["test"])) for row in rows])
+    panels = [Panel(SPEED, bars=series(*KINDS))]
+    if mixes := series("mix"):
+        panels.append(Panel(SPEED, bars=[replace(bars, hue=len(KINDS)) for bars in mixes], title="mix"))
+    return Picture(name, title, x, tuple(panels), note=note)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -11,14 +11,14 @@ import numpy as np
 from pslc.analysis import PhaseRow
 from pslc.base.errors import RecordingError
 from pslc.figures import reduce
-from pslc.figures.picture import Axis, Floats, Label, Line, Mark, Own, Panel, Picture, Strip
+from pslc.figures.picture import Axis, Floats, Label, Line, Mark, Own, Panel, Picture, Strip, Text
 from pslc.figures.reduce import Mean
 from pslc.figures.style import Across
 from pslc.recording import rates, stalls
 from pslc.recording.model import Columns, Recording
 from pslc.recording.writes.curve import write_curve
 from pslc.schema.facts import CACHE_FREE_TENTHS
-from pslc.schema.jobs import MOVED, Job, Kind
+from pslc.schema.jobs import MOVED, Done, Job, Kind
 
 MAX_LINES: Final = 60
 """Lines of a picture with one for each job; of more jobs the slowest are shown."""
@@ -96,7 +96,14 @@ def speed_by_time(recording: Recording) -> Picture:
         for stall in stalls.of_recording(recording)
     ]
     marks += [Mark(gap["at_s"], None, "pslc did not run") for gap in recording.gaps]
-    return Picture("speed-time", "Speed over time", TIME, (Panel(SPEED, lines, marks=marks),))
+    title = f"{str(lines[0].name).capitalize()} speed over time" if len(lines) == 1 else "Speed over time"
+    return Picture("speed-time", title, TIME, (Panel(SPEED, lines, marks=marks),))
+
+
+def with_request_size(title: str, moved: Iterable[Done]) -> Text:
+    """A title with the size of the requests, where all have the same."""
+    sizes = {done["io_bytes"] // done["total_ios"] for done in moved if done["total_ios"]}
+    return (title, Label("requests of {}", sizes.pop(), "block")) if len(sizes) == 1 else title
 
 
 def time_line(recording: Recording, kind: str) -> Line | None:

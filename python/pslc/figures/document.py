@@ -9,12 +9,13 @@ from typing import Final
 import numpy as np
 from typing_extensions import TypedDict
 
+from pslc.base.words import three
 from pslc.figures import scale
 from pslc.figures.picture import Bars, Floats, Label, Line, Mark, Panel, Picture, Text
 from pslc.figures.reduce import BAND, thinned
 from pslc.figures.scale import AxisJson
 from pslc.figures.style import Language
-from pslc.figures.vocabulary import quantity, say
+from pslc.figures.vocabulary import number, quantity, say
 
 MAX_NAMED: Final = 10
 """Lines of a panel that its legend and its description name."""
@@ -68,12 +69,13 @@ class BarsJson(TypedDict):
 
 
 class PanelJson(TypedDict):
-    """Lines or bars over one y axis."""
+    """Lines or bars over one y axis. `rows`: places of the x axis at which it has a bar."""
 
     title: str
     y: AxisJson
     lines: list[LineJson]
     bars: list[BarsJson]
+    rows: list[int]
     marks: list[MarkJson]
 
 
@@ -160,12 +162,19 @@ def _panel(panel: Panel, x: AxisJson, y: AxisJson, language: Language) -> PanelJ
             "marks": marks(line.marks),
         }  # fmt: skip
 
+    def written(value: float) -> str:
+        """A value behind its bar; ratios have as many digits as those beside them, with which they add up."""
+        return number(three(value), language) if are_ratios else quantity(value, panel.y.unit, language)
+
+    every = [value or 0.0 for bars in panel.bars for value in bars.values]
+    are_ratios = not panel.y.unit and not all(float(value).is_integer() for value in every)
+
     def bars_json(bars: Bars, number: int) -> BarsJson:
         values, low, high = (
             [None if value is None else _five_digits(value / y["by"]) for value in some]
             for some in (bars.values, bars.low, bars.high)
         )
-        texts = ["-" if value is None else quantity(value, panel.y.unit, language) for value in bars.values]
+        texts = ["-" if value is None else written(value) for value in bars.values]
         return {"name": say(bars.name, language), "hue": number if bars.hue is None else bars.hue, "values": values,
                 "low": low, "high": high, "texts": texts}  # fmt: skip
 
@@ -174,8 +183,10 @@ def _panel(panel: Panel, x: AxisJson, y: AxisJson, language: Language) -> PanelJ
         "y": y,
         "lines": [line_json(line, number) for number, line in enumerate(panel.lines)],
         "bars": [bars_json(bars, number) for number, bars in enumerate(panel.bars)],
+        "rows": [at for at, row in enumerate(zip(*(bars.values for bars in panel.bars), strict=True))
+                 if any(value is not None for value in row)],
         "marks": marks(panel.marks),
-    }
+    }  # fmt: skip
 
 
 def _parts(mark: Mark) -> tuple[Text, ...]:

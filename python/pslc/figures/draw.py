@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from html import escape
 from importlib.util import find_spec
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,12 +17,13 @@ import numpy as np
 from pslc.base import gate, install, writer
 from pslc.base.console import short
 from pslc.base.errors import RecordingError, user_error
-from pslc.figures.document import BarsJson, FigureJson, LineJson, MarkJson, PanelJson, StripJson
+from pslc.figures.document import MAX_NAMED, BarsJson, FigureJson, LineJson, MarkJson, PanelJson, StripJson
 from pslc.figures.picture import Floats
 from pslc.figures.scale import AxisJson
 from pslc.figures.style import PALETTES, Language, Style
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.patheffects import AbstractPathEffect
     from matplotlib.text import Text as DrawnText
@@ -37,18 +39,20 @@ MAX_PIXELS: Final = 16_000
 """Width or height of a picture; Matplotlib draws up to 2^16."""
 MAX_LINES: Final = 12
 """Lines of a panel, and recordings of a comparison: with more, neither colors nor labels can be told apart."""
-MAX_LEGEND_LETTERS: Final = 150
-"""Letters of a legend in one row; a longer one has two columns."""
+LEGEND_LETTER_PX, LEGEND_MARGINS_PX = 11, 176
+"""Width of a letter of a legend, and what is beside the panel under it."""
 OF_JOBS: Final = ("histogram", "slowest")
 """Pictures with a line for each job, however many there are."""
 DASHES: Final = ("solid", (0, (6, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1.5, 2)))
 """Dashes by number, so that lines differ by more than their color."""
-BAR_PX, PANEL_PX, MIN_HEIGHT = 26, 90, 800
-"""Pixels for the height of a bar with its value, around a panel of bars, and of a picture."""
+BAR_PX, PANEL_PX, LINES_PX, MIN_HEIGHT = 26, 90, 360, 800
+"""Pixels for the height of a bar with its value, around a panel of bars, of a panel of lines, and of a picture."""
+TITLE_PX, AXIS_PX = 56, 64
+"""Pixels between panels of bars: for the title of the lower one, and for an axis of the upper one."""
 MIN_FONT_POINTS: Final = 7.0
 """Smallest font size of a title or a line of conditions; a longer text is cut."""
 EDGE_PX: Final = 6
-"""Pixels between the edge of a picture and the last label of its x axis."""
+"""Pixels between the edge of a picture and the last label of its x axis, and between a title and a legend."""
 LABEL_GAP_POINTS: Final = 5.0
 """Between a label and its line."""
 CHINESE_FONTS: Final = (
@@ -173,27 +177,40 @@ class _Canvas:
 
         self.picture, self.style, self.palette, self.panels = picture, style, PALETTES[style.theme], picture["panels"]
         self.has_bars = any(panel["bars"] for panel in self.panels)
-        rows = len(picture["x"]["ticks"])
-        needed = sum(rows * BAR_PX * (len(panel["bars"]) + 0.5) + PANEL_PX for panel in self.panels) + PANEL_PX
-        height = style.height or max(MIN_HEIGHT, round(needed) if self.has_bars else 0)
+        bars = [len(panel["rows"]) * (len(panel["bars"]) + 0.5) for panel in self.panels]
+        needed = sum(BAR_PX * share + PANEL_PX for share in bars) + PANEL_PX
+        height = style.height or max(MIN_HEIGHT, round(needed) if self.has_bars else LINES_PX * len(self.panels))
         self.figure = Figure(figsize=(style.width / DPI, height / DPI), dpi=DPI, facecolor=self.palette.paper)
         FigureCanvasAgg(self.figure)
-        shares = [*([1.0] * len(self.panels)), *([0.06] if picture["strip"] else [])]
+        shares = [*(bars if self.has_bars else [1.0] * len(self.panels)), *([0.06] if picture["strip"] else [])]
         every = self.figure.subplots(len(shares), 1, squeeze=False, height_ratios=shares)[:, 0].tolist()
         self.legend_columns = self._caption()
         for number, (axes, panel) in enumerate(zip(every, self.panels, strict=False)):
             self._frame(axes)
             (self._draw_bars if self.has_bars else self._draw_lines)(axes, panel)
-            if not number or _names(panel) != _names(self.panels[number - 1]):
-                self._legend(axes, _names(panel))
-            axes.set_title(_shown(panel["title"]), loc="left", size=10, color=self.palette.ink, weight="bold", pad=3)
+            if not number or self._names(panel) != self._names(self.panels[number - 1]):
+                self._legend(axes, self._names(panel))
+            title = axes.set_title(_shown(panel["title"]), loc="left", size=10, weight="bold", pad=3)
+            title.set_color(self.palette.ink)
             self._widen_left(axes)
+            beside = legend.get_window_extent().width if (legend := axes.get_legend()) else 0.0
+            _shrink(title, axes.get_window_extent().width - beside - EDGE_PX)
         if picture["strip"]:
             self._strip(every[-1], picture["strip"])
-        for axes in every[:-1]:
-            axes.tick_params(labelbottom=self.has_bars)
-            axes.set_xlabel("")
-        self.figure.subplots_adjust(hspace=0.28 if self.has_bars else 0.22)
+        self._share_axes(every)
+
+    def _share_axes(self, every: Sequence[Axes]) -> None:
+        """Write an axis below the last panel that it is of, and titles of y axes under each other."""
+        has_own = [self.has_bars and a["y"] != b["y"] for a, b in pairwise(self.panels)]
+        for axes, own in zip(every[:-1], has_own + [False] * len(every), strict=False):
+            if not own:
+                axes.tick_params(labelbottom=False)
+                axes.set_xlabel("")
+        self.figure.align_ylabels(every)
+        gap = TITLE_PX + AXIS_PX * any(has_own)
+        room = sum(axes.get_window_extent().height for axes in every)
+        hspace = gap * len(every) / max(room, 1.0) if self.has_bars else 0.22
+        self.figure.subplots_adjust(hspace=hspace)
 
     def color(self, number: int) -> str:
         """Color of a line or of bars."""
@@ -205,10 +222,13 @@ class _Canvas:
         legend."""
         inch_x, inch_y = 1 / self.figure.get_figwidth(), 1 / self.figure.get_figheight()
         conditions = self.picture["conditions"].splitlines() or [""]
-        names = max((_names(panel) for panel in self.panels), key=lambda some: sum(map(len, some)))
-        columns = max(min(MAX_LEGEND_LETTERS // (max(map(len, names), default=1) + 7), len(names)), 1)
+        names = max((self._names(panel) for panel in self.panels), key=lambda some: sum(map(len, some)))
+        letters = (self.style.width - LEGEND_MARGINS_PX) // LEGEND_LETTER_PX
+        columns = max(min(letters // (max(map(len, names), default=1) + 7), len(names)), 1)
         legend_rows = -(-len(names) // columns)
-        self.figure.subplots_adjust(left=0.8 * inch_x, right=1 - 0.3 * inch_x, bottom=0.62 * inch_y,
+        # A note stands below the title of the axis.
+        bottom = 0.74 if self.picture["note"] else 0.62
+        self.figure.subplots_adjust(left=0.8 * inch_x, right=1 - 0.3 * inch_x, bottom=bottom * inch_y,
                                     top=1 - (0.53 + 0.19 * (len(conditions) + legend_rows)) * inch_y)  # fmt: skip
         room = (1 - 0.4 * inch_x - self._logo()) * self.figure.get_figwidth() * DPI
         heading = self.style.title or ": ".join(filter(None, (self.picture["drive"], self.picture["title"])))
@@ -218,8 +238,9 @@ class _Canvas:
         ):
             place = (0.2 * inch_x, 1 - down * inch_y)
             _shrink(self.figure.text(*place, _shown(text), color=color, size=size, weight=weight, va="top"), room)
-        self.figure.text(1 - 0.3 * inch_x, 0.02, _shown(self.picture["note"]), ha="right", size=7.5,
-                         color=self.palette.dim)  # fmt: skip
+        note = self.figure.text(1 - 0.3 * inch_x, 0.06 * inch_y, _shown(self.picture["note"]), ha="right", size=7.5,
+                                color=self.palette.dim)  # fmt: skip
+        _shrink(note, room)
         if self.style.watermark:
             self.figure.text(0.5, 0.5, _shown(self.style.watermark), size=44, color=self.palette.ink, alpha=0.09,
                              ha="center", va="center", rotation=18, weight="bold")  # fmt: skip
@@ -258,10 +279,25 @@ class _Canvas:
         if last is not None and last.get_window_extent().x1 > self.figure.bbox.x1 - EDGE_PX:
             last.set_horizontalalignment("right")
 
+    def _names(self, panel: PanelJson) -> list[str]:
+        """Names in the legend of a panel, which has one if it has several lines or bars; of many jobs some, and how
+        many more there are."""
+        names = [series["name"] for series in (*panel["lines"], *panel["bars"])]
+        if self.picture["id"] in OF_JOBS and len(names) > MAX_NAMED:
+            return [*names[:MAX_NAMED], self.picture["more"]]
+        return names if len(names) > 1 else []
+
     def _legend(self, axes: Axes, names: Sequence[str]) -> None:
-        """Names of several lines or bars above the panel, where they cover nothing."""
+        """Names of several lines or bars above the panel, where they cover nothing, read from left to right."""
+        from matplotlib.patches import Patch
+
         if names:
-            axes.legend(loc="lower right", bbox_to_anchor=(1.0, 0.99), ncols=self.legend_columns, frameon=False,
+            handles: list[Artist] = list(axes.get_legend_handles_labels()[0])
+            if len(handles) > len(names):
+                handles = [*handles[: len(names) - 1], Patch(alpha=0, label=names[-1])]
+            columns = self.legend_columns
+            by_column = [handle for column in range(columns) for handle in handles[column::columns]]
+            axes.legend(handles=by_column, loc="lower right", bbox_to_anchor=(1.0, 0.99), ncols=columns, frameon=False,
                         borderaxespad=0.2, labelcolor=self.palette.ink, fontsize=8.5)  # fmt: skip
 
     def _widen_left(self, axes: Axes) -> None:
@@ -281,7 +317,9 @@ class _Canvas:
     def _line(self, axes: Axes, line: LineJson, number: int) -> None:
         x, y, low, high = (_floats(line[key]) for key in ("x", "y", "low", "high"))
         color = self.color(line["hue"])
-        looks: dict[str, Any] = {"color": color, "linewidth": 1.8, "zorder": 3, "label": _shown(line["name"])}
+        # Lines with gaps over those without, which are seen through them.
+        zorder = 3.1 if line["dash"] or line["style"] == "dotted" else 3
+        looks: dict[str, Any] = {"color": color, "linewidth": 1.8, "zorder": zorder, "label": _shown(line["name"])}
         if line["style"] == "dots":
             axes.plot(x, y, linestyle="none", marker="o", markersize=4, **looks)
             return
@@ -295,8 +333,9 @@ class _Canvas:
             axes.fill_between(x, y, color=color, alpha=0.15, linewidth=0)
 
     def _strip(self, axes: Axes, strip: StripJson) -> None:
-        """Shares as shades of the first color, named at the right."""
+        """Shares as shades of the first color, named above."""
         from matplotlib.colors import LinearSegmentedColormap
+        from matplotlib.patches import Patch
 
         shades = LinearSegmentedColormap.from_list("strip", [self.palette.paper, self.color(0)])
         cells = _floats(strip["shares"])[None, :]
@@ -306,8 +345,11 @@ class _Canvas:
         axes.set_ylim(0, 1)
         self._scale(axes, "x", self.picture["x"])
         axes.set_yticks([])
-        axes.text(0.995, 0.45, _shown(strip["name"]), transform=axes.transAxes, ha="right", va="center", size=7.5,
-                  color=self.palette.ink, path_effects=_halo(axes))  # fmt: skip
+        ends = [Patch(facecolor=shades(share), edgecolor=self.palette.dim, label=f"{share:.0%}".replace("%", " %"))
+                for share in (0.0, 1.0)]  # fmt: skip
+        axes.legend(handles=[Patch(alpha=0, label=_shown(strip["name"])), *ends], loc="lower right", ncols=3,
+                    bbox_to_anchor=(1.0, 0.9), frameon=False, borderaxespad=0.2, labelcolor=self.palette.ink,
+                    fontsize=8.5)  # fmt: skip
 
     def _labels(self, axes: Axes, panel: PanelJson) -> None:
         """Labels of marks, none over another: at the top of a vertical line, over a stretch, beside a point."""
@@ -344,29 +386,31 @@ class _Canvas:
 
     def _draw_bars(self, axes: Axes, panel: PanelJson) -> None:
         """Bars from the top down, with their values at their ends."""
-        names = self.picture["x"]
+        names, rows = self.picture["x"], panel["rows"]
+        ticks = [(float(place), names["ticks"][row][1]) for place, row in enumerate(rows)]
         self._scale(axes, "x", panel["y"])
-        self._scale(axes, "y", names | {"low": names["high"] + 0.1, "high": names["low"] - 0.1, "title": ""})
+        self._scale(axes, "y", names | {"low": len(rows) - 0.4, "high": -0.6, "title": "", "ticks": ticks})
         axes.grid(visible=False, axis="y")
         axes.tick_params(axis="y", length=0)
         thickness = 0.76 / len(panel["bars"])
         for number, bars in enumerate(panel["bars"]):
-            self._bars(axes, bars, (number - (len(panel["bars"]) - 1) / 2) * thickness, thickness)
+            places = np.arange(len(rows), dtype=np.float64) + (number - (len(panel["bars"]) - 1) / 2) * thickness
+            self._bars(axes, bars, rows, places, thickness)
 
-    def _bars(self, axes: Axes, bars: BarsJson, offset: float, thickness: float) -> None:
-        values, places = _floats(bars["values"]), np.arange(len(bars["values"])) + offset
+    def _bars(self, axes: Axes, bars: BarsJson, rows: Sequence[int], places: Floats, thickness: float) -> None:
+        values = _floats(bars["values"])[rows]
         ends = np.nan_to_num(values)
         axes.barh(places, ends, height=thickness * 0.92, color=self.color(bars["hue"]), zorder=2,
                   label=_shown(bars["name"]))  # fmt: skip
         if bars["low"]:
-            low, high = _floats(bars["low"]), _floats(bars["high"])
+            low, high = _floats(bars["low"])[rows], _floats(bars["high"])[rows]
             some = (low < values) & (values < high)
             axes.errorbar(values[some], places[some], xerr=[(values - low)[some], (high - values)[some]], fmt="none",
                           ecolor=self.palette.ink, capsize=3, linewidth=1.2, zorder=3)  # fmt: skip
             ends = np.where(some, high, ends)
-        for place, end, text in zip(places, ends, bars["texts"], strict=True):
-            axes.annotate(_shown(text), (end, place), (5, 0), textcoords="offset points", va="center", size=9,
-                          color=self.palette.ink)  # fmt: skip
+        for place, end, row in zip(places, ends, rows, strict=True):
+            axes.annotate(_shown(bars["texts"][row]), (end, place), (5, 0), textcoords="offset points", va="center",
+                          size=9, color=self.palette.ink)  # fmt: skip
 
 
 def _floats(values: Any) -> Floats:
@@ -374,17 +418,11 @@ def _floats(values: Any) -> Floats:
     return np.array(values, dtype=np.float64)
 
 
-def _names(panel: PanelJson) -> list[str]:
-    """Names in the legend of a panel, which has one if it has several lines or bars."""
-    names = [series["name"] for series in (*panel["lines"], *panel["bars"])]
-    return names if len(names) > 1 else []
-
-
 def _shrink(text: DrawnText, pixels: float) -> None:
     """Make a line of text small enough for its room, and cut what is too long for a readable size."""
-    width = text.get_window_extent().width
-    if width > pixels:
-        text.set_fontsize(max(float(text.get_fontsize()) * pixels / width, MIN_FONT_POINTS))
+    # In steps: the widths of a font that is hinted are no multiple of its size.
+    while text.get_window_extent().width > pixels and (size := float(text.get_fontsize())) > MIN_FONT_POINTS:
+        text.set_fontsize(max(0.97 * size, MIN_FONT_POINTS))
     while text.get_window_extent().width > pixels and len(text.get_text()) > 1:
         text.set_text(text.get_text()[:-2].rstrip(" ,/:") + "…")
 

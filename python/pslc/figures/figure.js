@@ -128,17 +128,16 @@ function rightOf(panel, left, width, font) {
 }
 
 function barsOf(figure, panel, box, font) {
-  const names = figure.x.ticks.map(([, text]) => text), count = panel.bars.length;
-  const x = toPixels(panel.y, box.left, box.right), step = (box.bottom - box.top) / names.length;
+  const count = panel.bars.length, x = toPixels(panel.y, box.left, box.right), step = (box.bottom - box.top) / panel.rows.length;
   const thick = Math.min(step * 0.78 / count, 26);
   let drawn = "";
   for (const [value, text] of panel.y.ticks) {
     drawn += `<path class="grid" d="M${round(x(value))} ${box.top}V${box.bottom}"/>`;
     drawn += write(x(value), box.bottom + font * 1.3, text, 'text-anchor="middle" class="ytick"');
   }
-  names.forEach((name, row) => {
-    const middle = box.top + (row + 0.5) * step;
-    drawn += write(box.left - 8, middle + font * 0.35, name, 'text-anchor="end" class="xtick"');
+  panel.rows.forEach((row, place) => {
+    const middle = box.top + (place + 0.5) * step;
+    drawn += write(box.left - 8, middle + font * 0.35, figure.x.ticks[row][1], 'text-anchor="end" class="xtick"');
     panel.bars.forEach((bars, at) => {
       const top = middle + (at - count / 2) * thick, value = bars.values[row], [low, high] = [bars.low[row], bars.high[row]];
       const end = value === null ? box.left : x(value);
@@ -170,10 +169,14 @@ export function svg(figure, width, { font = 13, heading = false, panel: panelHei
     const key = legend(items, left, top + font * 1.2, right, font);
     const box = { left, right, top: top + key.height + font * (ofBars && !panel.title ? 0.6 : 1.9) };
     if (panel.title) drawn += write(left, box.top - font * 0.6, panel.title, 'class="strong"');
-    box.bottom = box.top + (ofBars ? figure.x.ticks.length * Math.max(panel.bars.length * 18 + 10, 26) : panelHeight);
+    box.bottom = box.top + (ofBars ? panel.rows.length * Math.max(panel.bars.length * 18 + 10, 26) : panelHeight);
     drawn += `<g class="panel" data-panel="${boxes.length}">${key.drawn}${ofBars ? barsOf(figure, panel, box, font) : panelOf(figure, panel, box, font)}</g>`;
     boxes.push(box);
     top = box.bottom + (ofBars ? font * 3.2 : 6);
+  }
+  if (ofBars && figure.note) {
+    drawn += write(left, top + font * 0.6, figure.note, 'class="dim small"');
+    top += font;
   }
   if (figure.strip) {
     const { edges, shares, name } = figure.strip, x = toPixels(figure.x, left, right);

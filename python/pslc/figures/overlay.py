@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from pslc.figures.picture import Bars, Label, Line, Mark, Own, Panel, Picture, Text
+from pslc.figures.picture import Bars, Label, Line, Mark, Panel, Picture, Text
 
 MAX_SAID: Final = 3
 """Recordings up to which the mark of a line keeps its words; with more their labels would lie on each other."""
@@ -16,7 +16,7 @@ MIN_EARLIER_SHARE: Final = 0.97
 """Share of the longest curve below which the end of a shorter one is marked."""
 
 
-def overlaid(names: Sequence[str], pictures: Sequence[Picture]) -> Picture:
+def overlaid(names: Sequence[Text], pictures: Sequence[Picture]) -> Picture:
     """One picture with the lines or bars of each: a color for each recording, dashes for each of its lines.
 
     Lines keep their marks; the end of a cache, and of a curve that ends before the others, is marked on its line. Of
@@ -39,14 +39,21 @@ def overlaid(names: Sequence[str], pictures: Sequence[Picture]) -> Picture:
             if number < len(picture.panels)
         ]
         panels += _bars_panels(each, pictures, places) if each[0][2].bars else [_lines_panel(each, first.x.unit)]
-    notes = [picture.note for picture in pictures if picture.note]
+    notes = {picture.note for picture in pictures if picture.note}
     return replace(
         first,
+        title=_in_common([picture.title for picture in pictures]) or "Results",
         x=replace(first.x, names=places),
         panels=_with_one_legend(panels),
         strip=None,
-        note=notes[0] if notes else "",
+        note=notes.pop() if len(notes) == 1 else "",
     )
+
+
+def _in_common(texts: Sequence[Text]) -> Text:
+    """The parts that all of several texts have."""
+    each = [text if isinstance(text, tuple) else (text,) for text in texts]
+    return tuple(part for part in next(iter(each), ()) if all(part in other for other in each))
 
 
 def _with_one_legend(panels: Sequence[Panel]) -> tuple[Panel, ...]:
@@ -56,7 +63,7 @@ def _with_one_legend(panels: Sequence[Panel]) -> tuple[Panel, ...]:
     return tuple(replace(panel, lines=[replace(line, dash=0) for line in panel.lines]) for panel in panels)
 
 
-Each = Sequence[tuple[int, str, Panel]]
+Each = Sequence[tuple[int, Text, Panel]]
 """Number, name and panel of each recording."""
 
 
@@ -64,21 +71,21 @@ def _lines_panel(each: Each, unit: str) -> Panel:
     """One panel with the same line of every recording, then the next: a legend of ten has something of each."""
     alone = all(len(panel.lines) == 1 for _, _, panel in each)
     ends = [float(line.points[0][-1]) for _, _, panel in each for line in panel.lines if len(line.points[0])]
-    is_write_curve = any(panel.marks for _, _, panel in each)
+    is_write_curve = any(mark.y is not None or mark.end is None for _, _, panel in each for mark in panel.marks)
     lines = []
     for place in range(max(len(panel.lines) for _, _, panel in each)):
         for index, name, panel in each:
             if place < len(panel.lines):
                 line = panel.lines[place]
                 marks = _marks(line, panel, max(ends) if is_write_curve else 0.0, unit, len(each) <= MAX_SAID)
-                called: Text = Own(name) if alone else (Own(name), line.name)
+                called = name if alone else (name, line.name)
                 lines.append(replace(line, name=called, hue=index, dash=index if alone else place, marks=marks))
     return Panel(each[0][2].y, lines)
 
 
 def _marks(line: Line, panel: Panel, longest: float, unit: str, has_words: bool) -> list[Mark]:
     """Marks of a line beside others: its own, those of its panel, and its end where others go on."""
-    marks = [*line.marks, *(_on(line, mark, has_words) for mark in panel.marks if mark.y is None)]
+    marks = [*line.marks, *(_on(line, mark, has_words) for mark in panel.marks if mark.y is None and mark.label)]
     if len(line.points[0]) and line.points[0][-1] < MIN_EARLIER_SHARE * longest:
         marks.append(_end_of(line, unit))
     return marks
@@ -87,8 +94,9 @@ def _marks(line: Line, panel: Panel, longest: float, unit: str, has_words: bool)
 def _on(line: Line, mark: Mark, has_words: bool) -> Mark:
     """A vertical mark as a point on its line, with its words or with the quantity alone."""
     x, y = line.points
-    before = y[(x <= mark.x) & np.isfinite(y)]
-    height = float(np.median(before[-3:])) if before.size else 0.0
+    near = y[(x <= mark.x) & np.isfinite(y)]
+    near = near if near.size else y[np.isfinite(y)][:1]
+    height = float(np.median(near[-3:])) if near.size else 0.0
     label = mark.label
     if isinstance(label, Label) and not has_words:
         label = replace(label, word="")
@@ -110,15 +118,15 @@ def _bars_panels(each: Each, pictures: Sequence[Picture], places: Sequence[Text]
             own = next((bars for bars in panel.bars if bars.name == name), None)
             if own is not None:
                 drawn.append(_moved(own, pictures[index].x.names, places, called, index))
-        panels.append(Panel(each[0][2].y, bars=drawn, title=name if len(series) > 1 else ""))
+        panels.append(Panel(each[0][2].y, bars=drawn, title=name if len(series) > 1 else each[0][2].title))
     return panels
 
 
-def _moved(bars: Bars, names: Sequence[Text], places: Sequence[Text], called: str, hue: int) -> Bars:
+def _moved(bars: Bars, names: Sequence[Text], places: Sequence[Text], called: Text, hue: int) -> Bars:
     """A series at the places of all recordings' names."""
 
     def at(values: Sequence[float | None]) -> list[float | None]:
         by_name = dict(zip(names, values, strict=True)) if values else {}
         return [by_name.get(place) for place in places] if values else []
 
-    return Bars(Own(called), at(bars.values), at(bars.low), at(bars.high), hue)
+    return Bars(called, at(bars.values), at(bars.low), at(bars.high), hue)

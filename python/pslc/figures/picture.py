@@ -114,8 +114,8 @@ class Line:
 
     @property
     def top(self) -> Floats:
-        """Upper edge of the line with its band, shape (n,)."""
-        return self.points[1] if self.high is None else self.high
+        """Upper edge of the line with its band, shape (n,): a mean may be above most of what it is of."""
+        return self.points[1] if self.high is None else np.maximum(self.points[1], self.high)
 
 
 @dataclass(frozen=True)

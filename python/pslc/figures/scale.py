@@ -72,7 +72,8 @@ def of(axis: Axis, values: Sequence[Floats], language: Language, headroom: float
     unit = vocabulary.unit(name, language)
     if axis.log:
         low, high, places = _logarithmic(axis, low, high)
-        title, ticks = word, [(place / by, tick_text(place, axis.unit, language)) for place in places]
+        title = _logarithmic_title(axis, language)
+        ticks = [(place / by, tick_text(place, axis.unit, language)) for place in places]
         low, high = low / by, high / by
     else:
         low, high, steps = _linear(min(low, 0.0) * headroom / by, (high / by or 1.0) * headroom, name)
@@ -93,6 +94,12 @@ def _linear(low: float, high: float, unit: str) -> tuple[float, float, list[floa
     first, last = math.ceil(low / step - NEARLY), math.floor(high / step + NEARLY)
     ticks = [n * step for n in range(first, last + 1)]
     return min(low, ticks[0]), max(high, ticks[-1]), ticks
+
+
+def _logarithmic_title(axis: Axis, language: Language) -> str:
+    """Title of a logarithmic axis, which says so: powers of 2 show it, decades with their units do not."""
+    word = vocabulary.say(axis.word, language)
+    return f"{word} ({vocabulary.say('log', language)})" if axis.log == 10 else word
 
 
 def _logarithmic(axis: Axis, lowest: float, highest: float) -> tuple[float, float, list[float]]:

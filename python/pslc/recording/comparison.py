@@ -123,7 +123,7 @@ class Side:
 
 def named(sides: Sequence[Side], labels: Sequence[str] = ()) -> list[Side]:
     """Sides called by their labels. Without any, by the drive, by what was changed in the profile of one and not of
-    all, and by as little more as tells them apart: the suite, fio's options, the folder.
+    all, and by as little more as tells them apart: the suite, fio's options, the preparation, the folder.
 
     Raises:
         PslcError: there are labels, but not one for each.
@@ -137,6 +137,7 @@ def named(sides: Sequence[Side], labels: Sequence[str] = ()) -> list[Side]:
     features = [
         [recording.suite for recording in shown],
         [" ".join(f"--{name}={value}" for name, value in recording.overrides) for recording in shown],
+        [", ".join(recording.preparation) for recording in shown],
         _tails([side.path for side in sides]),
         [str(number) for number in range(1, len(sides) + 1)],
     ]

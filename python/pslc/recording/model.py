@@ -317,6 +317,12 @@ class Recording:
         """Subject, conditions and date of the run: `fill, simulated as sim:pm871b-128gb, 2026-05-04, pslc 0.1`."""
         return ", ".join(self._conditions())
 
+    @property
+    def preparation(self) -> list[str]:
+        """Conditions that the scope of the run sets."""
+        filled = self.scope.get("fill_first")
+        return [*(["--quick"] if self.scope.get("quick") else []), *([f"{filled} % filled first"] if filled else [])]
+
     def _conditions(self) -> list[str]:
         if program := self.facts.get("measured_by"):
             return [short(self.target), f"measured by {short(program)}"]
@@ -324,12 +330,11 @@ class Recording:
         conditions = [self.suite, f"simulated as {target}" if self.is_simulated else target]
         conditions += [f"through {self.engine}"] if self.engine else []
         conditions += [f"--{name}={value}" for name, value in self.overrides]
-        conditions += ["--quick"] if self.scope.get("quick") else []
-        conditions += [f"{self.scope['fill_first']} % filled first"] if self.scope.get("fill_first") else []
+        conditions += self.preparation
         heat = self.profile_keys.get("heat", HeatTable())
         celsius = self.facts.get("before", Moment()).get("temperature_c")
-        conditions += [f"ambient {heat['ambient']}"] if "ambient" in heat else []
-        conditions += [f"{celsius:.0f} C at the start"] if celsius is not None else []
+        conditions += [f"ambient {heat['ambient'].removesuffix('C').strip()} °C"] if "ambient" in heat else []
+        conditions += [f"{celsius:.0f} °C at the start"] if celsius is not None else []
         if self.began_unix_ns:
             conditions.append(f"{datetime.fromtimestamp(self.began_unix_ns / 1e9):%Y-%m-%d}")
         return [*conditions, f"pslc {self.version}"]

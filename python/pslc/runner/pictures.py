@@ -15,7 +15,7 @@ from pslc.figures import classic, curves
 from pslc.figures.document import About
 from pslc.figures.drawing import Drawing
 from pslc.figures.overlay import overlaid
-from pslc.figures.picture import Axis, Bars, Label, Own, Panel, Picture
+from pslc.figures.picture import Axis, Bars, Label, Own, Panel, Picture, Text
 from pslc.figures.style import Across, Style
 from pslc.recording import results
 from pslc.recording.comparison import Compared, Side, compare, keys
@@ -26,6 +26,7 @@ LOWER_IS_BETTER: Final = ("s", "W", "C")
 """Units of which the smallest value is the best."""
 CAPACITY: Final = re.compile(r"\d ?[GT]B\b")
 """A capacity in the name of a drive."""
+CACHE_MODE: Final = re.compile(r"\bcache\.mode=([\w-]+)")
 ANY_RUN: Final = ("speed-bytes", "speed-time")
 """Pictures that are of no suite."""
 WHISKERS: Final = "whiskers: 90 % interval"
@@ -41,24 +42,41 @@ def of_sides(sides: Sequence[Side], across: Across | None = None) -> Picture:
         PslcError: one of them has nothing to draw over this axis, or the charts of their suites are unlike.
     """
     several = len(sides) > 1
-    each = [(side.name, _write_picture(side, across) if across else _own_picture(side, several)) for side in sides]
-    if len({_kind(picture) for _, picture in each}) == 1:
-        return _overlaid(each)
-    charts = [_kind(picture) for _, picture in each if picture.name not in ANY_RUN]
+    names = _legend(sides)
+    drawn = [_write_picture(side, across) if across else _own_picture(side, several) for side in sides]
+    if len({_kind(picture) for picture in drawn}) == 1:
+        return overlaid(names, drawn)
+    charts = [_kind(picture) for picture in drawn if picture.name not in ANY_RUN]
     if not charts:
-        return _overlaid([(side.name, _write_picture(side, Across.BYTES)) for side in sides])
-    names = list(dict.fromkeys(side.recording.suite for side in sides))
-    if len(names) > 1:
+        return overlaid(names, [_write_picture(side, Across.BYTES) for side in sides])
+    unlike = list(dict.fromkeys(side.recording.suite for side in sides))
+    if len(unlike) > 1:
         hint = "draw the runs of each suite apart, or their write curves with --axis bytes"
-        raise RecordingError(f"the charts of {' and '.join(names)} have no axis in common", hint)
-    # A suite that had nothing to answer with on some drives.
-    chart = charts[0]
-    lacking = [Own(name) for name, picture in each if _kind(picture) != chart]
-    return replace(_overlaid([pair for pair in each if pair[0] not in lacking]), note=("no data", *lacking))
+        raise RecordingError(f"the charts of {' and '.join(unlike)} have no axis in common", hint)
+    return _of_charts(names, drawn, charts[0])
 
 
-def _overlaid(each: Sequence[tuple[str, Picture]]) -> Picture:
-    return overlaid([name for name, _ in each], [picture for _, picture in each])
+def _of_charts(names: Sequence[Text], drawn: Sequence[Picture], chart: tuple[object, ...]) -> Picture:
+    """The pictures of one chart, where the suite had nothing to answer with on some drives."""
+    own = [(name, picture) for name, picture in zip(names, drawn, strict=True) if _kind(picture) == chart]
+    lacking = [name for name, picture in zip(names, drawn, strict=True) if _kind(picture) != chart]
+    together = overlaid([name for name, _ in own], [picture for _, picture in own])
+    return replace(together, note=("no data", *lacking))
+
+
+def _legend(sides: Sequence[Side]) -> list[Text]:
+    """Names in a legend: without the drive where the title names it, with a word for a mode of the cache."""
+    names = [side.name for side in sides]
+    if _are_of_one_drive(sides):
+        names = [name.removeprefix(f"{side.recording.drive}, ") for name, side in zip(names, sides, strict=True)]
+    modes = [CACHE_MODE.search(name) for name in names]
+    return [(Own(name), mode[1]) if mode else Own(name) for name, mode in zip(names, modes, strict=True)]
+
+
+def _are_of_one_drive(sides: Sequence[Side]) -> bool:
+    """Whether several sides are called by the one drive that all are of."""
+    drive = sides[0].recording.drive
+    return len(sides) > 1 and all(side.recording.drive == drive and side.name.startswith(drive) for side in sides)
 
 
 def of_comparison(sides: Sequence[Side]) -> list[Picture]:
@@ -75,14 +93,14 @@ def of_comparison(sides: Sequence[Side]) -> list[Picture]:
     moved = [side for side in each if curves.speed_by_time(side.recording).has_data]
     if moved and all(picture.name != "speed-time" for picture in drawn):
         over_time = [curves.speed_by_time(side.recording) for side in moved]
-        drawn.append(overlaid([side.name for side in moved], over_time))
+        drawn.append(overlaid(_legend(moved), over_time))
     return drawn
 
 
 def _kind(picture: Picture) -> tuple[object, ...]:
     """Axes of a picture: those of the same kind have a place in one."""
-    of_bars = picture.has_bars
-    return (of_bars, *(() if of_bars else (picture.x.word,)), *(panel.y.unit for panel in picture.panels))
+    units = [panel.y.unit for panel in picture.panels]
+    return (True, *dict.fromkeys(units)) if picture.has_bars else (False, picture.x.word, *units)
 
 
 def _own_picture(side: Side, several: bool) -> Picture:
@@ -200,7 +218,7 @@ def _drive_and_conditions(sides: Sequence[Side]) -> tuple[str, str]:
         size = "" if is_told else words.size(first.drive_bytes)
         return ", ".join(filter(None, (sides[0].name, size))), first.conditions
     # The legend tells apart what is of one drive.
-    if len({side.recording.drive for side in sides}) == 1 and all(side.name.startswith(first.drive) for side in sides):
+    if _are_of_one_drive(sides):
         return first.drive, _shared_conditions(first, rest)
     names = " / ".join(side.name for side in sides)
     return names if len(names) <= MAX_TITLE_LETTERS else f"{len(sides)} recordings", _shared_conditions(first, rest)
@@ -211,9 +229,10 @@ def _shared_conditions(first: Recording, rest: Sequence[Recording]) -> str:
     recordings = [first, *rest]
     lists = [recording.conditions.split(", ") for recording in recordings]
     shared = [condition for condition in lists[0] if all(condition in other for other in lists)]
-    simulated = ["simulated"] if all(recording.is_simulated for recording in recordings) else []
-    if simulated:
-        simulated += [key for key in keys(first) if all(key in keys(recording) for recording in rest)]
+    simulated: list[str] = []
+    # Drives that are the same stand among the conditions.
+    if all(recording.is_simulated for recording in recordings) and first.conditions.split(", ")[1] not in shared:
+        simulated = ["simulated"] + [key for key in keys(first) if all(key in keys(recording) for recording in rest)]
     return ", ".join([*shared[:1], *simulated, *shared[1:]])
 
 

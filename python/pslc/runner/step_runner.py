@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field, replace
@@ -30,6 +31,7 @@ from pslc.schema.facts import Facts
 from pslc.schema.results import Progress as DriveProgress
 from pslc.schema.results import Result
 
+SECTION: Final = re.compile(r"^\[(.+?)\]", re.MULTILINE)
 CHECKPOINT_INTERVAL_S: Final = 5.0
 """Between two checkpoints at the end of steps; within a step the native part keeps its own time."""
 
@@ -231,8 +233,9 @@ def _layout_notes(drive: SimDrive | RealDrive) -> list[str]:
 
 
 def _title(text: str) -> str:
-    """The name of the first job."""
-    return text.partition("[")[2].partition("]")[0]
+    """The name of the first job; one that only prepares gives a step no name, unless there is no other."""
+    names = [name for name in SECTION.findall(text) if name != "global"]
+    return next((name for name in names if name != "trim"), next(iter(names), ""))
 
 
 def raise_if_policy_failed(result: Result, recordings: list[Recording]) -> None:

@@ -174,9 +174,12 @@ def tables(findings: Findings) -> list[Table]:
 
 
 def pictures(recording: Recording) -> list[Picture]:
-    """Seconds of each application."""
+    """Seconds of each application, and those of them in which it waits for the drive."""
     rows = recording.findings.typed(Findings)["apps"]
-    bars = Bars("time", [row["seconds"] for row in rows])
+    bars = [
+        Bars("in all", [row["seconds"] for row in rows]),
+        Bars("waiting for the drive", [row["seconds"] - row["program_s"] for row in rows]),
+    ]
     x = Axis("application", names=[Own(row["app"]) for row in rows])
-    panel = Panel(curves.TIME, bars=[bars])
-    return [Picture("apps", "Application profiles", x, (panel,)), *curves.of_any(recording)]
+    panel = Panel(Axis("duration", "s"), bars=bars)
+    return [Picture("apps", "Duration of application profiles", x, (panel,)), *curves.of_any(recording)]

@@ -14,7 +14,7 @@ from typing_extensions import TypedDict
 from pslc.base import words
 from pslc.device.region import MIB, Region
 from pslc.figures import classic, curves
-from pslc.figures.picture import Picture, Table
+from pslc.figures.picture import Label, Picture, Table, Text
 from pslc.figures.tables import Column, of_rows
 from pslc.recording.model import Recording
 from pslc.recording.suite_helpers import jobs, latency, seconds, speed
@@ -142,6 +142,10 @@ def tables(findings: Findings) -> list[Table]:
 
 
 def pictures(recording: Recording) -> list[Picture]:
-    """Speed of each row of AS SSD's table."""
-    rows = recording.findings.typed(Findings)["as_ssd"]
-    return [classic.bars("as-ssd", "AS-SSD-compatible", rows), *curves.of_any(recording)]
+    """Speed of each row of AS SSD's table, with what is no speed above and below: the score and the access times."""
+    results = recording.findings.typed(Findings)
+    title = ("AS-SSD-compatible", "speed of each test", Label("score {}", results["total_score"], ""))
+    took = {"read": results["access_read_s"], "write": results["access_write_s"]}
+    access = [Label(kind, seconds, "s") for kind, seconds in took.items() if seconds is not None]
+    note: Text = ("access time", *access) if access else ""
+    return [classic.bars("as-ssd", title, results["as_ssd"], note), *curves.of_any(recording)]

@@ -48,6 +48,7 @@ THREADS: tuple[Test, ...] = tuple((f"RND4K Q1T{threads}", "rand", "4k", 1, threa
 FOLDED = "idle_folded_bytes_total"
 KINDS = {"read": ("read", None), "write": ("write", None), "mix": ("rw", 70)}
 """Kinds of tests in fio's words, with the percentage of reads."""
+CODES = "SEQ: in sequence; RND: random; 1M, 128K, 4K: request size; Q: queue depth; T: threads; mix: 70 % reads"
 SATA_BYTES_PER_S = 700e6
 
 
@@ -152,4 +153,5 @@ def tables(findings: Findings) -> list[Table]:
 def pictures(recording: Recording) -> list[Picture]:
     """Speed of each row of CrystalDiskMark's table."""
     rows = recording.findings.typed(Findings)["cdm"]
-    return [classic.bars("cdm", "CrystalDiskMark-compatible", rows), *curves.of_any(recording)]
+    title = ("CrystalDiskMark-compatible", "speed of each test")
+    return [classic.bars("cdm", title, rows, CODES), *curves.of_any(recording)]

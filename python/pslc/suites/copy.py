@@ -13,7 +13,7 @@ from typing_extensions import TypedDict
 from pslc.base import words
 from pslc.device.region import MIB, Region
 from pslc.figures import curves
-from pslc.figures.picture import Axis, Bars, Own, Panel, Picture, Table
+from pslc.figures.picture import Axis, Bars, Label, Own, Panel, Picture, Table
 from pslc.figures.tables import Column, of_rows
 from pslc.recording.model import Recording
 from pslc.recording.suite_helpers import jobs, seconds
@@ -109,9 +109,9 @@ def pictures(recording: Recording) -> list[Picture]:
     """Seconds of each copy, then speed over time."""
     rows = recording.findings.typed(Findings)["copy"]
     names = {"write": "from memory", "copy": "from the drive to itself"}
-    files = list(dict.fromkeys(row["files"] for row in rows))
     took = {(row["files"], row["how"]): row["seconds"] for row in rows}
-    bars = [Bars(name, [took.get((of, how)) for of in files]) for how, name in names.items()]
+    sizes = {row["files"]: Label(Own(row["files"]), row["bytes"], "B") for row in rows}
+    bars = [Bars(name, [took.get((of, how)) for of in sizes]) for how, name in names.items()]
     panel = Panel(Axis("duration", "s"), bars=bars if rows else [])
-    drawn = Picture("copies", "Duration of file copies", Axis("files", names=[Own(of) for of in files]), (panel,))
+    drawn = Picture("copies", "Duration of file copies", Axis("files", names=list(sizes.values())), (panel,))
     return [drawn, *curves.of_any(recording)]

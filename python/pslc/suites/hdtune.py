@@ -16,7 +16,7 @@ from pslc.figures.picture import Axis, Line, Panel, Picture, Table
 from pslc.figures.tables import Column, of_rows
 from pslc.recording.model import Recording
 from pslc.recording.suite_helpers import cache, curve, jobs, latency, speed
-from pslc.schema.jobs import Kind
+from pslc.schema.jobs import MOVED, Kind
 from pslc.schema.warnings import MeasurementWarning
 from pslc.suites import Steps
 
@@ -144,9 +144,12 @@ def tables(findings: Findings) -> list[Table]:
 def pictures(recording: Recording) -> list[Picture]:
     """Speed against position on the drive."""
     lines = []
-    for kind in SURFACES:
+    for kind in MOVED:
         at, speeds = _stretches(recording, kind)
         if len(at):
             lines.append(Line(kind, at * 1e9, speeds))
     x = Axis("position on the drive", "B")
-    return [Picture("surface", "Speed by position", x, (Panel(curves.SPEED, lines),)), *curves.of_any(recording)]
+    done = dict(jobs(recording))
+    moved = [done[name][kind] for kind in SURFACES if (name := f"surface-{kind}") in done]
+    title = curves.with_request_size("Speed by position", moved)
+    return [Picture("surface", title, x, (Panel(curves.SPEED, lines),)), *curves.of_any(recording)]

@@ -29,6 +29,7 @@ FILE, BLOCK = 100 * MIB, "10m"
 ITERATIONS = (10, 20, 50)
 REST_S = 60.0
 SCENARIOS = ("native", "series", "asynchronous")
+SCENARIOS_NOTE = "native: file by file; series: all written, all copied, all read; asynchronous: by the page cache"
 OPERATIONS = ("read", "write", "copy")
 
 
@@ -166,11 +167,11 @@ def pictures(recording: Recording) -> list[Picture]:
     panels = []
     for scenario in SCENARIOS:
         speeds = {o: of for o, of in results["series"][scenario].items() if of}
-        names = {o: (o, Label("median {}", last[scenario, o]["median_bytes_per_s"], "B/s")) for o in speeds}
-        lines = [Line(names[o], np.arange(1, len(of) + 1), of, "points") for o, of in speeds.items()]
+        medians = [Label(o, last[scenario, o]["median_bytes_per_s"], "B/s") for o in speeds]
+        lines = [Line(o, np.arange(1, len(of) + 1), of, "points") for o, of in speeds.items()]
         if lines:
-            panels.append(Panel(curves.SPEED, lines, title=Own(scenario)))
-    each = Picture("niobench", "Speed by iteration", Axis("iteration"), tuple(panels))
+            panels.append(Panel(curves.SPEED, lines, title=(Own(scenario), "median", *medians)))
+    each = Picture("niobench", "Speed by iteration", Axis("iteration"), tuple(panels), note=SCENARIOS_NOTE)
     return [each, _medians(results["niobench"]), *curves.of_any(recording)]
 
 
@@ -181,4 +182,5 @@ def _medians(rows: list[Operation]) -> Picture:
     bars = [Bars(operation, [medians.get((*place, operation)) for place in places]) for operation in OPERATIONS]
     names = [(Own(scenario), Label("{} iterations", count, "")) for scenario, count in places]
     title = "NIOBench-compatible: medians"
-    return Picture("medians", title, Axis("scenario", names=names), (Panel(curves.SPEED, bars=bars),))
+    panel = Panel(curves.SPEED, bars=bars)
+    return Picture("medians", title, Axis("scenario", names=names), (panel,), note=SCENARIOS_NOTE)

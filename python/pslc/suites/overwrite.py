@@ -12,7 +12,7 @@ from typing_extensions import TypedDict
 from pslc.base import words
 from pslc.device.region import MIB, Region
 from pslc.figures import curves
-from pslc.figures.picture import Label, Panel, Picture, Table
+from pslc.figures.picture import Axis, Label, Line, Panel, Picture, Table
 from pslc.recording.model import Recording
 from pslc.recording.suite_helpers import Cache, cache, curve, finished, not_tried, was_tried
 from pslc.schema.warnings import MeasurementWarning
@@ -149,7 +149,7 @@ def tables(findings: Findings) -> list[Table]:
 
 
 def pictures(recording: Recording) -> list[Picture]:
-    """Speed against data written, a line per region."""
+    """Speed in the end against the size of the region, then speed against data written, a line per region."""
     lines = []
     for part in recording.parts:
         line = curves.write_line(part)
@@ -157,4 +157,17 @@ def pictures(recording: Recording) -> list[Picture]:
             share = float(part.jobs[0]["name"].removeprefix("region-"))
             lines.append(replace(line, name=Label("region of {} of the cache", share, "share")))
     panel = Panel(curves.SPEED, lines)
-    return [Picture("overwrite", "Speed while rewriting a region", curves.WRITTEN, (panel,)), *curves.of_any(recording)]
+    each = Picture("overwrite-written", "Speed while rewriting a region", curves.WRITTEN, (panel,))
+    return [_by_region(recording), each, *curves.of_any(recording)]
+
+
+def _by_region(recording: Recording) -> Picture:
+    """Speed of the last half of the writes to each region, between those of the cache and past it."""
+    rows, level = recording.findings.typed(Findings)["overwrite"], cache(finished(recording, "find-cache"))
+    sizes = [row["of_cache"] for row in rows]
+    lines = [Line("rewriting the region", sizes, [row["bytes_per_s"] for row in rows], "points")]
+    if rows and level is not None:
+        speeds = {"writing into the cache": level.fast, "writing past the cache": level.slow}
+        lines += [Line(name, [0.0, sizes[-1]], [speed, speed], "dotted") for name, speed in speeds.items()]
+    x = Axis("size of the region, compared with the cache", "share")
+    return Picture("overwrite", "Speed of rewriting a region, by its size", x, (Panel(curves.SPEED, lines),))

@@ -189,5 +189,6 @@ def pictures(recording: Recording) -> list[Picture]:
     iops = [Line(kind, depths[kind], [row["iops"] for row in some], "points") for kind, some in of.items()]
     took = [Line(kind, depths[kind], [row["mean_s"] for row in some], "points") for kind, some in of.items()]
     panels = (Panel(Axis("IOPS", "/s"), iops), Panel(Axis("mean latency", "s", log=10), took))
-    title = "Random IOPS and latency by queue depth"
+    moved = [done for name, job in jobs(recording) if name.startswith("rand") for done in (job["read"], job["write"])]
+    title = curves.with_request_size("Random IOPS and latency by queue depth", moved)
     return [Picture("iops", title, Axis("queue depth", log=2), panels), *curves.of_any(recording)]

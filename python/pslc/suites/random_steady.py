@@ -21,7 +21,7 @@ from pslc.figures import curves, reduce
 from pslc.figures.picture import Axis, Label, Line, Panel, Picture, Table, Text
 from pslc.figures.tables import Column, of_rows
 from pslc.recording.model import Recording, join
-from pslc.recording.suite_helpers import curve, snia_steady, sums
+from pslc.recording.suite_helpers import curve, jobs, snia_steady, sums
 from pslc.schema.facts import Facts
 from pslc.schema.warnings import MeasurementWarning
 from pslc.suites import FitStart, StartValues, Steps
@@ -291,4 +291,6 @@ def pictures(recording: Recording) -> list[Picture]:
             line = Line(NAMES[case], np.cumsum(of.seconds), of.bytes_per_s / 4096)
             lines.append(reduce.smoothed(line, of.seconds, mean=reduce.Mean.OVER_TIME))
     panel = Panel(Axis("IOPS", "/s", log=10), lines)
-    return [Picture("random", "Random writes over time", curves.TIME, (panel,)), *curves.of_any(recording)]
+    moved = [job["write"] for name, job in jobs(recording) if name in CASES]
+    title = curves.with_request_size("Random writes over time", moved)
+    return [Picture("random", title, curves.TIME, (panel,)), *curves.of_any(recording)]

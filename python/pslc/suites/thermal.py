@@ -7,6 +7,8 @@ throttling. So reads that become slow and stay slow while the drive is hot count
 other reasons too and are not used.
 """
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import TypedDict
@@ -16,7 +18,7 @@ from pslc.base import words
 from pslc.device.region import Region
 from pslc.device.sensors import TEMPERATURE
 from pslc.figures import curves
-from pslc.figures.picture import Picture, Table
+from pslc.figures.picture import Mark, Picture, Table
 from pslc.figures.tables import Column, of_rows
 from pslc.recording.model import Recording
 from pslc.schema.jobs import Kind
@@ -29,6 +31,8 @@ UNLIKE_SCALED = "heat takes as long as on the whole drive, which is written soon
 ASKS_TEMPERATURE = True
 SECONDS, QUICK_SECONDS = 1200.0, 180.0
 STRESSES = ("write", "read")
+WORK = {"lay-out": "writing", "stress-write": "writing", "stress-read": "reading"}
+"""Jobs that heat the drive, as pictures call them."""
 LEVEL = "throttle_level"
 REST_S, MAX_RESTS = 900.0, 4
 SETTLED_C = 0.5
@@ -291,7 +295,20 @@ def tables(findings: Findings) -> list[Table]:
 
 
 def pictures(recording: Recording) -> list[Picture]:
-    """Temperature and power over time, then the pictures of any recording."""
+    """Temperature and power over time with the times of work, then the pictures of any recording."""
     is_known = recording.findings.typed(Findings)["temperature_known"]
     any_drive = [picture for picture in curves.of_any(recording) if picture.name != "heat"]
-    return [*(curves.heat_and_power(recording) if is_known else []), *any_drive]
+    heat = [_with_work(recording, picture) for picture in curves.heat_and_power(recording)] if is_known else []
+    return [*heat, *any_drive]
+
+
+def _with_work(recording: Recording, picture: Picture) -> Picture:
+    """The picture, shaded where the drive worked without a pause; between these it rests and cools."""
+    marks = []
+    for job in recording.jobs:
+        start = (job["start_ns"] - recording.start_ns) / 1e9
+        if job["name"] in WORK:
+            marks.append(Mark(start, None, WORK[job["name"]], start + job["elapsed_ns"] / 1e9))
+    unlabeled = [replace(mark, label="") for mark in marks]
+    panels = [replace(panel, marks=unlabeled if number else marks) for number, panel in enumerate(picture.panels)]
+    return replace(picture, panels=tuple(panels))
