@@ -656,11 +656,6 @@ def _pauses_of(cycles: Any, pause: int = 1, slow: float = 100.0) -> bool:
     return begin is not None and begin < 310 * GB
 
 
-def _pause_time(share: float) -> bool:
-    """The same where pauses take this share of the time of cycles of 20 bins."""
-    return _pauses_of([20] * 8, slow=1000.0 * (1 - share) / (19 * share))
-
-
 def _beside(steps: float) -> bool:
     """Whether a bin beside a boundary that differs from its side by so many scatters moves the boundary."""
     side = _Side(0.0, 0.02, np.zeros(5)), _Side(-1.0, 0.02, np.zeros(5))
@@ -683,7 +678,7 @@ DETAILS: dict[str, Edge] = {
     "MIN_PAUSES": Edge(4, lambda x: _pauses_of([20] * round(x)), False, True, low=3, high=4),
     "MAX_CYCLE_SPREAD": Edge(0.15, lambda x: _pauses_of([200 * (1 - x), 200, 200 * (1 + x)] * 3, 6), True, False),
     "MAX_PAUSE_BYTES_SHARE": Edge(0.2, lambda x: _pauses_of([100] * 6, round(100 * x) + 2), True, False),
-    "MIN_PAUSE_TIME_SHARE": Edge(0.15, _pause_time, False, True),
+    "MIN_PAUSE_TIME_SHARE": Edge(0.15, lambda x: _pauses_of([20] * 8, slow=1000.0 * (1 - x) / (19 * x)), False, True),
     "MIN_NEAREST_STEP_RATIO": Edge(3.0, _beside, False, True),
     "MAX_READ_CORRELATION": Edge(-0.2, _read_by_eye, False, True),
     "MAX_HEAT_ONSET_SHARE": Edge(0.1, _hot_from, "thermal", "fold"),

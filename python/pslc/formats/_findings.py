@@ -172,14 +172,11 @@ def _at_work(foreign: FileContents, path: Path) -> Recording:
     smart = [(time_s, log) for time_s, log in zip(ends, foreign.health[:1] + foreign.health[1:][-1:], strict=False)]
     about: Watched = {"smart": smart, "changes": [], "file_systems": [], "waits": foreign.waits}
     taken = [f"read as {foreign.read_as}"] if foreign.read_as else []
-    notes = [*taken, *map(str, sorted(foreign.warnings, key=_gravest)), *_bad_lines_note(foreign)]
+    gravest_first = sorted(foreign.warnings, key=lambda warning: warning.level is Level.NOTE)
+    notes = [*taken, *map(str, gravest_first), *_bad_lines_note(foreign)]
     facts: Facts = {"device": None, "notes": notes, "watch": about, "measured_by": foreign.measured_by}
     samples = watched.Samples.of(load)
     return watched.recorded(path, facts, samples, round(foreign.began_unix * 1e9), name=foreign.name)
-
-
-def _gravest(warning: MeasurementWarning) -> bool:
-    return warning.level is Level.NOTE
 
 
 def _columns(curve: Curve | None, kind: str) -> Columns:

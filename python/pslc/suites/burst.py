@@ -20,6 +20,7 @@ from pslc.figures.tables import Column, of_rows
 from pslc.recording.model import Recording
 from pslc.recording.suite_helpers import jobs, latency
 from pslc.schema.jobs import Job
+from pslc.schema.unknown import unknown
 from pslc.schema.warnings import MeasurementWarning
 from pslc.suites import Steps
 
@@ -101,18 +102,7 @@ def findings(recording: Recording) -> Findings:
       null when the cells are never slow enough to fill it
     - `bursts`: of each the bytes that the buffer took
     """
-    result: Findings = {
-        "ack_s": None,
-        "ack_p99_s": None,
-        "flushed_s": None,
-        "link_bytes_per_s": None,
-        "cells_bytes_per_s": None,
-        "bursts": [],
-        "buffer_bytes": None,
-        "buffer_bytes_low": None,
-        "buffer_bytes_high": None,
-        "warnings": [],
-    }
+    result = unknown(Findings)
     for name, job in jobs(recording):
         if name == "ack":
             result |= {"ack_s": latency(job, "write", 50), "ack_p99_s": latency(job, "write", 99)}

@@ -22,6 +22,7 @@ from pslc.figures.picture import Axis, Line, Panel, Picture, Table
 from pslc.figures.tables import Column, of_rows
 from pslc.recording.model import Recording
 from pslc.recording.suite_helpers import jobs, latency
+from pslc.schema.unknown import unknown
 from pslc.schema.warnings import MeasurementWarning
 from pslc.suites import Steps
 
@@ -135,15 +136,8 @@ def findings(recording: Recording) -> Findings:
         for name, job in jobs(recording)
         if name.startswith("place-")
     ]
-    result: Findings = {
-        "range_sweep": rows,
-        "places": places,
-        "hit_s": None,
-        "miss_s": None,
-        "mapped_bytes": None,
-        "mapped_bytes_low": None,
-        "warnings": [],
-    }
+    result = unknown(Findings)
+    result |= {"range_sweep": rows, "places": places}
     if len(rows) < 3:
         result["warnings"] = [
             MeasurementWarning("few-spans", "there are too few spans to find a knee: give the suite more of the drive")

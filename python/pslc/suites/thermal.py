@@ -20,6 +20,7 @@ from pslc.figures.picture import Picture, Table
 from pslc.figures.tables import Column, of_rows
 from pslc.recording.model import Recording
 from pslc.schema.jobs import Kind
+from pslc.schema.unknown import unknown
 from pslc.schema.warnings import MeasurementWarning
 from pslc.suites import Steps
 
@@ -161,16 +162,8 @@ def _stress(part: Recording, has_temperature: bool) -> Stress:
     moved = np.cumsum(series[f"{kind}_bytes"][inside], dtype=np.float64)
     begun = min(10.0, (float(seconds[-1]) - started) / 2)
     first = float(np.interp(started + begun, seconds, moved)) / begun
-    row: Stress = {
-        "stress": kind,
-        "start_c": None,
-        "most_c": None,
-        "to_most_s": None,
-        "bytes_per_s": first,
-        "throttled_after_s": None,
-        "throttled_at_c": None,
-        "throttled_bytes_per_s": None,
-    }
+    row = unknown(Stress)
+    row |= {"stress": kind, "bytes_per_s": first}
     if not has_temperature:
         return row
     celsius = series[TEMPERATURE][inside] / 1000
