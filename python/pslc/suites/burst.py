@@ -16,7 +16,7 @@ from pslc.base import words
 from pslc.device.region import MIB, Region
 from pslc.figures import curves
 from pslc.figures.picture import Label, Line, Panel, Picture, Table
-from pslc.figures.tables import Column, of_rows
+from pslc.figures.tables import of_rows
 from pslc.recording.model import Recording
 from pslc.recording.suite_helpers import jobs, latency
 from pslc.schema.jobs import Job
@@ -221,8 +221,7 @@ def sentences(findings: Findings) -> list[str]:
 def tables(findings: Findings) -> list[Table]:
     """Table of the bursts."""
     rows = [{"number": number, "bytes": size} for number, size in enumerate(findings["bursts"], 1)]
-    columns: list[Column] = [("burst", "number", words.count), ("into the buffer", "bytes", words.size)]
-    return [of_rows("Bursts", rows, columns)] if rows else []
+    return [of_rows("Bursts", rows, {"burst": "number", "into the buffer": "bytes"})] if rows else []
 
 
 def pictures(recording: Recording) -> list[Picture]:

@@ -15,7 +15,7 @@ from pslc.base import words
 from pslc.device.region import MIB, PAGE, Expected, Region, Scope
 from pslc.figures import curves
 from pslc.figures.picture import Panel, Picture, Table
-from pslc.figures.tables import Column, of_rows
+from pslc.figures.tables import of_rows
 from pslc.recording.model import Recording
 from pslc.recording.suite_helpers import (
     CLIFF,
@@ -259,7 +259,7 @@ def _of_explanations(findings: Findings) -> list[str]:
 
 def tables(findings: Findings) -> list[Table]:
     """The tests in rows."""
-    columns: list[Column] = [("test", "test", str), ("measured", "measured", str), ("rules out", "rules_out", str)]
+    columns = {"test": "test", "measured": "measured", "rules out": "rules_out"}
     return [of_rows("Tests", findings["tests"], columns)] if findings["tests"] else []
 
 

@@ -19,7 +19,7 @@ from pslc.base import words
 from pslc.device.region import MIB, Region
 from pslc.figures import curves
 from pslc.figures.picture import Axis, Line, Panel, Picture, Table
-from pslc.figures.tables import Column, of_rows
+from pslc.figures.tables import of_rows
 from pslc.recording.model import Recording
 from pslc.recording.suite_helpers import jobs, latency
 from pslc.schema.unknown import unknown
@@ -221,8 +221,7 @@ def sentences(findings: Findings) -> list[str]:
 
 def tables(findings: Findings) -> list[Table]:
     """Table with a row for each span."""
-    columns: list[Column] = [("span", "span_bytes", words.size), ("mean", "mean_s", words.span)]
-    columns += [("median", "median_s", words.span), ("99 %", "p99_s", words.span)]
+    columns = {"span": "span_bytes", "mean": "mean_s", "median": "median_s", "99 %": "p99_s"}
     return [of_rows("Spans", findings["range_sweep"], columns)]
 
 

@@ -398,17 +398,12 @@ def _smallest_cache(size: int, own: int) -> str:
     return f"A cache of {words.size(size)} would have been enough."
 
 
-LATENCY: list[common.Column] = [
-    ("kind", "kind", str),
-    ("requests", "count", words.count),
-    ("50 %", "p50_s", words.span),
-    ("99 %", "p99_s", words.span),
-    ("99.9 %", "p999_s", words.span),
-    ("longest", "max_s", words.span),
-]
-SLOW: list[common.Column] = [
-    ("kind", "kind", str), ("cause", "cause", CAUSES.__getitem__), ("share", "share", words.share),
-]  # fmt: skip
+LATENCY = {
+    "kind": "kind", "requests": "count", "50 %": "p50_s", "99 %": "p99_s", "99.9 %": "p999_s", "longest": "max_s",
+}  # fmt: skip
+SLOW: common.Columns = {
+    "kind": "kind", "cause": ("cause", CAUSES.__getitem__), "share": ("share", words.share),
+}  # fmt: skip
 
 
 def tables(findings: Findings) -> list[Table]:
@@ -424,7 +419,7 @@ def tables(findings: Findings) -> list[Table]:
 
 
 def _what_if(rows: list[WhatIf]) -> Table:
-    columns: list[common.Column] = [
+    columns: list[tuple[str, str, common.Show]] = [
         ("cache", "cache_bytes", lambda size: words.size(size) if size else "none"),
         ("enough", "enough", lambda enough: "yes" if enough else "no"),
         ("write 99 %", "write_p99_s", words.span),
