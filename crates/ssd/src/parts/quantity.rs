@@ -1,28 +1,19 @@
 //! Numbers with units, as part files and profiles write them.
 
 use super::PartsError;
-use crate::profile::units::exact;
+use crate::profile::units::{self, exact};
 
 pub type Units = [(&'static str, u64)];
 
-pub const BYTES: &Units = &[
-    ("B", 1),
-    ("kB", 1_000),
-    ("MB", 1_000_000),
-    ("GB", 1_000_000_000),
-    ("TB", 1_000_000_000_000),
-    ("KiB", 1 << 10),
-    ("MiB", 1 << 20),
-    ("GiB", 1 << 30),
-];
+// The smaller ones of what a profile may hold.
+pub const BYTES: &Units = units::BYTES.units.split_at(8).0;
 const DRIVE_SIZES: &Units = &[("MB", 1_000_000), ("GB", 1_000_000_000), ("TB", 1_000_000_000_000)];
-pub const TIMES: &Units =
-    &[("ns", 1), ("us", 1_000), ("ms", 1_000_000), ("s", 1_000_000_000), ("min", 60_000_000_000)];
-pub const RATES: &Units = &[("kB/s", 1_000), ("MB/s", 1_000_000), ("GB/s", 1_000_000_000)];
-pub const TRANSFERS: &Units = &[("MT/s", 1)];
+pub const TIMES: &Units = units::TIME.units.split_at(5).0;
+pub const RATES: &Units = units::RATE.units.split_at(3).0;
+pub const TRANSFERS: &Units = units::TRANSFERS.units;
 /// Hundredths of a per cent.
 pub const SHARE: &Units = &[("%", 100)];
-pub const WATTS: &Units = &[("mW", 1), ("W", 1_000)];
+pub const WATTS: &Units = units::POWER.units;
 
 /// A number with one of the units, in the unit that is 1.
 pub fn quantity(text: &str, units: &'static Units, key: &str) -> Result<u64, PartsError> {

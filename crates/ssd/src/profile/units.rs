@@ -16,7 +16,7 @@ pub enum QuantityError {
 /// A kind of quantity: how it is read, as a whole number of the smallest unit, and how it is written.
 #[derive(Clone, Copy, Debug)]
 pub struct Form {
-    units: &'static [(&'static str, u64)],
+    pub units: &'static [(&'static str, u64)],
     /// For an error.
     pub example: &'static str,
     write: fn(u64, &'static [(&'static str, u64)]) -> String,
