@@ -10,9 +10,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from pslc.analysis import (
-    Curve,
-)
+from pslc.analysis import Curve
 from pslc.recording.model import Recording
 from pslc.schema.job_options import Traits, traits
 from pslc.schema.jobs import Job
