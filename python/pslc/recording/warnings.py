@@ -383,7 +383,7 @@ def _of_the_place(facts: Facts) -> Iterator[MeasurementWarning]:
     if system is None:
         return
     yield from of_the_file_system(system)
-    if system["bytes"] and (share := 100 * (1 - system["free_bytes"] / system["bytes"])) > 50:
+    if (share := _used_percent(system)) > 50:
         yield RecordingWarning.FULL.of(share=share)
     below = [name for name in facts["stack"][:-1] if name.startswith(("dm-", "md", "loop", "bcache"))]
     if below:
@@ -404,6 +404,11 @@ def of_health(log: HealthJson | None) -> Iterator[MeasurementWarning]:
     """Faults that a drive reports of itself in its health log."""
     for clause in troubles(log):
         yield RecordingWarning.HEALTH.of(what=clause)
+
+
+def _used_percent(system: FileSystem) -> float:
+    """Percentage of a file system that is in use; 0 where its size is not known."""
+    return 100 * (1 - system["free_bytes"] / system["bytes"]) if system["bytes"] else 0.0
 
 
 def of_the_file_system(system: FileSystem | None) -> Iterator[MeasurementWarning]:
