@@ -67,7 +67,7 @@ def load(folder: str | Path) -> Recording:
 
 def _schema(suite: suites.Suite | None) -> TypeAdapter[Any]:
     """Schema of a suite's findings; of a job file: those of its writes."""
-    return store.schema(get_type_hints(suite.findings)["return"] if suite else Writes)
+    return store.adapter(get_type_hints(suite.findings)["return"] if suite else Writes)
 
 
 def read_files(paths: Sequence[Path], options: ImportOptions) -> list[Recording]:
