@@ -153,11 +153,10 @@ def _point(parameter: Parameter, candidate: Candidate) -> float:
     return float(candidate.x[list(candidate.problem.free).index(parameter.name)])
 
 
-def to_toml(result: FitResult, name: str, candidate: Candidate | None = None) -> str:
-    """The profile of the best candidate, or of another one, as TOML."""
-    candidate = candidate or result.best
-    model = replace(candidate.problem.model, geometry=result.geometry, scale=1.0, host_request_ns=0)
-    keys = model.keys(candidate.values)
+def to_toml(result: FitResult, name: str) -> str:
+    """The profile of the best candidate as TOML."""
+    model = replace(result.best.problem.model, geometry=result.geometry, scale=1.0, host_request_ns=0)
+    keys = model.keys(result.best.values)
     keys["name"] = f'"{_quotable(name)}"'
     tables: dict[str, list[str]] = {"": []}
     for key, value in keys.items():
