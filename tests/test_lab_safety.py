@@ -34,7 +34,7 @@ LOG = "".join(f"{ms}, {2_000_000 if ms < 30_000 else 500_000}, 1, 0, 0\n" for ms
 
 @pytest.fixture(scope="module")
 def readers():
-    found = Readers(api.imported)
+    found = Readers(prepare)
     yield found
     found.close()
 
@@ -54,6 +54,10 @@ def here(tmp_path, monkeypatch):
     monkeypatch.chdir(folder)
     (folder / "small.toml").write_text(PROFILE)
     return folder
+
+
+def prepare(_):
+    """A reader imports this module."""
 
 
 def abort():
