@@ -86,15 +86,7 @@ def told(seed: int, kind: str, recording: Recording) -> Told:
     if true is not None and done.change("folded_bytes_total")[: np.searchsorted(_reached(done), true)].any():
         unseen += recording.facts["slc_superblock_bytes"]
     findings = recording.findings
-    return Told(
-        seed,
-        kind,
-        true,
-        findings["cache_bytes"],
-        findings["cache_bytes_low"],
-        falls,
-        unseen,
-    )
+    return Told(seed, kind, true, findings["cache_bytes"], findings["cache_bytes_low"], falls, unseen)
 
 
 def _falls(done: simulated.Fill, true: float) -> bool:

@@ -10,8 +10,9 @@ import multiprocessing
 import os
 import subprocess
 import sys
+import time
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from multiprocessing import reduction
 from pathlib import Path
 from typing import Any
@@ -63,6 +64,15 @@ class Popen(subprocess.Popen[str]):
         if self._internal_poll() is None:
             raise subprocess.TimeoutExpired(self.args, timeout or 0.0)
         return self.returncode
+
+
+def eventually(true: Callable[[], Any], within_s: float = 60.0, process: subprocess.Popen[str] | None = None) -> None:
+    """Wait until something is true, while this process goes on."""
+    end = time.monotonic() + within_s
+    while not true():
+        assert process is None or process.poll() is None, process.communicate()
+        assert time.monotonic() < end, f"it did not come true within {within_s:g} s"
+        time.sleep(0.02)
 
 
 def end_those_of(test: str) -> None:

@@ -35,7 +35,7 @@ NEAR = 1
 INCOMPLETE = 3
 """Exit code where it does not."""
 MAX_DISTANCE = 3
-"""Longest path that a test is chosen by: nearly every test reaches every file in four steps."""
+"""Longest path that a test is chosen by, unless none is as near: nearly every test reaches every file in four steps."""
 
 Graph = dict[str, set[str]]
 
@@ -56,6 +56,9 @@ def graph() -> Graph:
     of_package = runpy.run_path(str(ROOT / "docs" / "pictures" / "imports.py"))["file_imports"]()
     files = {name: _file(name) for name in of_package}
     steps = {files[name]: {files[other] for other in others} for name, others in of_package.items()}
+    for path in steps.keys() - set().union(*steps.values()):
+        # What nobody imports its room loads by name.
+        steps.get(f"{Path(path).parent}/__init__.py", set()).add(path)
     for path in files.values():
         if "pslc._native" in (ROOT / path).read_text(encoding="utf-8"):
             steps[path].add("crates/python")
@@ -79,9 +82,10 @@ def _of_test(path: Path, files: dict[str, str]) -> Iterator[str]:
             case ast.ImportFrom(module=str(module)):
                 names = [module, *(f"{module}.{alias.name}" for alias in node.names)]
             case ast.Constant(value=str(text)) if text.isascii() and len(text) < 100:
-                # A command, a suite, or a file by its name.
-                word = text.replace("-", "_")
-                names = [of_extras.get(word, f"pslc.cli.{word}"), f"pslc.suites.{word}", text.rpartition("/")[2]]
+                # A command, a suite, a format by the name of an example, or a file by its name.
+                word = Path(text).stem.replace("-", "_")
+                rooms = (f"pslc.{room}.{word}" for room in ("cli", "suites", "formats"))
+                names = [of_extras.get(word, ""), *rooms, text.rpartition("/")[2]]
         for name in names:
             if name in files and name != "pslc":
                 yield files[name]
@@ -92,17 +96,21 @@ def _of_test(path: Path, files: dict[str, str]) -> Iterator[str]:
 
 
 def distances(changes: Iterable[str], steps: Graph) -> dict[str, int]:
-    """Steps from each test file to the nearest of the changed files, up to MAX_DISTANCE."""
+    """Steps from each test file to the nearest of the changed files, up to MAX_DISTANCE or to the first there is."""
     backwards: Graph = {}
     for path, others in steps.items():
         for other in others:
             backwards.setdefault(other, set()).add(path)
     near: dict[str, int] = {}
     edge = {start for path in changes for start in _starts(path)}
-    for distance in range(MAX_DISTANCE + 1):
-        near |= {path: distance for path in edge if path not in near}
+    tests: dict[str, int] = {}
+    distance = 0
+    while edge and (distance <= MAX_DISTANCE or not tests):
+        near |= dict.fromkeys(edge, distance)
+        tests |= {path: distance for path in edge if re.fullmatch(r"tests/(\w+/)*test_\w+\.py", path)}
         edge = {before for path in edge for before in backwards.get(path, ())} - near.keys()
-    return {path: count for path, count in near.items() if re.fullmatch(r"tests/(\w+/)*test_\w+\.py", path)}
+        distance += 1
+    return tests
 
 
 def _starts(path: str) -> Iterator[str]:

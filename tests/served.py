@@ -5,7 +5,6 @@ import shutil
 import signal
 import socket
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from tests import forked
+from tests.forked import eventually
 
 PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 """Where Debian's programs, and Debian's Python with its libnbd, are."""
@@ -64,6 +64,26 @@ class Served:
         document: dict[str, Any] = json.loads((self.folder / "run" / "run.json").read_text())
         return document
 
+    @contextmanager
+    def file_system(self) -> Iterator[subprocess.Popen[bytes]]:
+        """A new ext4 on it, mounted at `at` through FUSE; the process of nbdfuse."""
+        (self.folder / "at").mkdir()
+        (self.folder / "file").write_bytes(b"")
+        fuse = subprocess.Popen(["nbdfuse", str(self.folder / "file"), self.uri], env={"PATH": PATH})
+        loop = ""
+        try:
+            eventually(lambda: (self.folder / "file").stat().st_size == 8_000_000_000)
+            self.tool("mkfs.ext4", "-q", "-F", "file")
+            loop = self.tool("losetup", "--find", "--show", "file").strip()
+            self.tool("mount", loop, "at")
+            yield fuse
+        finally:
+            self.tool("umount", "at", ok=False)
+            if loop:
+                self.tool("losetup", "-d", loop, ok=False)
+            self.tool("fusermount3", "-u", "file", ok=False)
+            fuse.wait(timeout=30)
+
 
 @contextmanager
 def served(folder: Path, drive: str, *options: str) -> Iterator[Served]:
@@ -85,11 +105,3 @@ def served(folder: Path, drive: str, *options: str) -> Iterator[Served]:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.communicate()
-
-
-def eventually(true, within_s: float = 20.0) -> None:  # type: ignore[no-untyped-def]
-    """Wait until something is true."""
-    end = time.monotonic() + within_s
-    while not true():
-        assert time.monotonic() < end, "it did not come true"
-        time.sleep(0.02)

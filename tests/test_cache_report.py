@@ -15,7 +15,8 @@ from pslc.figures.curves import speed_by_bytes
 from pslc.recording import warnings as checks
 from pslc.recording.writes.reported_end import reported_end
 from pslc.schema.facts import CACHE_FREE_TENTHS
-from tests.served import eventually, has, served
+from tests.forked import eventually
+from tests.served import has, served
 
 GRAIN = 8 * 1024 * 512
 UFS = {

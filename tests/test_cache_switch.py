@@ -19,7 +19,8 @@ from pslc.device.target import RealOptions
 from pslc.schema.cache_setting import CacheSetting
 from pslc.suites import modes
 from tests import forked
-from tests.served import eventually, has, served
+from tests.forked import eventually
+from tests.served import has, served
 from tests.test_cache_report import UFS
 
 pytestmark = pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="needs root")

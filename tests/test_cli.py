@@ -6,7 +6,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 import tomllib
 from datetime import datetime
 from pathlib import Path
@@ -214,11 +213,7 @@ def test_ctrl_c_keeps_what_was_recorded_and_says_so(tmp_path):
     words = ["run", "long.fio", "--on", SMALL, "--save", "out"]
     process = forked.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     # What it has done so far is kept after a second.
-    for _ in range(1200):
-        if (tmp_path / "out" / "run.json").exists():
-            break
-        assert process.poll() is None, process.communicate()
-        time.sleep(0.05)
+    forked.eventually((tmp_path / "out" / "run.json").exists, process=process)
     process.send_signal(signal.SIGINT)
     _, talk = process.communicate(timeout=60)
     assert process.returncode == 130, talk

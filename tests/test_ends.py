@@ -15,7 +15,8 @@ from benches.small import PROFILE
 
 from pslc._native import SimDrive
 from tests import forked
-from tests.served import PATH, Served, eventually, has, served
+from tests.forked import eventually
+from tests.served import PATH, Served, has, served
 
 pytestmark = pytest.mark.skipif(not has("nbdsh"), reason="libnbd is not installed")
 
@@ -198,31 +199,16 @@ def test_it_ends_while_a_file_system_is_mounted_on_it_and_keeps_what_was_synced(
     drive = SimDrive("small.toml", PROFILE, {}, [])
     drive.save(str(tmp_path / "disk.pslc"))
     drive.close()
-    (tmp_path / "at").mkdir()
-    (tmp_path / "file").write_bytes(b"")
     content = random.Random(1).randbytes(4 << 20)
-    with served(tmp_path, "disk.pslc", "--speed", "10") as on:
-        fuse = subprocess.Popen(["nbdfuse", str(tmp_path / "file"), on.uri], env={"PATH": PATH})
-        loop = ""
-        try:
-            eventually(lambda: (tmp_path / "file").stat().st_size == 8_000_000_000)
-            on.tool("mkfs.ext4", "-q", "-F", "file")
-            loop = on.tool("losetup", "--find", "--show", "file").strip()
-            on.tool("mount", loop, "at")
-            (tmp_path / "at" / "synced").write_bytes(content)
-            on.tool("sync", "-f", "at")
-            began = time.monotonic()
-            _, talk = on.end()
-            assert time.monotonic() - began < MAX_END_S
-            assert on.process.returncode == 0
-            # nbdfuse sometimes fails an assertion of its own when requests are refused, and is gone by then.
-            assert "nbdfuse, process" in talk or fuse.poll() not in (None, 0)
-        finally:
-            on.tool("umount", "at", ok=False)
-            if loop:
-                on.tool("losetup", "-d", loop, ok=False)
-            on.tool("fusermount3", "-u", "file", ok=False)
-            fuse.wait(timeout=30)
+    with served(tmp_path, "disk.pslc", "--speed", "10") as on, on.file_system() as fuse:
+        (tmp_path / "at" / "synced").write_bytes(content)
+        on.tool("sync", "-f", "at")
+        began = time.monotonic()
+        _, talk = on.end()
+        assert time.monotonic() - began < MAX_END_S
+        assert on.process.returncode == 0
+        # nbdfuse sometimes fails an assertion of its own when requests are refused, and is gone by then.
+        assert "nbdfuse, process" in talk or fuse.poll() not in (None, 0)
     # As after a loss of power its journal is replayed, and then it is whole.
     data = tmp_path / "disk.pslc.data"
     assert subprocess.run(["e2fsck", "-fy", data], env={"PATH": PATH}, capture_output=True, check=False).returncode < 4

@@ -35,26 +35,6 @@ def on_a_file_that_is_there(folder: Path) -> None:
     scratch(folder / "there")
 
 
-def on_a_folder(folder: Path) -> None:
-    scratch(folder)
-
-
-def on_more_than_there_is(folder: Path) -> None:
-    scratch(folder / "new", 1 << 60)
-
-
-def on_a_few_bytes(folder: Path) -> None:
-    scratch(folder / "new", 512)
-
-
-def in_no_folder(folder: Path) -> None:
-    scratch(folder / "gone" / "new")
-
-
-def in_sysfs(folder: Path) -> None:
-    scratch(Path("/sys/new"))
-
-
 def over_another_s_file(folder: Path) -> None:
     (folder / "data").write_bytes(bytes(MB))
     reused(folder / "data")
@@ -89,14 +69,6 @@ def with_the_name_of_another(folder: Path) -> None:
     pslc.run("fill", on=str(folder / "data"), real=RealOptions(reuse=True, overwrite_file="other"))
 
 
-def on_what_is_no_device(folder: Path) -> None:
-    _native.inspect_device(str(folder))
-
-
-def on_no_device(folder: Path) -> None:
-    _native.inspect_device(str(folder / "gone"))
-
-
 def to_a_name_that_is_taken(folder: Path) -> None:
     (folder / "page").write_bytes(b"precious")
     writer.write(folder / "page", "new", writer.Replace.NEVER)
@@ -112,16 +84,19 @@ def of_what_is_no_drive(folder: Path) -> None:
     _native.SimDrive.open(str(folder / "disk"))
 
 
+def drive(text: str = PROFILE, *overrides: tuple[str, str]) -> _native.SimDrive:
+    return _native.SimDrive("small.toml", text, {}, list(overrides))
+
+
 def drive_in(folder: Path) -> Path:
-    drive = _native.SimDrive("small.toml", PROFILE, {}, [])
-    drive.save(str(folder / "disk"))
-    drive.close()
+    small = drive()
+    small.save(str(folder / "disk"))
+    small.close()
     return folder / "disk"
 
 
 def of_a_drive_that_is_there(folder: Path) -> None:
-    disk = drive_in(folder)
-    _native.SimDrive("small.toml", PROFILE, {}, []).save(str(disk))
+    drive().save(str(drive_in(folder)))
 
 
 def of_a_drive_that_is_held(folder: Path) -> None:
@@ -131,10 +106,6 @@ def of_a_drive_that_is_held(folder: Path) -> None:
         _native.SimDrive.open(str(disk))
     finally:
         held.close()
-
-
-def of_a_drive_without_a_file(_: Path) -> None:
-    _native.SimDrive("small.toml", PROFILE, {}, []).save()
 
 
 def of_a_drive_that_is_cut(folder: Path) -> None:
@@ -151,19 +122,8 @@ def with_a_damaged_byte(folder: Path) -> None:
     _native.SimDrive.open(str(disk))
 
 
-def with_the_key(key: str, value: str) -> Callable[[Path], None]:
-    def of_a_profile(_: Path) -> None:
-        _native.SimDrive("small.toml", PROFILE, {}, [(key, value)])
-
-    return of_a_profile
-
-
-def of_what_is_no_toml(_: Path) -> None:
-    _native.SimDrive("small.toml", PROFILE.replace('"', ""), {}, [])
-
-
-def of_parts_that_are_none(_: Path) -> None:
-    _native.derive_profile("{}")
+def with_the_key(key: str, value: str) -> Callable[[Path], object]:
+    return lambda _: drive(PROFILE, (key, value))
 
 
 def with_the_line(line: str) -> Callable[[Path], None]:
@@ -189,30 +149,30 @@ def with_blocks_that_are_none(folder: Path) -> None:
     pslc.run(folder / "job.fio", on=str(folder / "new"), real=RealOptions(size=16 * MB))
 
 
-REFUSED: dict[str, tuple[Callable[[Path], None], type[PslcError]]] = {
+REFUSED: dict[str, tuple[Callable[[Path], object], type[PslcError]]] = {
     "scratch-exists": (on_a_file_that_is_there, GuardError),
-    "scratch-name-taken": (on_a_folder, GuardError),
-    "scratch-no-space": (on_more_than_there_is, GuardError),
-    "scratch-too-small": (on_a_few_bytes, GuardError),
-    "kernel-file-system": (in_sysfs, GuardError),
-    "system-failed": (in_no_folder, GuardError),
+    "scratch-name-taken": (scratch, GuardError),
+    "scratch-no-space": (lambda folder: scratch(folder / "new", 1 << 60), GuardError),
+    "scratch-too-small": (lambda folder: scratch(folder / "new", 512), GuardError),
+    "kernel-file-system": (lambda _: scratch(Path("/sys/new")), GuardError),
+    "system-failed": (lambda folder: scratch(folder / "gone" / "new"), GuardError),
     "file-not-written-by-pslc": (over_another_s_file, GuardError),
     "file-hard-links": (over_a_file_with_two_names, GuardError),
     "file-not-regular": (over_a_fifo, GuardError),
     "file-in-use": (over_a_file_that_is_held_open, GuardError),
     "file-link-out-of-folder": (through_a_link, GuardError),
     "file-not-named": (with_the_name_of_another, GuardError),
-    "device-not-block": (on_what_is_no_device, GuardError),
-    "device-not-found": (on_no_device, GuardError),
+    "device-not-block": (lambda folder: _native.inspect_device(str(folder)), GuardError),
+    "device-not-found": (lambda folder: _native.inspect_device(str(folder / "gone")), GuardError),
     "output-exists": (to_a_name_that_is_taken, GuardError),
     "output-is-link": (to_a_link, GuardError),
     "drive-foreign": (of_what_is_no_drive, TargetError),
     "drive-exists": (of_a_drive_that_is_there, TargetError),
     "drive-held": (of_a_drive_that_is_held, TargetError),
-    "drive-no-file": (of_a_drive_without_a_file, TargetError),
+    "drive-no-file": (lambda _: drive().save(), TargetError),
     "drive-cut": (of_a_drive_that_is_cut, TargetError),
     "drive-damaged": (with_a_damaged_byte, TargetError),
-    "profile-syntax": (of_what_is_no_toml, ProfileError),
+    "profile-syntax": (lambda _: drive(PROFILE.replace('"', "")), ProfileError),
     "profile-unknown-key": (with_the_key("cache.mod", "fold"), ProfileError),
     "profile-unknown-word": (with_the_key("cache.mode", "fold"), ProfileError),
     "profile-bad-quantity": (with_the_key("capacity", "2GX"), ProfileError),
@@ -227,7 +187,7 @@ REFUSED: dict[str, tuple[Callable[[Path], None], type[PslcError]]] = {
     "job-variable-not-set": (with_the_line("bs=${PSLC_NOT_SET}"), JobError),
     "trace-no-format": (of_what_is_no_trace, RecordingError),
     "trace-no-request": (of_a_trace_with_another_line, RecordingError),
-    "parts-unreadable": (of_parts_that_are_none, ProfileError),
+    "parts-unreadable": (lambda _: _native.derive_profile("{}"), ProfileError),
     "job-unaligned": (with_blocks_that_are_none, JobError),
 }
 

@@ -19,6 +19,7 @@ from pslc.recording import store
 from pslc.runner.load import opened
 from tests import forked
 from tests.conftest import ROOT
+from tests.forked import eventually
 
 PSLC = str(Path(sys.executable).parent / "pslc")
 SIM = "sim:pm871b-128gb"
@@ -31,15 +32,6 @@ def start(folder: Path, *arguments: str, job: str = LONG) -> subprocess.Popen[st
     return forked.Popen(arguments, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
-def wait_for(path: Path, process: subprocess.Popen[str]) -> None:
-    for _ in range(600):
-        if path.exists():
-            return
-        assert process.poll() is None, process.communicate()
-        time.sleep(0.1)
-    raise AssertionError(f"no {path} within a minute")
-
-
 def no_traceback(talk: str) -> None:
     assert "Traceback" not in talk, talk
     assert "panicked" not in talk, talk
@@ -50,7 +42,7 @@ def test_a_process_that_was_stopped_leaves_the_gap_out_and_says_so(job, tmp_path
     process = start(
         tmp_path, "run", "long.fio", *REAL, "--save", "gap", "--no-report", job=LONG.replace("10m", "4") + job
     )
-    wait_for(tmp_path / "gap" / "run.json", process)
+    eventually((tmp_path / "gap" / "run.json").exists, process=process)
     os.kill(process.pid, signal.SIGSTOP)
     time.sleep(3)
     os.kill(process.pid, signal.SIGCONT)
@@ -70,7 +62,7 @@ def test_a_process_that_was_stopped_leaves_the_gap_out_and_says_so(job, tmp_path
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM])
 def test_every_signal_that_ends_a_program_keeps_the_recording_and_removes_the_file(how, tmp_path):
     process = start(tmp_path, "run", "long.fio", *REAL, "--save", "out", "--no-report")
-    wait_for(tmp_path / "out" / "run.json", process)
+    eventually((tmp_path / "out" / "run.json").exists, process=process)
     process.send_signal(how)
     _, talk = process.communicate(timeout=60)
     assert process.returncode == 130, talk
@@ -110,9 +102,7 @@ def test_a_command_that_lasts_catches_its_ends_but_no_sighup_that_nohup_ignores(
     with subprocess.Popen(started, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         try:
             # It is the last that is caught.
-            while not _has(process, "SigCgt", signal.SIGQUIT):
-                assert process.poll() is None, "it was over before it caught a signal"
-                time.sleep(0.002)
+            eventually(lambda: _has(process, "SigCgt", signal.SIGQUIT), process=process)
             ignored = [_has(process, "SigIgn", of) for of in (signal.SIGHUP, signal.SIGINT)]
             assert ignored == [True, False]
             assert _has(process, "SigCgt", signal.SIGINT)
@@ -139,7 +129,7 @@ def test_a_clock_that_stands_still_or_goes_back_ends_a_run_that_is_kept(back, sa
         [PSLC, "run", "long.fio", *REAL, "--save", "out"],
         cwd=tmp_path, env=os.environ | wrong, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
-    wait_for(tmp_path / "out" / "run.json", process)
+    eventually((tmp_path / "out" / "run.json").exists, process=process)
     (tmp_path / "now").touch()
     _, talk = process.communicate(timeout=60)
     assert process.returncode == 2, talk
@@ -152,7 +142,7 @@ def test_a_clock_that_stands_still_or_goes_back_ends_a_run_that_is_kept(back, sa
 @pytest.mark.parametrize("how", [signal.SIGPIPE, signal.SIGXFSZ])
 def test_signals_of_files_and_pipes_disturb_no_run(how, tmp_path):
     process = start(tmp_path, "run", "long.fio", *REAL, "--save", "out")
-    wait_for(tmp_path / "out" / "run.json", process)
+    eventually((tmp_path / "out" / "run.json").exists, process=process)
     for _ in range(20):
         process.send_signal(how)
     time.sleep(0.5)
@@ -185,7 +175,7 @@ def test_an_interrupt_at_the_beginning_leaves_no_traceback_and_no_file(after, tm
 
 def test_a_killed_suite_opens_with_every_command(tmp_path):
     process = start(tmp_path, "run", "sustained", *REAL, "--save", "out")
-    wait_for(tmp_path / "out" / "run.json", process)
+    eventually((tmp_path / "out" / "run.json").exists, process=process)
     process.kill()
     process.communicate(timeout=60)
     assert store.load(tmp_path / "out").error == "the run has not ended"
@@ -211,7 +201,7 @@ def test_a_kill_between_the_two_files_of_a_recording_loses_nothing(tmp_path):
 def test_a_folder_that_goes_away_does_not_end_the_measurement(tmp_path):
     """The folder of the recording becomes a file: nothing can be kept there, and the run goes on."""
     process = start(tmp_path, "run", "long.fio", *REAL, "--save", "out", "--runtime=6s")
-    wait_for(tmp_path / "out" / "run.json", process)
+    eventually((tmp_path / "out" / "run.json").exists, process=process)
     (tmp_path / "out").rename(tmp_path / "gone")
     (tmp_path / "out").write_text("in the way")
     said, talk = process.communicate(timeout=120)
@@ -373,7 +363,7 @@ def test_files_that_never_end_are_refused(path, tmp_path):
 
 def test_a_slow_rate_heeds_an_interrupt_at_once(tmp_path):
     process = start(tmp_path, "run", "long.fio", *REAL, "--save", "out", "--rate=1")
-    wait_for(tmp_path / "out" / "run.json", process)
+    eventually((tmp_path / "out" / "run.json").exists, process=process)
     began = time.monotonic()
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=60)

@@ -37,8 +37,7 @@ def test_the_page_cache_forgets_when_fio_makes_it_forget(options, tmp_path):
     found = []
     for lines in asked(f"[j]\nbs=64k\nsize=256k\n{options}\n", "fadvise64,pread64,pwrite64", tmp_path):
         calls = re.findall(
-            r"(fadvise64)\(\d+, 0, 262144, POSIX_FADV_DONTNEED|(pread64|pwrite64)\(\d+, .*, 65536, \d+\)",
-            lines,
+            r"(fadvise64)\(\d+, 0, 262144, POSIX_FADV_DONTNEED|(pread64|pwrite64)\(\d+, .*, 65536, \d+\)", lines
         )
         found.append([word for call in calls for word in call if word])
     theirs, ours = found

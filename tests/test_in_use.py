@@ -76,10 +76,7 @@ def test_a_device_whose_node_has_another_name_there_is_refused(tmp_path):
 
 @needs_loops
 def test_the_file_behind_a_loop_that_a_process_holds_open_is_refused(tmp_path):
-    with (
-        loop_over(noise(tmp_path / "drive.img")) as loop,
-        another_process("held = open(path)", loop.image) as process,
-    ):
+    with loop_over(noise(tmp_path / "drive.img")) as loop, another_process("held = open(path)", loop.image) as process:
         refused_device(loop, rf"the file of loop\d+ is held open by process {process.pid}")
 
 

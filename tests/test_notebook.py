@@ -7,11 +7,7 @@ import pytest
 
 from tests.conftest import ROOT
 
-SHOWN = {
-    "analysis": "281 GB",
-    "published": "(published 6579, ",
-    "study": "cache.when_full",
-}
+SHOWN = {"analysis": "281 GB", "published": "(published 6579, ", "study": "cache.when_full"}
 """What the output of each notebook holds."""
 
 

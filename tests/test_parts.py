@@ -89,10 +89,7 @@ def test_the_dies_follow_from_the_capacity_and_all_else_from_the_dies():
 
 
 def test_the_slower_of_die_and_controller_sets_the_bus():
-    for nand, controller, bus in (
-        ("bics5-tlc-512g", "phison-e16", 800),
-        ("bics5-tlc-512g", "phison-e26", 1200),
-    ):
+    for nand, controller, bus in (("bics5-tlc-512g", "phison-e16", 800), ("bics5-tlc-512g", "phison-e26", 1200)):
         derived = parts.profile(nand=nand, controller=controller, capacity="1TB")
         assert derived.values["nand.bus"] == f"{bus}MT/s"
         assert nand in derived.how["nand.bus"] if bus == 1200 else controller in derived.how["nand.bus"]

@@ -17,12 +17,18 @@ def test_a_test_that_imports_what_was_changed_is_nearer_than_one_that_reaches_it
     assert quick.distances(["python/pslc/base/units.py"], steps) == {"tests/test_a.py": 2, "tests/test_b.py": 1}
 
 
+def test_a_file_that_no_test_reaches_in_few_steps_runs_the_nearest():
+    steps = {"tests/test_a.py": {"a"}, "a": {"b"}, "b": {"c"}, "c": {"d"}, "d": {"e"}}
+    assert quick.distances(["e"], steps) == {"tests/test_a.py": 5}
+
+
 def test_the_tests_of_a_module_a_command_a_page_and_a_document_are_found():
     assert "tests/test_layers.py" in nearest("docs/pictures/imports.py")
     assert "tests/test_gate.py" in nearest("python/pslc/base/gate.py")[:20]
     assert "tests/test_watch.py" in nearest("python/pslc/watch/command.py")[:12]
     assert "tests/test_report.py" in nearest("python/pslc/report/page.css")
     assert "tests/test_documents.py" in nearest("docs/twin.md")[:1]
+    assert "tests/test_results.py" in nearest("python/pslc/formats/iometer.py")[:3]
     assert nearest("tests/test_gate.py")[0] == "tests/test_gate.py"
 
 

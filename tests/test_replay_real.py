@@ -44,11 +44,7 @@ def watched(device: str, folder: Path, work) -> list[Request]:
     """What the drive was asked while `work` was done: kind, offset, bytes."""
     words = ["watch", device, "--trace", "--no-report", "--for", "10min", "--save", folder]
     watching = forked.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    end = time.monotonic() + 30
-    while not (folder / "trace.txt").exists():
-        assert watching.poll() is None, watching.communicate()
-        assert time.monotonic() < end, "it never began"
-        time.sleep(0.1)
+    forked.eventually((folder / "trace.txt").exists, process=watching)
     time.sleep(0.5)
     work()
     time.sleep(0.5)

@@ -138,7 +138,7 @@ def test_no_health_log_is_explained(monkeypatch, tmp_path, answer, why):
         (tmp_path / "smartctl").chmod(0o755)
     monkeypatch.setenv("PATH", "")
     monkeypatch.setattr("pslc.base.children.SYSTEM", (str(tmp_path),))
-    assert why in probe.without_health("vdz", "probe")
+    assert why in probe.without_health("vdz")
 
 
 def test_an_nvme_drive_is_asked_by_root_itself(monkeypatch):

@@ -18,7 +18,8 @@ from pathlib import Path
 import pytest
 from benches.small import PROFILE
 
-from tests.served import PATH, Served, eventually, has, served
+from tests.forked import eventually
+from tests.served import PATH, Served, has, served
 
 pytestmark = pytest.mark.skipif(not has("nbdsh"), reason="libnbd is not installed")
 

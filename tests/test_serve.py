@@ -29,7 +29,8 @@ from pslc.serving import nvme
 from pslc.serving.listening import Address
 from tests import forked
 from tests.conftest import ROOT
-from tests.served import PATH, eventually, has, served
+from tests.forked import eventually
+from tests.served import PATH, has, served
 
 pytestmark = pytest.mark.skipif(not has("nbdinfo", "nbdcopy", "nbdsh"), reason="libnbd is not installed")
 
@@ -533,28 +534,13 @@ def _two_speeds(columns: dict[str, bytes]) -> tuple[float, float]:
 @pytest.mark.skipif(not (has("nbdfuse", "mkfs.ext4", "e2fsck", "losetup", "mount") and os.geteuid() == 0
                          and Path("/dev/fuse").exists()), reason="needs root and FUSE")  # fmt: skip
 def test_a_file_system_on_it_is_clean(tmp_path: Path, disk: str) -> None:
-    (tmp_path / "at").mkdir()
-    (tmp_path / "file").write_bytes(b"")
     with served(tmp_path, disk, "--speed", "10") as on:
-        fuse = subprocess.Popen(["nbdfuse", str(tmp_path / "file"), on.uri], env={"PATH": PATH})
-        loop = ""
-        try:
-            eventually(lambda: (tmp_path / "file").stat().st_size == 8_000_000_000)
-            on.tool("mkfs.ext4", "-q", "-F", "file")
-            loop = on.tool("losetup", "--find", "--show", "file").strip()
-            on.tool("mount", loop, "at")
-            try:
-                tree = Path(pslc.__file__).parent
-                on.tool("cp", "-a", str(tree), "at/tree")
-                on.tool("sync", "-f", "at")
-                on.tool("diff", "-r", "-x", "__pycache__", str(tree), "at/tree")
-            finally:
-                on.tool("umount", "at")
-        finally:
-            if loop:
-                on.tool("losetup", "-d", loop)
-            on.tool("fusermount3", "-u", "file", ok=False)
-            fuse.wait(timeout=30)
+        with on.file_system():
+            tree = Path(pslc.__file__).parent
+            on.tool("cp", "-a", str(tree), "at/tree")
+            on.tool("sync", "-f", "at")
+            on.tool("diff", "-r", "-x", "__pycache__", str(tree), "at/tree")
+            on.tool("umount", "at")
         on.end()
     # And what is in the file of data afterwards is the same file system.
     subprocess.run(["e2fsck", "-fn", "disk.pslc.data"], cwd=tmp_path, env={"PATH": PATH}, check=True)

@@ -4,7 +4,6 @@ import fcntl
 import json
 import os
 import subprocess
-import time
 
 import pytest
 
@@ -34,11 +33,7 @@ def test_a_file_system_that_is_shut_down_ends_the_run_in_words_and_keeps_it(disk
     (tmp_path / "long.fio").write_text(JOB)
     words = ["run", "long.fio", "--on", str(disk / "scratch.bin"), "--size", "64MB", "--yes", "--save", "out"]
     process = forked.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    for _ in range(600):
-        if (tmp_path / "out" / "run.json").exists():
-            break
-        assert process.poll() is None, process.communicate()
-        time.sleep(0.1)
+    forked.eventually((tmp_path / "out" / "run.json").exists, process=process)
     folder = os.open(disk, os.O_RDONLY)
     fcntl.ioctl(folder, GOING_DOWN, NOLOGFLUSH)
     os.close(folder)

@@ -15,6 +15,7 @@ import pytest
 
 import pslc
 from tests import forked
+from tests.forked import eventually
 from tests.loops import loop_over, reason, sh
 
 pytestmark = pytest.mark.skipif(
@@ -47,10 +48,10 @@ def served(folder: Path):
     (folder / "m").mkdir()
     socket, file = folder / "socket", folder / "m" / "nbd"
     server = subprocess.Popen(["nbdkit", "-f", "-U", socket, "memory", "4G"])
-    _until(socket.exists)
+    eventually(socket.exists)
     fuse = subprocess.Popen(["nbdfuse", file, "--unix", socket], stderr=subprocess.DEVNULL)
     try:
-        _until(file.exists)
+        eventually(file.exists)
         yield Drive(file, server)
     finally:
         server.send_signal(signal.SIGCONT)
@@ -58,13 +59,6 @@ def served(folder: Path):
         fuse.wait(20)
         server.terminate()
         server.wait(20)
-
-
-def _until(so, within_s: float = 20.0) -> None:
-    end = time.monotonic() + within_s
-    while not so():
-        assert time.monotonic() < end, f"not so within {within_s:g} s"
-        time.sleep(0.05)
 
 
 @pytest.fixture
@@ -78,7 +72,7 @@ def begin(folder: Path, *words: str, **job: object) -> forked.Popen:
     (folder / "w.fio").write_text(JOB.format(**job))
     out, err = (folder / "out").open("w"), (folder / "err").open("w")
     process = forked.Popen(["run", "w.fio", *words, "--yes", "--save", "r"], cwd=folder, stdout=out, stderr=err)
-    _until((folder / "r" / "run.json").exists)
+    eventually((folder / "r" / "run.json").exists)
     return process
 
 
@@ -92,7 +86,7 @@ def test_a_stall_is_said_and_is_a_finding_with_a_mark_on_the_page(drive, tmp_pat
     err = tmp_path / "err"
     # A busy machine looks at the silence a second or two late, and says so.
     stalled = r"no request answered for 1[0-9] s; 8 under way, the oldest a write of 1 MiB at "
-    _until(lambda: re.search(stalled, err.read_text()), 60)
+    eventually(lambda: re.search(stalled, err.read_text()), 60)
     drive.answer()
     assert process.wait(60) == 0
     assert "the drive answers again, after 1" in err.read_text()
@@ -121,14 +115,14 @@ def test_the_first_signal_keeps_what_was_measured_and_the_second_leaves(drive, t
         drive.silence()
         process.send_signal(signal.SIGINT)
         waits = f"{depth} under way, the oldest a write" if depth > 1 else "a write of 1 MiB at"
-        _until(lambda: waits in (tmp_path / "err").read_text())
+        eventually(lambda: waits in (tmp_path / "err").read_text())
         assert "interrupt again to leave" in (tmp_path / "err").read_text()
         process.send_signal(signal.SIGINT)
         requests = f"{depth} requests" if depth > 1 else "1 request"
         left = f"left {requests} unanswered; the recording so far is in r"
         if engine == "psync":
             # The kernel lets nobody end who waits for a drive in a call of the system.
-            _until(lambda: f"{left}; the kernel keeps pslc until" in (tmp_path / "err").read_text(), 4)
+            eventually(lambda: f"{left}; the kernel keeps pslc until" in (tmp_path / "err").read_text(), 4)
             drive.answer()
         assert process.wait(4) == 130
         assert left in (tmp_path / "err").read_text()
@@ -140,16 +134,16 @@ def test_the_first_signal_keeps_what_was_measured_and_the_second_leaves(drive, t
 def test_a_drive_that_never_answers_leaves_a_recording_that_tells_so(drive, tmp_path, engine, depth):
     process, err = begin(tmp_path, *on_file(drive), depth=depth, engine=engine, runtime="10m"), tmp_path / "err"
     drive.silence()
-    _until(lambda: "no request answered for 1" in err.read_text(), 60)
+    eventually(lambda: "no request answered for 1" in err.read_text(), 60)
     process.send_signal(signal.SIGINT)
-    _until(lambda: "interrupt again to leave at once" in err.read_text())
+    eventually(lambda: "interrupt again to leave at once" in err.read_text())
     # Of an engine that waits for each request, only the last checkpoint is there.
     assert re.search(
         r"; the first \S+ m?s are saved; " if depth == 1 else "; what was measured is saved; ", err.read_text()
     )
     assert "answers again" not in err.read_text()
     process.send_signal(signal.SIGINT)
-    _until(lambda: "the recording so far is in r; the kernel " in err.read_text(), 4)
+    eventually(lambda: "the recording so far is in r; the kernel " in err.read_text(), 4)
     drive.answer()
     assert process.wait(10) == 130
     recording = pslc.load(tmp_path / "r")
@@ -171,7 +165,7 @@ def file_system(drive: Drive, point: Path):
         finally:
             drive.answer()
             # Requests of one that left are answered a little later.
-            _until(lambda: subprocess.run(["umount", point], capture_output=True, check=False).returncode == 0)
+            eventually(lambda: subprocess.run(["umount", point], capture_output=True, check=False).returncode == 0)
 
 
 @pytest.mark.skipif(reason() is not None or not shutil.which("mkfs.ext4"), reason="needs loop devices and mkfs.ext4")
@@ -181,11 +175,11 @@ def test_a_job_under_the_command_line_of_fio_can_be_left_too(drive, tmp_path):
     with file_system(drive, tmp_path / "m2") as folder, err.open("w") as log:
         file = folder / "file"
         process = subprocess.Popen([program, *job, "--runtime=10m", "--size=3g", f"--filename={file}"], stderr=log)
-        _until(lambda: file.exists() and file.stat().st_blocks >= 40 << 11)
+        eventually(lambda: file.exists() and file.stat().st_blocks >= 40 << 11)
         time.sleep(1)
         drive.silence()
         process.send_signal(signal.SIGINT)
-        _until(lambda: "8 under way, the oldest a write of 1 MiB at " in err.read_text(), 8)
+        eventually(lambda: "8 under way, the oldest a write of 1 MiB at " in err.read_text(), 8)
         process.send_signal(signal.SIGINT)
         assert process.wait(4) == 130
         assert "left with 8 under way" in err.read_text()
@@ -202,7 +196,7 @@ def test_a_script_is_told_that_the_drive_does_not_answer(drive, tmp_path):
         [sys.executable, "-c", program], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     written = Path(f"/proc/{process.pid}/io")
-    _until(lambda: int(written.read_text().split()[3]) > 20 << 20)
+    eventually(lambda: int(written.read_text().split()[3]) > 20 << 20)
     drive.silence()
     process.send_signal(signal.SIGINT)
     assert process.stderr is not None
@@ -217,7 +211,7 @@ def test_a_drive_that_answers_after_the_first_signal_ends_the_run_in_order(drive
     process = begin(tmp_path, *on_file(drive), depth=4, engine="io_uring", runtime="10m")
     drive.silence()
     process.send_signal(signal.SIGTERM)
-    _until(lambda: "interrupt again to leave" in (tmp_path / "err").read_text(), 8)
+    eventually(lambda: "interrupt again to leave" in (tmp_path / "err").read_text(), 8)
     drive.answer()
     assert process.wait(30) == 130
     said = json.loads((tmp_path / "r" / "run.json").read_text())

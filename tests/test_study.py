@@ -156,9 +156,7 @@ def test_an_interrupt_keeps_what_is_done(small, tmp_path):
     order = ["study", "--on", small, "--run", "fill", "--vary", "cache.dynamic=300MB:800MB:5MB", "--save", str(kept)]
     going = subprocess.Popen([EXECUTABLE, *order, "--workers", "1"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                              text=True, start_new_session=True)  # fmt: skip
-    while not list(kept.glob("new-*.parquet")):
-        assert going.poll() is None, "it was over before it could be interrupted"
-        time.sleep(0.02)
+    forked.eventually(lambda: list(kept.glob("new-*.parquet")), process=going)
     os.killpg(going.pid, signal.SIGINT)
     _, talk = going.communicate(timeout=60)
     assert going.returncode == 130, talk

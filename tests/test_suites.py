@@ -20,6 +20,7 @@ from pslc.device.target import RealOptions
 from pslc.figures.picture import Table
 from pslc.report import page, recording_view, terminal
 from pslc.runner import campaign
+from pslc.schema.unknown import unknown
 from pslc.schema.warnings import MeasurementWarning
 from pslc.suites import apps, burst, random_steady, recovery, thermal
 from tests import scaled
@@ -388,7 +389,7 @@ def test_recovery_blames_no_drive_for_trims_that_a_bridge_drops():
 
 def test_a_cache_that_comes_back_faster_than_cells_are_emptied_has_no_rate():
     at_once = RecoveryEstimate(0.0, 5e10, 1e9, 1e9, 294.0, 296.0, Interval(295.0, 294.0, 296.0), None, 8e9)
-    findings = recovery._unmeasured() | {"cache_bytes": 5e10, "idle_threshold_s_high": 296.0}
+    findings = unknown(recovery.Findings) | {"cache_bytes": 5e10, "idle_threshold_s_high": 296.0}
     recovery._rate(findings, at_once, 4e8)
     assert findings["migration_bytes_per_s_low"] is None
     assert recovery.sentences(findings)[0] == (

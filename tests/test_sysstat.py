@@ -34,10 +34,7 @@ def read(path: Path, text: str, **hints: object) -> FileContents:
     return formats.read([path], ImportOptions(**hints))
 
 
-PRINTS = {
-    "iostat": [["-xt"], ["-xm"], ["-xt", "-o", "JSON"]],
-    "sar": [["-d"], ["-dp"]],
-}
+PRINTS = {"iostat": [["-xt"], ["-xm"], ["-xt", "-o", "JSON"]], "sar": [["-d"], ["-dp"]]}
 
 
 @pytest.mark.long

@@ -42,6 +42,7 @@ from pslc.watch.several import Checkpoints
 from pslc.watch.telemetry import Asked
 from tests import forked
 from tests.conftest import ROOT
+from tests.forked import eventually
 from tests.loops import loop_over, reason, sh
 from tests.traced import traced
 from tests.typed import unlike
@@ -251,7 +252,7 @@ def test_what_fio_writes_is_counted_to_the_byte_and_ctrl_c_ends_it(tmp_path):
     with loop_over(image) as device:
         words = ["watch", device.path, "--json", "--for", "10min"]
         watching = forked.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE)
-        wait_for(lambda: looks(watching.pid))
+        eventually(lambda: looks(watching.pid))
         job = ["--name=a", "--rw=randrw", "--bs=16k", "--size=32m", "--direct=1", "--output-format=json"]
         fio = subprocess.run(["fio", f"--filename={device.path}", *job], capture_output=True, text=True, check=True)
         time.sleep(2)
@@ -327,10 +328,10 @@ def test_a_drive_whose_cache_only_the_test_knows_is_seen_through(tmp_path):
     mount.mkdir()
     words = [socket, 4_000_000_000, 400e6, 25e6, 5e6, 12, full]
     server = subprocess.Popen([sys.executable, "-m", "tests.slowing", *map(str, words)], cwd=ROOT)
-    wait_for(socket.exists)
+    eventually(socket.exists)
     fuse = subprocess.Popen(["nbdfuse", mount / "disk", "--unix", socket])
     try:
-        wait_for((mount / "disk").exists)
+        eventually((mount / "disk").exists)
         done = subprocess.run(
             ["losetup", "-f", "--show", "--direct-io=on", mount / "disk"], capture_output=True, text=True, check=True
         )
@@ -364,7 +365,7 @@ def seen_through(device: str, folder: Path) -> Recording:
     job = ["--rw=write", "--bs=512k", "--direct=1", "--ioengine=libaio", "--iodepth=4", "--time_based"]
     words = ["watch", device, "--no-report", "--save", folder / "run"]
     watching = forked.Popen(words, stdout=subprocess.DEVNULL)
-    wait_for(lambda: looks(watching.pid))
+    eventually(lambda: looks(watching.pid))
     time.sleep(13)
     for name, seconds, rest in (("fio", 26, 15), ("again", 8, 1)):
         words = ["fio", "--name=a", f"--filename={device}", *job, f"--runtime={seconds}", "--log_avg_msec=1000"]
@@ -383,13 +384,6 @@ def looks(pid: int) -> bool:
             if os.readlink(at).endswith("/stat"):
                 return True
     return False
-
-
-def wait_for(there) -> None:
-    end = time.monotonic() + 20
-    while not there():
-        assert time.monotonic() < end, "it never came"
-        time.sleep(0.1)
 
 
 def simulated(seed: int, path: Path) -> tuple[Load, np.ndarray]:
@@ -659,7 +653,7 @@ def test_on_the_watched_drive_it_is_saved_too_and_says_how_much_that_wrote(tmp_p
                 return store.load(folder).facts["watch"].get("own_bytes", 0)
             return 0
 
-        wait_for(own_bytes)
+        eventually(own_bytes)
         watching.kill()
         assert "is saved on the watched drive" in watching.stderr.read()
     recording = store.load(folder)

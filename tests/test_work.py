@@ -19,7 +19,7 @@ from pslc.base import children, work, workers
 from pslc.base.errors import PslcError, TargetError
 from pslc.cli import NAMES
 from tests.conftest import ROOT
-from tests.served import eventually
+from tests.forked import eventually
 
 BIN = Path(sys.executable).parent
 

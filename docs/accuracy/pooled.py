@@ -52,10 +52,7 @@ SLOPE_SD = 0.4
 WAY_PRIORS = {"direct-while-folding": (-0.5, 0.5), "fold": (0.0, 0.5), "slow-fold": (1.5, 0.7)}
 """Logarithm of a way's factor on folding."""
 BIASES = {"first": {"pair": 0.08, "line": 0.08}, "past": {"pair": 0.15, "line": 0.13}}
-NOISE = {
-    "first": {"maker": 0.04, "single": 0.06, "deep": 0.08},
-    "past": {"maker": 0.15, "single": 0.20, "deep": 0.40},
-}
+NOISE = {"first": {"maker": 0.04, "single": 0.06, "deep": 0.08}, "past": {"maker": 0.15, "single": 0.20, "deep": 0.40}}
 """By whose figure it is: reviews at depth differ most."""
 RATED_SHARE, RATED_SD = 0.95, 0.10
 """What drives write into pSLC over the rating of their controller: 5.89 of 6.4 GB/s (IG5236), 10 of 11.8 (E26)."""
@@ -113,9 +110,7 @@ class Design:
                     False: constants.of_die(review.die)}  # fmt: skip
         found = [
             self.constant(
-                name,
-                constants.part_of(name, review.chip, review.die),
-                features[name in constants.OF_CONTROLLERS],
+                name, constants.part_of(name, review.chip, review.die), features[name in constants.OF_CONTROLLERS]
             )
             for name in SPEEDS
         ]

@@ -26,7 +26,8 @@ ASSETS = ("CITATION.cff", *(f"examples/{name}.ipynb" for name in ("analysis", "p
 def on_files(files: Files, *, config: Any) -> Files:
     """Add them."""
     for name, page in PAGES.items():
-        content = at_root((ROOT / name).read_text(encoding="utf-8"))
+        # A document beside docs/, on a site that begins in docs/.
+        content = re.sub(r"\]\(docs/", "](", (ROOT / name).read_text(encoding="utf-8"))
         if name == "README.md" and STATIC_PAGE.is_file():
             content = content.replace("\n## ", f"\n{EMBEDDED}\n## ", 1)
         files.append(File.generated(config, page, content=content))
@@ -48,11 +49,6 @@ def with_picture(site_url: str) -> str:
         return page
     picture = f'<meta property="og:image" content="{html.escape(site_url)}{PICTURE}">'
     return page.replace("</head>", f'<meta property="og:title" content="{TITLE}">\n{picture}\n</head>', 1)
-
-
-def at_root(text: str) -> str:
-    """Links of a document beside docs/, on a site that begins in docs/."""
-    return re.sub(r"\]\(docs/", "](", text)
 
 
 def on_page_markdown(markdown: str, *, page: Any, config: Any, files: Files) -> str:

@@ -34,13 +34,7 @@ from pslc.analysis.runs import Segmentation
 from pslc.analysis.segment import _is_start, _Part, _ripple, _strength, rough_boundaries
 from pslc.analysis.series import Floats
 from pslc.analysis.slowdowns import _boundaries, _weakest, find_slowdowns
-from pslc.analysis.warnings import (
-    _irregular_bins,
-    _neighbourhood,
-    _pipe,
-    _spread_of_parts,
-    _wide_interval,
-)
+from pslc.analysis.warnings import _irregular_bins, _neighbourhood, _pipe, _spread_of_parts, _wide_interval
 
 GB, MB = 1e9, 1e6
 DRIVE = MeasurementContext(capacity_bytes=1000 * GB)
@@ -184,18 +178,13 @@ NAND: dict[str, Edge] = {
         1.1, lambda x: cause(0, waits(2e-3, 2e-3, 2e-3, 2e-3 * x), (200, 2000)), "native", "pslc"
     ),
     "MEAN_WAIT_TOLERANCE": Edge(
-        0.05,
-        lambda x: cause(0, waits(*[10e-3 * (1 + x) + 0.65e-3] * 4, mean_s=10e-3), (200, 2000)),
-        "pslc",
-        "native",
+        0.05, lambda x: cause(0, waits(*[10e-3 * (1 + x) + 0.65e-3] * 4, mean_s=10e-3), (200, 2000)), "pslc", "native"
     ),
     "MAX_SLC_PROGRAM_S": Edge(0.65e-3, lambda x: cause(0, waits(*[1.05e-3 + x] * 4), (200, 2000)), "pslc", "native"),
     "PHASE_START_SHARE": Edge(
         0.1,
         lambda x: cause(
-            0,
-            replace(DRIVE, access_patterns=[SEQUENTIAL, replace(RANDOM, from_bytes=100 * GB * x)]),
-            (100, 3000),
+            0, replace(DRIVE, access_patterns=[SEQUENTIAL, replace(RANDOM, from_bytes=100 * GB * x)]), (100, 3000)
         ),
         "unknown",
         "pslc",
@@ -241,10 +230,7 @@ PLATEAUS: dict[str, Edge] = {
 AROUND: dict[str, Edge] = {
     "LINK_FULL_SHARE": Edge(0.965, lambda x: cause(0, LINK, (200, 3000 * x)), "pslc", "link"),
     "MIN_MEAN_OF_TYPICAL_RATIO": Edge(
-        0.6,
-        lambda x: cause(0, LINK, (200, 3000 * x, {"usual_bytes_per_s": 3000 * MB})),
-        "pslc",
-        "link",
+        0.6, lambda x: cause(0, LINK, (200, 3000 * x, {"usual_bytes_per_s": 3000 * MB})), "pslc", "link"
     ),
     "MIN_COLLECTED_SHARE": Edge(
         0.03, lambda x: cause(1, replace(DRIVE, random=True), (1000 * x, 3000), (500, 1000)), "unknown", "gc"
@@ -287,10 +273,7 @@ AROUND: dict[str, Edge] = {
         80e-6, lambda x: cause(0, replace(DRIVE, synced_bytes=4096.0), (6, 4096 / x / MB)), "pslc", "flush"
     ),
     "MIN_SYNC_WRITE_SHARE": Edge(
-        0.9,
-        lambda x: cause(0, replace(DRIVE, synced_bytes=4096.0, mean_s=[x * 1e-3]), (6, 4.096)),
-        "pslc",
-        "flush",
+        0.9, lambda x: cause(0, replace(DRIVE, synced_bytes=4096.0, mean_s=[x * 1e-3]), (6, 4.096)), "pslc", "flush"
     ),
     "MIN_FLUSH_SHARE": Edge(
         0.5,
@@ -309,10 +292,7 @@ AROUND: dict[str, Edge] = {
     ),
     "BUSY_CPU_SHARE": Edge(0.95, lambda x: cause(0, replace(DRIVE, cpu_share=[x]), (1000, 1000)), "native", "cpu"),
     "MAX_DRAM_BYTES": Edge(
-        4e9,
-        lambda x: cause(0, replace(LINK, capacity_bytes=2000 * GB), (x / GB, 3000), (2000, 2000)),
-        "dram",
-        "link",
+        4e9, lambda x: cause(0, replace(LINK, capacity_bytes=2000 * GB), (x / GB, 3000), (2000, 2000)), "dram", "link"
     ),
     "MAX_DRAM_SHARE": Edge(
         0.01, lambda x: cause(0, replace(LINK, capacity_bytes=100 * GB), (100 * x, 3000), (100, 2000)), "dram", "link"
@@ -320,10 +300,7 @@ AROUND: dict[str, Edge] = {
     "CERTAIN_DRAM_SHARE": Edge(0.002, lambda x: cause(0, DRIVE, (1000 * x, 3000), (1000, 2000)), "dram", "pslc"),
     "MAX_BEHIND_DRAM_RATIO": Edge(0.85, lambda x: cause(0, DRIVE, (1, 3000), (1000, 3000 * x)) == "dram", True, False),
     "MIN_THROTTLE_CELSIUS": Edge(
-        65.0,
-        lambda x: replace(DRIVE, celsius=(np.array([0.0, GB]), np.array([x, x]))).is_hot(0.0, GB),
-        False,
-        True,
+        65.0, lambda x: replace(DRIVE, celsius=(np.array([0.0, GB]), np.array([x, x]))).is_hot(0.0, GB), False, True
     ),
     "HOT_TOLERANCE_K": Edge(
         3.0,
@@ -483,10 +460,7 @@ WARNINGS: dict[str, Edge] = {
         high=8,
     ),
     "MIN_GAP_RATIO": Edge(
-        4.0,
-        lambda x: "gaps" in {w.code for w in _irregular_bins(_one_bin(width=x, seconds=x))},
-        False,
-        True,
+        4.0, lambda x: "gaps" in {w.code for w in _irregular_bins(_one_bin(width=x, seconds=x))}, False, True
     ),
     "MIN_STALL_RATIO": Edge(
         10.0, lambda x: "stalls" in {w.code for w in _irregular_bins(_one_bin(width=1.0, seconds=x))}, False, True
@@ -656,11 +630,6 @@ def _pauses_of(cycles: Any, pause: int = 1, slow: float = 100.0) -> bool:
     return begin is not None and begin < 310 * GB
 
 
-def _pause_time(share: float) -> bool:
-    """The same where pauses take this share of the time of cycles of 20 bins."""
-    return _pauses_of([20] * 8, slow=1000.0 * (1 - share) / (19 * share))
-
-
 def _beside(steps: float) -> bool:
     """Whether a bin beside a boundary that differs from its side by so many scatters moves the boundary."""
     side = _Side(0.0, 0.02, np.zeros(5)), _Side(-1.0, 0.02, np.zeros(5))
@@ -683,7 +652,7 @@ DETAILS: dict[str, Edge] = {
     "MIN_PAUSES": Edge(4, lambda x: _pauses_of([20] * round(x)), False, True, low=3, high=4),
     "MAX_CYCLE_SPREAD": Edge(0.15, lambda x: _pauses_of([200 * (1 - x), 200, 200 * (1 + x)] * 3, 6), True, False),
     "MAX_PAUSE_BYTES_SHARE": Edge(0.2, lambda x: _pauses_of([100] * 6, round(100 * x) + 2), True, False),
-    "MIN_PAUSE_TIME_SHARE": Edge(0.15, _pause_time, False, True),
+    "MIN_PAUSE_TIME_SHARE": Edge(0.15, lambda x: _pauses_of([20] * 8, slow=1000.0 * (1 - x) / (19 * x)), False, True),
     "MIN_NEAREST_STEP_RATIO": Edge(3.0, _beside, False, True),
     "MAX_READ_CORRELATION": Edge(-0.2, _read_by_eye, False, True),
     "MAX_HEAT_ONSET_SHARE": Edge(0.1, _hot_from, "thermal", "fold"),

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from pslc.analysis import AnalysisOptions, Curve, MeasurementContext, explain_curve
-from pslc.analysis.loggers import smoothing
+from pslc.analysis.loggers import _steps, smoothing
 from pslc.analysis.posterior import machines, table
+from pslc.analysis.stretches import COUNTS, _order
 
 GB, MB = 1e9, 1e6
 Analyze = Callable[..., dict[str, Any]]
@@ -57,6 +58,16 @@ def test_a_clock_that_jumps_is_no_writing(analyze: Analyze) -> None:
     findings = analyze({"time": times, "write MB/s": rates}, "--capacity", "1000GB")
     assert findings["cache_bytes"] == pytest.approx(120 * GB, rel=0.02)
     assert findings["phases"][-1]["to_bytes"] == pytest.approx(144 * GB, rel=0.02)
+
+
+def test_each_fall_begins_at_its_own_row_behind_a_larger_one() -> None:
+    assert _steps(np.repeat([9.0, 5.0, 3.0], 60)) == [-1, 59, 119]
+
+
+def test_runs_that_stay_on_a_level_are_as_likely_as_they_were_counted() -> None:
+    on = np.ones(3, dtype=bool)
+    likely = COUNTS["on"] / sum(COUNTS.values()) * (COUNTS["on"] + 1) / (sum(COUNTS.values()) + 1)
+    assert np.exp(_order(np.zeros(3), on, ~on, at_start=False)) == pytest.approx(likely)
 
 
 def test_a_mean_over_the_past_is_undone_and_said(analyze: Analyze) -> None:

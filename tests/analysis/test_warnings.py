@@ -46,9 +46,7 @@ def test_an_interrupted_run_is_not_warned_for_being_a_part() -> None:
 
 def test_a_part_of_the_capacity_raises_a_warning() -> None:
     found = warnings_of(FALL, capacity=2000 * GB)
-    assert found == [
-        "only 1000 GB of 2000 GB was written, so later phases may be missing: write the whole drive",
-    ]
+    assert found == ["only 1000 GB of 2000 GB was written, so later phases may be missing: write the whole drive"]
 
 
 def test_a_run_that_ended_in_its_first_phase_says_so() -> None:

@@ -185,8 +185,7 @@ def test_a_text_with_a_comma_is_no_table(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("begin", "words"),
-    [(b"\x1f\x8b\x08", "packed by gzip"), (b"PK\x03\x04\x14", "a spreadsheet or a zip archive")],
+    ("begin", "words"), [(b"\x1f\x8b\x08", "packed by gzip"), (b"PK\x03\x04\x14", "a spreadsheet or a zip archive")]
 )
 def test_a_packed_file_is_called_so(tmp_path, begin, words):
     with pytest.raises(PslcError, match=words):

@@ -78,10 +78,7 @@ def test_a_drive_that_another_command_has_is_refused_in_words(tmp_path):
     disk = tmp_path / "disk.pslc"
     create(disk, "pm871b-128gb").close()
     holder = subprocess.Popen(
-        [sys.executable, "-c", HOLD, str(disk)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
+        [sys.executable, "-c", HOLD, str(disk)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     )
     assert holder.stdin is not None
     assert holder.stdout is not None

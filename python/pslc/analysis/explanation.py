@@ -58,7 +58,7 @@ def explain_curve(
             cause if limit is None else replace(limit, nand_state=cause.nand_state)
             for cause, limit in zip(causes, around, strict=True)
         ]
-    if end is not None and _memory_ends_at(start + end.bytes, phases, causes):
+    if end is not None and causes[_phase_to(start + end.bytes, phases)].cause == "page-cache":
         end = None
     explained = tuple(
         ExplainedPhase(**vars(phase), cause=cause.cause, confidence=cause.confidence, because=cause.because)
@@ -112,11 +112,6 @@ def _cache_end(answer: Answer, phases: Sequence[Phase], curve: Curve, smoothed_s
     error += SMOOTHING_ERROR_SHARE * smoothed_s * phases[behind - 1].bytes_per_s
     low, high = max(phase.from_low - error, start), phase.from_high + error
     return CacheEnd(place - start, low - start, high - start, seen_end=True)
-
-
-def _memory_ends_at(place: float, phases: Sequence[Phase], causes: Sequence[CauseEstimate]) -> bool:
-    """Whether the phase that ends at `place` went into the host's memory, so that no cache of the drive ends there."""
-    return causes[_phase_to(place, phases)].cause == "page-cache"
 
 
 def _phase_to(place: float, phases: Sequence[Phase]) -> int:

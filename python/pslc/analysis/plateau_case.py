@@ -10,12 +10,7 @@ from typing import Final
 from pslc.analysis.context import AccessPattern, MeasurementContext
 from pslc.analysis.counter_causes import CauseEstimate
 from pslc.analysis.phases import Phase
-from pslc.analysis.thresholds import (
-    MAX_RAW_CAPACITY_RATIO,
-    MIN_NATIVE_BITS,
-    PHASE_START_SHARE,
-    SAME_SPEED_TOLERANCE,
-)
+from pslc.analysis.thresholds import MAX_RAW_CAPACITY_RATIO, MIN_NATIVE_BITS, PHASE_START_SHARE, SAME_SPEED_TOLERANCE
 
 GUESSED, UNSURE, LIKELY, SURE = 0.8, 0.89, 0.95, 0.98
 """About how often such conclusions are right, on the logs, drives and jobs of `make bench NAME=analysis`."""

@@ -141,10 +141,7 @@ def machines() -> dict[int, list[Machine]]:
         if after and not behind:
             continue
         machine = Machine(
-            tuple(parts[name] for name in names),
-            len(front),
-            len(cached),
-            sum(math.log(chance) for _, chance in choice),
+            tuple(parts[name] for name in names), len(front), len(cached), sum(math.log(chance) for _, chance in choice)
         )
         by_count.setdefault(len(names), []).append(machine)
     for words, chance in laws["alone"].items():

@@ -164,11 +164,7 @@ def analyze_curve(curve: Curve, explain: Explain, options: AnalysisOptions = DEF
     end = cache_end(curve, phases, causes, seed=options.seed, capacity_bytes=options.capacity_bytes)
     explained = (
         ExplainedPhase(
-            **vars(phase),
-            cause=cause.cause,
-            confidence=cause.confidence,
-            because=cause.because,
-            shares=cause.shares,
+            **vars(phase), cause=cause.cause, confidence=cause.confidence, because=cause.because, shares=cause.shares
         )
         for phase, cause in zip(phases, causes, strict=True)
     )

@@ -8,13 +8,9 @@ from pathlib import Path
 def free_bytes() -> int | None:
     """Memory that this process can still get, in bytes, within the limits of its control group and of `ulimit -v`; None
     if the system states no limit."""
-    limits = [free for free in (_system(), _windows(), _group(), _limit()) if free is not None]
+    linux = _field("/proc/meminfo", "MemAvailable:")
+    limits = [free for free in (linux, _windows(), _group(), _limit()) if free is not None]
     return max(min(limits), 0) if limits else None
-
-
-def _system() -> int | None:
-    """Linux: what can be had without swapping."""
-    return _field("/proc/meminfo", "MemAvailable:")
 
 
 def _windows() -> int | None:

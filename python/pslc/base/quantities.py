@@ -24,11 +24,7 @@ TIME_NAMES: Final = {
 """Units of time as `pslc.base.columns` lists them."""
 Kind = Literal["date", "clock", "speed", "size", "time", "percent", "bare"]
 KINDS: Final[tuple[Kind, ...]] = ("date", "clock", "speed", "size", "time", "percent", "bare")
-SCALES: Final[dict[str, dict[str, float]]] = {
-    "speed": SPEEDS,
-    "size": SIZES,
-    "time": TIMES,
-}
+SCALES: Final[dict[str, dict[str, float]]] = {"speed": SPEEDS, "size": SIZES, "time": TIMES}
 
 
 @dataclass(frozen=True)

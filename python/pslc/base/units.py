@@ -35,8 +35,7 @@ def size(text: str, option: str) -> int:
     match = re.fullmatch(r"([0-9]{1,99}(?:\.[0-9]{1,99})?)\s*([A-Za-z]+)", text.strip())
     if match is None or match[2] not in UNITS:
         raise user_error(
-            f'{option}: "{text}" is not a size',
-            f"a number with a unit, such as 20GB or 20GiB ({', '.join(UNITS)})",
+            f'{option}: "{text}" is not a size', f"a number with a unit, such as 20GB or 20GiB ({', '.join(UNITS)})"
         )
     amount = int(Fraction(match[1]) * UNITS[match[2]])
     if amount > MAX_AMOUNT:

@@ -129,11 +129,7 @@ class Pool:
         return [rows[number] for number in range(len(tasks))]
 
     def _numbered(
-        self,
-        tasks: Sequence[Task],
-        function: Callable[[Task], Row],
-        on_state: OnState | None,
-        interrupts: Interrupts,
+        self, tasks: Sequence[Task], function: Callable[[Task], Row], on_state: OnState | None, interrupts: Interrupts
     ) -> Generator[tuple[int, Row | Exception], None, None]:
         """The place of each task, and its result."""
         job = _Job(self, tasks, function, on_state)

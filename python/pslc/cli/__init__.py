@@ -65,8 +65,7 @@ app = typer.Typer(
 
 @app.callback(invoke_without_command=True)
 def _options(
-    context: typer.Context,
-    version: bool = typer.Option(False, "--version", help="Print the version and exit"),
+    context: typer.Context, version: bool = typer.Option(False, "--version", help="Print the version and exit")
 ) -> None:
     if version:
         from pslc.cli import _build

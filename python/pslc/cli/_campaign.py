@@ -147,10 +147,7 @@ def _run(spec: "CampaignSpec", folder: Path | None, outputs: Outputs, failures: 
         say(f"{left}; the kernel {keeps} until the drive answers", err=True)
         os._exit(130)
 
-    with (
-        Bar(spec.subject, leave) as bar,
-        _recording_folder.RunKeeper(spec, folder, bar.log) as keeper,
-    ):
+    with Bar(spec.subject, leave) as bar, _recording_folder.RunKeeper(spec, folder, bar.log) as keeper:
 
         def interrupt(*_: object) -> None:
             # What follows saves the recording, to the end of the process, however often one is heard.

@@ -92,11 +92,7 @@ def order_of(jobs: str | None) -> Literal["together", "serial"] | None:
 
 
 def import_options(
-    x: str | None,
-    y: str | None,
-    series: Sequence[str] | None,
-    frame: str | None,
-    capacity: str | None = None,
+    x: str | None, y: str | None, series: Sequence[str] | None, frame: str | None, capacity: str | None = None
 ) -> "ImportOptions":
     """Build the import options of a picture or of a table from the command line."""
     from pslc.base import units

@@ -63,8 +63,7 @@ Reuse = Annotated[
     bool, typer.Option("--reuse", help="Measure on an existing file and overwrite it", rich_help_panel=REAL)
 ]
 OverwriteFile = Annotated[
-    str | None,
-    typer.Option(metavar="NAME", help="Name of that file, if pslc did not create it", rich_help_panel=REAL),
+    str | None, typer.Option(metavar="NAME", help="Name of that file, if pslc did not create it", rich_help_panel=REAL)
 ]
 DestroyData = Annotated[
     str | None,
@@ -91,11 +90,7 @@ VictimRule = Annotated[
 ]
 Sysfs = Annotated[
     Path | None,
-    typer.Option(
-        metavar="DIR",
-        help="Folder that shows the cache as Linux does for a UFS drive",
-        rich_help_panel=REAL,
-    ),
+    typer.Option(metavar="DIR", help="Folder that shows the cache as Linux does for a UFS drive", rich_help_panel=REAL),
 ]
 Buffer = Annotated[
     CacheSetting | None,
@@ -103,8 +98,7 @@ Buffer = Annotated[
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the plan and stop", rich_help_panel=REAL)]
 Meter = Annotated[
-    Path | None,
-    typer.Option(metavar="LOG", help="CSV log of a power meter, read after the run", rich_help_panel=REAL),
+    Path | None, typer.Option(metavar="LOG", help="CSV log of a power meter, read after the run", rich_help_panel=REAL)
 ]
 Yes = Annotated[bool, typer.Option("--yes", help="Do not ask before data are lost", rich_help_panel=REAL)]
 

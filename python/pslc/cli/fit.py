@@ -42,8 +42,7 @@ def command(
         typer.Argument(metavar="DATA", help="Run folders of one drive, a log of another program, or a chart's picture"),
     ] = None,
     published: Annotated[
-        str | None,
-        typer.Option(help="Published figures in place of data", metavar='"cache=435GB speed1=4000MB/s ..."'),
+        str | None, typer.Option(help="Published figures in place of data", metavar='"cache=435GB speed1=4000MB/s ..."')
     ] = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Write the profile to this file (.toml)", metavar="FILE")

@@ -40,8 +40,7 @@ def command(
         str, typer.Option(metavar="TEXT", help="Title (default: the drive and its capacity)", rich_help_panel=LOOKS)
     ] = "",
     color: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COLOR", help="Color of each curve, in order", rich_help_panel=LOOKS),
+        list[str] | None, typer.Option(metavar="COLOR", help="Color of each curve, in order", rich_help_panel=LOOKS)
     ] = None,
     logo: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Logo for the upper right corner", rich_help_panel=LOOKS)

@@ -59,7 +59,7 @@ def command(
     facts = probe.with_sysfs(probe.facts(path), sysfs)
     facts["now"] = probe.moment(facts)
     if len(names := probe.drives(facts)) == 1 and facts["now"]["smart"] is None:
-        facts["now"]["without_smart"] = probe.without_health(names[0], "probe")
+        facts["now"]["without_smart"] = probe.without_health(names[0])
     problems = list(checks.of_the_machine(facts))
     guard = probe.users_and_signatures(path)
     if as_json:

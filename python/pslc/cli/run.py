@@ -48,8 +48,7 @@ Explains = Annotated[
 ]
 Repeat = Annotated[int, typer.Option(min=1, max=100, metavar="N", help="Number of runs", rich_help_panel=SUITE)]
 Resume = Annotated[
-    Path | None,
-    typer.Option(metavar="RUN", help="Resume the interrupted run in this folder", rich_help_panel=SUITE),
+    Path | None, typer.Option(metavar="RUN", help="Resume the interrupted run in this folder", rich_help_panel=SUITE)
 ]
 
 

@@ -436,14 +436,14 @@ def unasked(name: str, command: str) -> str | None:
     return "smartctl is not installed (package smartmontools)" if children.find("smartctl") is None else None
 
 
-def without_health(name: str, command: str) -> str:
+def without_health(name: str) -> str:
     """Reason why a drive showed no health log: see `unasked`; or smartctl was denied it, or knows none."""
-    if why := unasked(name, command):
+    if why := unasked(name, "probe"):
         return why
     messages = (_smartctl(f"/dev/{name}") or {}).get("smartctl", {}).get("messages", [])
     reasons = "; ".join(str(message.get("string")) for message in messages)
     if "Permission denied" in reasons:
-        return NEEDS_ROOT.format(command=command, name=name)
+        return NEEDS_ROOT.format(command="probe", name=name)
     return f"smartctl reads none from it{': ' if reasons else ''}{reasons}"
 
 

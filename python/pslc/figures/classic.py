@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 from pslc.base import words
 from pslc.figures.curves import SPEED
 from pslc.figures.picture import Axis, Bars, Own, Panel, Picture, Table, Text
-from pslc.figures.tables import Column, of_rows
+from pslc.figures.tables import Columns, of_rows
 
 KINDS = ("read", "write", "copy")
 
@@ -26,17 +26,13 @@ def measured_speed(bytes_per_s: float) -> str:
     return words.speed(bytes_per_s) if bytes_per_s else "-"
 
 
-def table(title: str, rows: Sequence[Mapping[str, object]], more: list[Column] | None = None) -> Table:
+def table(title: str, rows: Sequence[Mapping[str, object]], more: Mapping[str, str] | None = None) -> Table:
     """Rows with `test`, `read_bytes_per_s`, `write_bytes_per_s`."""
-    columns: list[Column] = [
-        ("test", "test", str),
-        ("read", "read_bytes_per_s", measured_speed),
-        ("write", "write_bytes_per_s", measured_speed),
-    ]
-    speeds = {name: [_number(row.get(key)) for row in rows] for name, key, _ in columns[1:]}
+    speeds = {kind: [_number(row.get(f"{kind}_bytes_per_s")) for row in rows] for kind in ("read", "write")}
     fastest = max((speed for column in speeds.values() for speed in column), default=0.0)
     shares = {name: [speed / fastest for speed in column] for name, column in speeds.items()} if fastest else {}
-    return replace(of_rows(title, rows, [*columns, *(more or [])]), bars=shares)
+    columns: Columns = {"test": "test"} | {kind: (f"{kind}_bytes_per_s", measured_speed) for kind in speeds}
+    return replace(of_rows(title, rows, {**columns, **(more or {})}), bars=shares)
 
 
 def _number(value: object) -> float:

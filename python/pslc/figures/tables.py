@@ -14,8 +14,10 @@ from pslc.schema.jobs import KINDS, Done, Job
 from pslc.schema.results import Gap, Measured, Repeats, Stall
 
 Show = Callable[[Any], str]
-Column = tuple[str, str, Show]
-"""Column of a table: its name, the key of the finding, and the formatter."""
+Columns = Mapping[str, str | tuple[str, Show]]
+"""Columns of a table by their names: the key of the finding, with a formatter where its name does not give it."""
+SHOWN: Final = (("bytes_per_s", words.speed), ("bytes", words.size), ("seconds", words.span), ("_s", words.span))
+"""Formatters of findings by the ends of their keys; others are counts."""
 RESULT_COLUMNS: Final[dict[str, Callable[[Measured], str]]] = {
     "test": lambda row: row["test"],
     "kind": lambda row: row["kind"],
@@ -89,13 +91,21 @@ def of_repeats(repeats: Repeats) -> Table:
     return Table(f"Spread (n = {repeats['n']})", ("finding", "mean", "least", "most", "deviation"), rows, ("finding",))
 
 
-def of_rows(title: str, rows: Sequence[Mapping[str, object]], columns: Sequence[Column]) -> Table:
-    """Rows of findings: name of the column, key of the finding, and how it is written. A figure that is null is `-`."""
+def of_rows(title: str, rows: Sequence[Mapping[str, object]], columns: Columns) -> Table:
+    """Rows of findings, whose texts stand as they are. A figure that is null is `-`."""
+    keys = {name: (key, _show(key, rows)) if isinstance(key, str) else key for name, key in columns.items()}
     cells = [
-        [show(row[key]) if row[key] is not None else "" if show is str else "-" for _, key, show in columns]
+        [show(row[key]) if row[key] is not None else "" if show is str else "-" for key, show in keys.values()]
         for row in rows
     ]
-    return Table(title, [name for name, _, _ in columns], cells, [name for name, _, show in columns if show is str])
+    return Table(title, list(columns), cells, [name for name, (_, show) in keys.items() if show is str])
+
+
+def _show(key: str, rows: Sequence[Mapping[str, object]]) -> Show:
+    """The formatter of a key: none of texts, else by its end."""
+    if any(isinstance(row[key], str) for row in rows):
+        return str
+    return next((show for end, show in SHOWN if key.endswith(end)), words.count)
 
 
 def of_stalls(rows: Sequence[Stall]) -> Table:

@@ -221,12 +221,7 @@ def _steady(state: SteadyState) -> output.Steady:
         "criterion": f"{state['value']:f}{unit}",
         "max_deviation": state["max_deviation"],
         "slope": state["slope"],
-        "data": {
-            "bw_mean": sum(bw) // len(bw),
-            "iops_mean": sum(iops) // len(iops),
-            "iops": iops,
-            "bw": bw,
-        },
+        "data": {"bw_mean": sum(bw) // len(bw), "iops_mean": sum(iops) // len(iops), "iops": iops, "bw": bw},
     }
 
 

@@ -65,7 +65,7 @@ def _job(job: RecordedJob, written: output.Job, time: str) -> Iterator[str]:
         yield f"  Description  : [{written['desc']}]"
     for kind, _ in DIRECTIONS:
         if kind in written and written[kind]["io_bytes"]:
-            yield from _direction(kind, written[kind], _base(job))
+            yield from _direction(kind, written[kind], int(job["options"].get("kb_base", "1024") or 1024))
     for unit, levels in (
         ("nsec", written["latency_ns"]),
         ("usec", written["latency_us"]),
@@ -99,10 +99,6 @@ def _issued(written: output.Job) -> str:
     if "mixed" in written and "read" not in written:
         counts[0] = written["mixed"]["total_ios"]
     return ",".join(map(str, [*counts, written["sync"]["total_ios"] if "sync" in written else 0]))
-
-
-def _base(job: RecordedJob) -> int:
-    return int(job["options"].get("kb_base", "1024") or 1024)
 
 
 def _both(value: float, unit: str, base: int) -> tuple[str, str]:

@@ -179,14 +179,11 @@ def _at_work(foreign: FileContents, path: Path) -> Recording:
         "tells_busy": foreign.tells_busy,
     }
     taken = [f"read as {foreign.read_as}"] if foreign.read_as else []
-    notes = [*taken, *map(str, sorted(foreign.warnings, key=_gravest)), *_bad_lines_note(foreign)]
+    gravest_first = sorted(foreign.warnings, key=lambda warning: warning.level is Level.NOTE)
+    notes = [*taken, *map(str, gravest_first), *_bad_lines_note(foreign)]
     facts: Facts = {"device": None, "notes": notes, "watch": about, "measured_by": foreign.measured_by}
     samples = watched.Samples.of(load)
     return watched.recorded(path, facts, samples, round(foreign.began_unix * 1e9), name=foreign.name)
-
-
-def _gravest(warning: MeasurementWarning) -> bool:
-    return warning.level is Level.NOTE
 
 
 def _columns(curve: Curve | None, kind: str) -> Columns:

@@ -31,7 +31,8 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
     path = only(paths)
     reports = Reports(path, hints, "a time, and bytes a second in the columns of disks,")
     rows = list(cells(path, text(path).splitlines()))
-    start = next((at for at, row in enumerate(rows[:LIMIT_ROWS]) if _is_of_groups(row)), None)
+    groups = (at for at, row in enumerate(rows[:LIMIT_ROWS]) if any(cell.startswith("dsk/") for cell in row))
+    start = next(groups, None)
     if start is None:
         return reports.foreign(ABOUT, hint=HINT)
     _take(reports, rows, start)
@@ -55,10 +56,6 @@ def _take(reports: Reports, rows: Sequence[list[str]], start: int) -> None:
             for device, place in disks.items():
                 columns = {"rB/s": amount(row[place]), "wB/s": amount(row[place + 1])}
                 reports.add(device, reports.seconds or None, columns)
-
-
-def _is_of_groups(row: Sequence[str]) -> bool:
-    return any(cell.startswith("dsk/") for cell in row)
 
 
 def _disks(groups: Sequence[str], names: Sequence[str]) -> dict[str, int]:

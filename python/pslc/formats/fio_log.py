@@ -351,11 +351,7 @@ def _short(taken: Sequence[_Taken]) -> list[str]:
     ]
 
 
-def _is_whole(
-    data: FileContents,
-    taken: Sequence[_Taken],
-    threads: Sequence[_fio_jobs.Thread | None],
-) -> bool:
+def _is_whole(data: FileContents, taken: Sequence[_Taken], threads: Sequence[_fio_jobs.Thread | None]) -> bool:
     """Hold the log against the JSON beside it; whether it holds all that was moved."""
     counted = [thread.moved(data.kind) if thread is not None else None for thread in threads]
     moved = [item for item in counted if item is not None]

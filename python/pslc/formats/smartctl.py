@@ -158,7 +158,8 @@ def _json(path: Path, whole: str) -> tuple[HealthJson, _Drive]:
         else:
             is_known = document.get("in_smartctl_database") is not False
             capacity = int(document.get("user_capacity", {}).get("bytes", 0))
-            log = _of_ata(_attributes(document), _statistics(document), _sector(document), is_known, capacity)
+            sector = int(document.get("logical_block_size", 512))
+            log = _of_ata(_attributes(document), _statistics(document), sector, is_known, capacity)
             log |= _common(document)
         if isinstance(passed := document.get("smart_status", {}).get("passed"), bool):
             log["failed"] = not passed
@@ -197,10 +198,6 @@ def _attribute(number: int, name: str, value: int, raw: int) -> tuple[str, int, 
 def _statistics(document: Json) -> dict[str, int]:
     pages = document.get("ata_device_statistics", {}).get("pages", [])
     return {str(row["name"]): int(row["value"]) for page in pages for row in page.get("table", []) if "value" in row}
-
-
-def _sector(document: Json) -> int:
-    return int(document.get("logical_block_size", 512))
 
 
 def _common(document: Json) -> HealthJson:

@@ -54,11 +54,11 @@ def _series(*texts: str) -> Stops:
     return lambda facts: texts
 
 
-def _decades(unit: str, low: int, high: int) -> Stops:
-    """A dozen values a decade, `low` to `high` of the unit."""
+def _decades(low: int, high: int) -> Stops:
+    """A dozen values a decade, `low` to `high` microseconds."""
     tens = (10, 12, 15, 18, 22, 27, 33, 39, 47, 56, 68, 82)
     values = [ten * 10**decade // 10 for decade in range(6) for ten in tens if decade or ten == 10]
-    return lambda facts: [f"{value}{unit}" for value in values if low <= value <= high]
+    return lambda facts: [f"{value}us" for value in values if low <= value <= high]
 
 
 @dataclass(frozen=True)
@@ -110,8 +110,8 @@ KNOBS: Final[Mapping[str, Sequence[Knob]]] = {
         Knob("nand.blocks_per_plane", "Blocks of a plane", lambda facts: [
              str(round(facts["blocks_per_plane"] * percent / 100))
              for percent in (25, 50, *range(90, 131), 150, 200, 400)]),
-        Knob("nand.slc.program", "tPROG as pSLC", _decades("us", 47, 1000)),
-        Knob("nand.native.program", "tPROG native", _decades("us", 270, 10000)),
+        Knob("nand.slc.program", "tPROG as pSLC", _decades(47, 1000)),
+        Knob("nand.native.program", "tPROG native", _decades(270, 10000)),
     ),
     "Link, heat, host": (
         Knob("link", "Link", words={word: (("link", word),) for word in (

@@ -17,7 +17,5 @@ def _named(name: str) -> object:
 
 NAMES = ("Candidates", "HostWrite", "Policy", "Space", "VictimRule", "View")
 EXTRA = Extra(
-    name="policy",
-    services={Service.POLICIES: _governor},
-    names={name: partial(_named, name) for name in NAMES},
+    name="policy", services={Service.POLICIES: _governor}, names={name: partial(_named, name) for name in NAMES}
 )

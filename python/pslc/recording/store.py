@@ -141,7 +141,7 @@ def load(folder: Path) -> Recording:
             f"{folder} holds a recording of schema {schema}, this pslc reads schema {SCHEMA}",
             "it is older than what the first release wrote: run it again",
         )
-    gate.fits(document, str(folder / "run.json"), CHANGED, _schema(Document))
+    gate.fits(document, str(folder / "run.json"), CHANGED, adapter(Document))
     kept: Json = {name: document[name] for name in Recording.__dataclass_fields__ if name in document}
     kept["findings"] = Findings(warning_texts.of_documents(document["findings"]))
     kept["overrides"] = [tuple(pair) for pair in document["overrides"]]
@@ -153,7 +153,8 @@ def load(folder: Path) -> Recording:
 
 
 @cache
-def _schema(kind: Any) -> TypeAdapter[Any]:
+def adapter(kind: Any) -> TypeAdapter[Any]:
+    """Schema that pydantic checks a type by."""
     from pydantic import TypeAdapter
 
     return TypeAdapter(kind)
@@ -205,7 +206,7 @@ def _faults(recording: Recording) -> list[str]:
         if missing := sorted(own - set(counters)):
             faults.append(f"{name} has no {gate.listed(missing)}")
     try:
-        _schema(ProfileTables).validate_python(files.toml(recording.profile), strict=True)
+        adapter(ProfileTables).validate_python(files.toml(recording.profile), strict=True)
     except (ValidationError, tomllib.TOMLDecodeError) as error:
         faults.append(f"its profile: {str(error).splitlines()[0]}")
     return faults

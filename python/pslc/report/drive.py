@@ -99,10 +99,7 @@ def _drawing(facts: Facts) -> list[str]:
     return lines
 
 
-LAWS = {
-    1: ("S + Raw - nS - reserve", "Rx / (1 + k/(n-1))"),
-    2: ("S + Raw - nS/2 - reserve", "Rx / (1 + 2k/(n-2))"),
-}
+LAWS = {1: ("S + Raw - nS - reserve", "Rx / (1 + k/(n-1))"), 2: ("S + Raw - nS/2 - reserve", "Rx / (1 + 2k/(n-2))")}
 """Laws of where the space ends and how fast folding goes, by the bits of a cell of the dynamic cache."""
 
 

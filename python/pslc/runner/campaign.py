@@ -7,11 +7,10 @@ all                each suite in a folder of its name, and one report.html above
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import count as count_from
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -221,8 +220,7 @@ def _collect(
     numbers, has_failed = count_from(len(recordings) + 1), False
     save = on_checkpoint or (lambda _: None)
     options = replace(spec.options, on_checkpoint=(lambda so_far: save([*recordings, so_far])) if count == 1 else None)
-    started = partial(_announce_next, spec, numbers)
-    with closing(parallel.results(tasks, count, options, started)) as results:
+    with closing(parallel.results(tasks, count, options, lambda name: spec.announce(next(numbers), name))) as results:
         for task, result in results:
             if isinstance(result, Exception):
                 if on_failure is None or not spec.is_catalogue:
@@ -237,11 +235,6 @@ def _collect(
     if not recordings and not has_failed:
         raise KeyboardInterrupt
     return recordings
-
-
-def _announce_next(spec: CampaignSpec, numbers: Iterator[int], subject: str) -> None:
-    """Log that the next run begins."""
-    spec.announce(next(numbers), subject)
 
 
 def _task(spec: CampaignSpec, logs: JobLogs, subject: str, seed: int, interrupted: Recording | None) -> parallel.Task:

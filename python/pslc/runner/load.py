@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, get_type_hints
 
@@ -68,14 +67,7 @@ def load(folder: str | Path) -> Recording:
 
 def _schema(suite: suites.Suite | None) -> TypeAdapter[Any]:
     """Schema of a suite's findings; of a job file: those of its writes."""
-    return _adapter(get_type_hints(suite.findings)["return"] if suite else Writes)
-
-
-@cache
-def _adapter(kind: Any) -> TypeAdapter[Any]:
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(kind)
+    return store.adapter(get_type_hints(suite.findings)["return"] if suite else Writes)
 
 
 def read_files(paths: Sequence[Path], options: ImportOptions) -> list[Recording]:

@@ -3,7 +3,7 @@ reports (`pslc.device.probe`), where None means unknown and never "fine"; of a s
 profile (`SimDrive.facts`). Sizes are in bytes, rates per second. A missing part is an empty dictionary."""
 
 from pathlib import Path
-from typing import Any, Final, Literal, NotRequired
+from typing import Any, Final, Literal, NotRequired, cast
 
 from typing_extensions import TypedDict
 
@@ -60,29 +60,7 @@ class Device(Link, total=False):
     requests_in_flight: int | None
 
 
-UNKNOWN_DEVICE: Final[Device] = {
-    "model": None,
-    "serial": None,
-    "firmware": None,
-    "bus": None,
-    "bytes": None,
-    "link_speed": None,
-    "link_speed_max": None,
-    "link_width": None,
-    "link_width_max": None,
-    "logical_block_bytes": None,
-    "physical_block_bytes": None,
-    "optimal_io_bytes": None,
-    "largest_request_bytes": None,
-    "queue_requests": None,
-    "scheduler": None,
-    "rotational": None,
-    "write_cache": None,
-    "keeps_flushes": None,
-    "host_memory_buffer": None,
-    "discard_bytes": None,
-    "requests_in_flight": None,
-}
+UNKNOWN_DEVICE: Final = cast(Device, {key: None for key in Device.__annotations__ if key != "name"})
 """Facts of a drive about which the system reports nothing; its name belongs in front."""
 
 

@@ -42,9 +42,7 @@ def command(
     drive: Annotated[
         str,
         typer.Argument(
-            metavar="DRIVE",
-            help="Drive file (disk.pslc) or sim:NAME[,KEY=VALUE...]",
-            autocompletion=_complete.target,
+            metavar="DRIVE", help="Drive file (disk.pslc) or sim:NAME[,KEY=VALUE...]", autocompletion=_complete.target
         ),
     ],
     unix: Annotated[
@@ -68,8 +66,7 @@ def command(
         typer.Option(metavar="WHEN", help="Cut the power as the 1200th write comes (1200), or at a time (30s)"),
     ] = None,
     sysfs: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Folder that shows the cache as Linux does for a UFS drive"),
+        Path | None, typer.Option(metavar="DIR", help="Folder that shows the cache as Linux does for a UFS drive")
     ] = None,
     nvme: Annotated[
         bool, typer.Option("--nvme", help="Also make it an NVMe drive of this machine (Linux, as root)")

@@ -9,13 +9,13 @@ import stat
 import sys
 from contextlib import suppress
 from dataclasses import dataclass
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Final, Self
 from urllib.parse import quote
 
 from pslc.base import rights
 from pslc.base.errors import TargetError
+from pslc.base.http_server import is_local
 
 MAX_PATH_BYTES: Final = 107
 """Longest path of a unix socket, in bytes (unix(7))."""
@@ -54,7 +54,7 @@ class Address:
         if not port.isdecimal() or not 0 < int(port) < 1 << 16:
             raise TargetError(f"{tcp} is no TCP port", f"a port is a number from 1 to 65535, for example {NBD_PORT}")
         host = host.strip("[]") or cls.host
-        if not _is_loopback(host):
+        if not is_local(host):
             raise TargetError(
                 f"other machines can reach {host}, and NBD asks nobody for a password: pslc serves this machine only",
                 f"on the other machine: ssh -N -L {port}:127.0.0.1:{port} THIS_MACHINE; here: --tcp {port}",
@@ -68,13 +68,6 @@ class Address:
             return f"nbd+unix:///?socket={quote(str(self.unix.absolute()))}"
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"nbd://{host}:{self.tcp}"
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 class Listener:

@@ -120,17 +120,13 @@ def _check_machine() -> None:
         raise TargetError("--nvme needs Linux and root", "without it the drive is served by NBD")
     if children.find("nbd-client") is None:
         raise TargetError("--nvme needs the program nbd-client", "for example: apt install nbd-client")
-    missing = [name for name in MODULES if not (_is_loaded(name) or _loads(name))]
+    missing = [name for name in MODULES if not ((SYS / "module" / name.replace("-", "_")).exists() or _loads(name))]
     if missing:
         raise TargetError(
             f"this kernel has no module {', '.join(missing)}", "--nvme needs them; a container has its host's"
         )
     if not TARGET.is_dir():
         raise TargetError(f"there is no {TARGET}", "mount -t configfs none /sys/kernel/config")
-
-
-def _is_loaded(module: str) -> bool:
-    return (SYS / "module" / module.replace("-", "_")).exists()
 
 
 def _loads(module: str) -> bool:

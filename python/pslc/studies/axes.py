@@ -114,7 +114,9 @@ class _Ends:
         if count < 2 or self.first <= 0:
             raise JobError(f"{self.called} has no ratio", f"give two values or more, above 0: {self.example}")
         ratio = math.log(self.last / self.first) / (count - 1)
-        return [written(_three(float(self.first) * math.exp(ratio * at)), self.kind) for at in range(count)]
+        values = [float(self.first) * math.exp(ratio * at) for at in range(count)]
+        # A step of a logarithmic range is worth three digits.
+        return [written(Fraction(f"{value:.2e}"), self.kind) for value in values]
 
     def in_steps(self, step: Fraction | None) -> list[str]:
         """The first value, and every `step` behind it up to the last.
@@ -154,11 +156,6 @@ def written(value: Fraction, kind: str) -> str:
 
 def _decimal(value: Fraction) -> str:
     return str(value.numerator) if value.denominator == 1 else f"{float(value):.9f}".rstrip("0").rstrip(".")
-
-
-def _three(value: float) -> Fraction:
-    """Three digits, which is what a step of a logarithmic range is worth."""
-    return Fraction(f"{value:.2e}")
 
 
 @dataclass(frozen=True)

@@ -292,6 +292,6 @@ def _contents(path: Path) -> str:
         return hashlib.file_digest(cast(io.BufferedReader, file), "sha256").hexdigest()
 
 
-def varied(study: Study, keys: Sequence[str] = ()) -> list[str]:
+def varied(study: Study) -> list[str]:
     """The axes with more than one value."""
-    return [of.key for of in study.axes if isinstance(of, Span) or len(of.values) > 1 or of.key in keys]
+    return [of.key for of in study.axes if isinstance(of, Span) or len(of.values) > 1]

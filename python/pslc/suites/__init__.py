@@ -85,10 +85,7 @@ class FitStart:
     equivalent: Sequence[Mapping[str, float]] = ()
 
 
-PARTS = [
-    *Suite.__annotations__,
-    *(name for name, part in vars(Suite).items() if isinstance(part, staticmethod)),
-]
+PARTS = [*Suite.__annotations__, *(name for name, part in vars(Suite).items() if isinstance(part, staticmethod))]
 
 
 NO_WARNINGS = "add warnings: list[MeasurementWarning] to its TypedDict, and return a list, empty where there are none"

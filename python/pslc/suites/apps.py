@@ -22,7 +22,7 @@ from pslc.base import words
 from pslc.device.region import MIB, Region
 from pslc.figures import curves
 from pslc.figures.picture import Axis, Bars, Own, Panel, Picture, Table
-from pslc.figures.tables import Column, of_rows
+from pslc.figures.tables import Columns, of_rows
 from pslc.recording.model import Recording
 from pslc.recording.suite_helpers import jobs, latency, mean_latency, seconds
 from pslc.schema.jobs import MOVED, Job
@@ -164,12 +164,10 @@ def sentences(findings: Findings) -> list[str]:
 
 def tables(findings: Findings) -> list[Table]:
     """Table with a row for each program."""
-    columns: list[Column] = [("program", "app", str), ("time", "seconds", words.span)]
-    columns += [
-        ("computing", "program_s", lambda s: words.span(s) if s else "-"),
-        ("bandwidth", "bytes_per_s", words.speed),
-    ]
-    columns += [(name, f"{name}_s", words.span) for name in ("access", "read", "write")]
+    columns: Columns = {
+        "program": "app", "time": "seconds", "computing": ("program_s", lambda s: words.span(s) if s else "-"),
+        "bandwidth": "bytes_per_s", "access": "access_s", "read": "read_s", "write": "write_s",
+    }  # fmt: skip
     return [of_rows("Application profiles", findings["apps"], columns)]
 
 

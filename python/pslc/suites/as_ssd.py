@@ -15,7 +15,7 @@ from pslc.base import words
 from pslc.device.region import MIB, Region
 from pslc.figures import classic, curves
 from pslc.figures.picture import Label, Picture, Table, Text
-from pslc.figures.tables import Column, of_rows
+from pslc.figures.tables import of_rows
 from pslc.recording.model import Recording
 from pslc.recording.suite_helpers import jobs, latency, seconds, speed
 from pslc.schema.jobs import MOVED
@@ -130,11 +130,7 @@ def sentences(findings: Findings) -> list[str]:
 
 def tables(findings: Findings) -> list[Table]:
     """The familiar rows, and the copies."""
-    columns: list[Column] = [
-        ("copy", "test", str),
-        ("time", "seconds", words.span),
-        ("speed", "bytes_per_s", words.speed),
-    ]
+    columns = {"copy": "test", "time": "seconds", "speed": "bytes_per_s"}
     access = [words.span(took or 0.0) for took in (findings["access_read_s"], findings["access_write_s"])]
     first = classic.table("AS-SSD-compatible", findings["as_ssd"])
     first = Table(first.title, first.columns, [*first.rows, ["Access time", *access]], first.words)

@@ -16,10 +16,11 @@ from pslc.base import words
 from pslc.device.region import MIB, Region
 from pslc.figures import curves
 from pslc.figures.picture import Label, Line, Panel, Picture, Table
-from pslc.figures.tables import Column, of_rows
+from pslc.figures.tables import of_rows
 from pslc.recording.model import Recording
 from pslc.recording.suite_helpers import jobs, latency
 from pslc.schema.jobs import Job
+from pslc.schema.unknown import unknown
 from pslc.schema.warnings import MeasurementWarning
 from pslc.suites import Steps
 
@@ -101,18 +102,7 @@ def findings(recording: Recording) -> Findings:
       null when the cells are never slow enough to fill it
     - `bursts`: of each the bytes that the buffer took
     """
-    result: Findings = {
-        "ack_s": None,
-        "ack_p99_s": None,
-        "flushed_s": None,
-        "link_bytes_per_s": None,
-        "cells_bytes_per_s": None,
-        "bursts": [],
-        "buffer_bytes": None,
-        "buffer_bytes_low": None,
-        "buffer_bytes_high": None,
-        "warnings": [],
-    }
+    result = unknown(Findings)
     for name, job in jobs(recording):
         if name == "ack":
             result |= {"ack_s": latency(job, "write", 50), "ack_p99_s": latency(job, "write", 99)}
@@ -231,8 +221,7 @@ def sentences(findings: Findings) -> list[str]:
 def tables(findings: Findings) -> list[Table]:
     """Table of the bursts."""
     rows = [{"number": number, "bytes": size} for number, size in enumerate(findings["bursts"], 1)]
-    columns: list[Column] = [("burst", "number", words.count), ("into the buffer", "bytes", words.size)]
-    return [of_rows("Bursts", rows, columns)] if rows else []
+    return [of_rows("Bursts", rows, {"burst": "number", "into the buffer": "bytes"})] if rows else []
 
 
 def pictures(recording: Recording) -> list[Picture]:

@@ -16,7 +16,6 @@ from pslc.base import units, words
 from pslc.device.region import Region
 from pslc.figures import classic, curves
 from pslc.figures.picture import Picture, Table
-from pslc.figures.tables import Column
 from pslc.recording.model import Recording
 from pslc.recording.suite_helpers import jobs, latency, speed
 from pslc.schema.facts import Device, Facts
@@ -143,10 +142,9 @@ def sentences(findings: Findings) -> list[str]:
 
 def tables(findings: Findings) -> list[Table]:
     """Table of CrystalDiskMark's rows."""
-    more: list[Column] = [("mix", "mix_bytes_per_s", words.speed), ("read IOPS", "read_iops", words.count)]
-    more += [("write IOPS", "write_iops", words.count), ("read takes", "read_mean_s", words.span)]
-    more.append(("write takes", "write_mean_s", words.span))
-    rows = [dict.fromkeys((name for _, name, _ in more)) | row for row in findings["cdm"]]
+    more = {"mix": "mix_bytes_per_s", "read IOPS": "read_iops", "write IOPS": "write_iops"}
+    more |= {"read takes": "read_mean_s", "write takes": "write_mean_s"}
+    rows = [dict.fromkeys(more.values()) | row for row in findings["cdm"]]
     return [classic.table("CrystalDiskMark-compatible", rows, more)]
 
 

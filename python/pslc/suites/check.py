@@ -15,7 +15,7 @@ from pslc.base import words
 from pslc.device.region import MIB, PAGE, Expected, Region, Scope
 from pslc.figures import curves
 from pslc.figures.picture import Panel, Picture, Table
-from pslc.figures.tables import Column, of_rows
+from pslc.figures.tables import of_rows
 from pslc.recording.model import Recording
 from pslc.recording.suite_helpers import (
     CLIFF,
@@ -29,6 +29,7 @@ from pslc.recording.suite_helpers import (
     speed,
     was_tried,
 )
+from pslc.schema.unknown import unknown
 from pslc.schema.warnings import MeasurementWarning
 from pslc.suites import Steps
 
@@ -151,18 +152,11 @@ def _measured(recording: Recording) -> tuple[Findings, str]:
     again, rested, paced = (finished(recording, name) for name in ("again", "rested", "paced"))
     end = _fall(again) if again else None
     job = dict(jobs(recording))
-    row: Findings = {
-        "written_bytes": again.written_bytes if again else 0,
-        "end_bytes": None,
-        "paced_end_bytes": None,
-        "returned_share": None,
-        "fast_bytes_per_s": None,
+    row = unknown(Findings)
+    row |= {"written_bytes": again.written_bytes if again else 0, "is_cache": "unknown"}
+    row |= {
         "read_bytes_per_s": speed(job["read"], "read") if "read" in job else None,
         "seek_s": latency(job["seek"], "read") if "seek" in job else None,
-        "is_cache": "unknown",
-        "tests": [],
-        "explanations": [],
-        "warnings": [],
     }
     if end is None:
         return row, "again"
@@ -265,7 +259,7 @@ def _of_explanations(findings: Findings) -> list[str]:
 
 def tables(findings: Findings) -> list[Table]:
     """The tests in rows."""
-    columns: list[Column] = [("test", "test", str), ("measured", "measured", str), ("rules out", "rules_out", str)]
+    columns = {"test": "test", "measured": "measured", "rules out": "rules_out"}
     return [of_rows("Tests", findings["tests"], columns)] if findings["tests"] else []
 
 

@@ -14,7 +14,7 @@ from pslc.base import words
 from pslc.device.region import MIB, Region
 from pslc.figures import curves
 from pslc.figures.picture import Axis, Bars, Label, Own, Panel, Picture, Table
-from pslc.figures.tables import Column, of_rows
+from pslc.figures.tables import of_rows
 from pslc.recording.model import Recording
 from pslc.recording.suite_helpers import jobs, seconds
 from pslc.schema.warnings import MeasurementWarning
@@ -95,14 +95,8 @@ def sentences(findings: Findings) -> list[str]:
 
 def tables(findings: Findings) -> list[Table]:
     """Table with a row for each copy."""
-    columns: list[Column] = [("files", "files", str), ("how", "how", str), ("size", "bytes", words.size)]
-    return [
-        of_rows(
-            "Copies",
-            findings["copy"],
-            [*columns, ("time", "seconds", words.span), ("speed", "bytes_per_s", words.speed)],
-        )
-    ]
+    columns = {"files": "files", "how": "how", "size": "bytes", "time": "seconds", "speed": "bytes_per_s"}
+    return [of_rows("Copies", findings["copy"], columns)]
 
 
 def pictures(recording: Recording) -> list[Picture]:

@@ -13,7 +13,7 @@ from pslc.base import words
 from pslc.device.region import Region
 from pslc.figures import curves
 from pslc.figures.picture import Axis, Line, Panel, Picture, Table
-from pslc.figures.tables import Column, of_rows
+from pslc.figures.tables import of_rows
 from pslc.recording.model import Recording
 from pslc.recording.suite_helpers import cache, curve, jobs, latency, speed
 from pslc.schema.jobs import MOVED, Kind
@@ -136,8 +136,8 @@ def sentences(findings: Findings) -> list[str]:
 
 def tables(findings: Findings) -> list[Table]:
     """Table of HD Tune's figures."""
-    columns: list[Column] = [("test", "test", str), ("minimum", "least_bytes_per_s", words.speed)]
-    columns += [("maximum", "most_bytes_per_s", words.speed), ("average", "mean_bytes_per_s", words.speed)]
+    columns = {"test": "test"}
+    columns |= {"minimum": "least_bytes_per_s", "maximum": "most_bytes_per_s", "average": "mean_bytes_per_s"}
     return [of_rows("HD-Tune-compatible", findings["hdtune"], columns)]
 
 

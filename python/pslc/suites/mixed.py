@@ -15,7 +15,7 @@ from pslc.base import words
 from pslc.device.region import MIB, Region
 from pslc.figures import curves
 from pslc.figures.picture import Axis, Bars, Panel, Picture, Table
-from pslc.figures.tables import Column, of_rows
+from pslc.figures.tables import of_rows
 from pslc.recording.model import Recording
 from pslc.recording.suite_helpers import BEGUN, LONGEST_BEGUN, cache, jobs, latency, rate, speed
 from pslc.schema.jobs import MOVED
@@ -181,10 +181,10 @@ def sentences(findings: Findings) -> list[str]:
 
 def tables(findings: Findings) -> list[Table]:
     """Table with a row for each state."""
-    columns: list[Column] = [("reads", "state", str), ("IOPS", "iops", words.count), ("mean", "mean_s", words.span)]
-    columns += [("median", "median_s", words.span), ("99 %", "p99_s", words.span), ("99.9 %", "p999_s", words.span)]
+    columns = {"reads": "state", "IOPS": "iops", "mean": "mean_s", "median": "median_s", "99 %": "p99_s"}
+    columns |= {"99.9 %": "p999_s", "beside a write of": "load_bytes_per_s"}
     rows = [{**row, "state": CALLED.get(row["state"], row["state"])} for row in findings["mixed"]]
-    return [of_rows("Reads", rows, [*columns, ("beside a write of", "load_bytes_per_s", words.speed)])]
+    return [of_rows("Reads", rows, columns)]
 
 
 def pictures(recording: Recording) -> list[Picture]:

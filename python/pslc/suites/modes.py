@@ -15,7 +15,7 @@ from pslc.base import words
 from pslc.device.region import Region
 from pslc.figures import curves
 from pslc.figures.picture import Own, Panel, Picture, Table
-from pslc.figures.tables import Column, of_rows
+from pslc.figures.tables import Columns, of_rows
 from pslc.recording.model import Recording
 from pslc.recording.suite_helpers import cache, curve, finished, not_tried
 from pslc.recording.writes.findings import of_writes
@@ -130,17 +130,14 @@ def _of_mode(row: Mode) -> str:
 def tables(findings: Findings) -> list[Table]:
     """A row for each setting."""
 
-    def speed(value: float | None) -> str:
+    def speed(value: float) -> str:
         return words.speed(value) if value else ""
 
-    def size(value: float | None) -> str:
-        return words.size(value) if value is not None else ""
-
-    columns: list[Column] = [
-        ("buffer", "setting", str), ("mean", "mean_bytes_per_s", speed), ("cache", "cache_bytes", size),
-        ("in it", "fast_bytes_per_s", speed), ("past it", "past_bytes_per_s", speed),
-        ("after the rest", "again_bytes_per_s", speed), ("as fast as at first", "again_fast_bytes", size),
-    ]  # fmt: skip
+    columns: Columns = {
+        "buffer": "setting", "mean": ("mean_bytes_per_s", speed), "cache": "cache_bytes",
+        "in it": ("fast_bytes_per_s", speed), "past it": ("past_bytes_per_s", speed),
+        "after the rest": ("again_bytes_per_s", speed), "as fast as at first": "again_fast_bytes",
+    }  # fmt: skip
     return [of_rows("Settings of the buffer", findings["modes"], columns)]
 
 

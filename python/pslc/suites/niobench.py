@@ -15,7 +15,7 @@ from pslc.base import words
 from pslc.device.region import MIB, Region
 from pslc.figures import curves
 from pslc.figures.picture import Axis, Bars, Label, Line, Own, Panel, Picture, Table
-from pslc.figures.tables import Column, of_rows
+from pslc.figures.tables import of_rows
 from pslc.recording.model import Recording
 from pslc.recording.suite_helpers import jobs, seconds
 from pslc.recording.writes.evidence import host
@@ -150,12 +150,8 @@ def sentences(findings: Findings) -> list[str]:
 
 def tables(findings: Findings) -> list[Table]:
     """Medians and extremes, all iterations first."""
-    columns: list[Column] = [
-        ("scenario", "scenario", str),
-        ("operation", "operation", str),
-        ("iterations", "iterations", words.count),
-    ]
-    columns += [(name, f"{name}_bytes_per_s", words.speed) for name in ("median", "mean", "min", "max")]
+    columns = {name: name for name in ("scenario", "operation", "iterations")}
+    columns |= {name: f"{name}_bytes_per_s" for name in ("median", "mean", "min", "max")}
     rows = sorted(findings["niobench"], key=lambda row: -row["iterations"])
     return [of_rows("NIOBench-compatible", rows, columns)]
 

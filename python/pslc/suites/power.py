@@ -15,7 +15,7 @@ from pslc.device.region import MIB, Region
 from pslc.device.sensors import ENERGY
 from pslc.figures import curves
 from pslc.figures.picture import Axis, Bars, Panel, Picture, Table
-from pslc.figures.tables import Column, of_rows
+from pslc.figures.tables import Columns, of_rows
 from pslc.recording.model import Recording
 from pslc.recording.suite_helpers import BEGUN, LONGEST_BEGUN, cache, not_tried, seconds, was_tried
 from pslc.schema.warnings import MeasurementWarning
@@ -183,11 +183,11 @@ def _watts(value: float | None) -> str:
 
 def tables(findings: Findings) -> list[Table]:
     """Table with a row for each state."""
-    columns: list[Column] = [("state", "state", str), ("speed", "bytes_per_s", words.speed), ("power", "watts", _watts)]
-    columns += [
-        ("per watt", "bytes_per_s_per_watt", words.speed),
-        ("per GB", "joules_per_byte", lambda v: words.joules(v * 1e9)),
-    ]
+    columns: Columns = {
+        "state": "state", "speed": "bytes_per_s", "power": ("watts", _watts),
+        "per watt": ("bytes_per_s_per_watt", words.speed),
+        "per GB": ("joules_per_byte", lambda joules: words.joules(joules * 1e9)),
+    }  # fmt: skip
     names, shown = _shown(findings["power"])
     rows = [{**row, "state": names[row["state"]], "bytes_per_s": row["bytes_per_s"] or None} for row in shown]
     return [of_rows("Power", rows, columns)]

@@ -13,7 +13,7 @@ from pslc.base import words
 from pslc.device.region import MIB, Region
 from pslc.figures import curves
 from pslc.figures.picture import Axis, Line, Panel, Picture, Table
-from pslc.figures.tables import Column, of_rows
+from pslc.figures.tables import of_rows
 from pslc.recording import warnings as checks
 from pslc.recording.model import Recording
 from pslc.recording.suite_helpers import BEGUN, cache, jobs, latency, rate, speed
@@ -172,13 +172,8 @@ def sentences(findings: Findings) -> list[str]:
 
 def tables(findings: Findings) -> list[Table]:
     """Table with a row for each kind of request and queue depth."""
-    columns: list[Column] = [("kind", "kind", str), ("depth", "depth", words.count), ("IOPS", "iops", words.count)]
-    more: list[Column] = [
-        ("speed", "bytes_per_s", words.speed),
-        ("mean", "mean_s", words.span),
-        ("99 %", "p99_s", words.span),
-    ]
-    return [of_rows("Queue depths", findings["qd_sweep"], [*columns, *more])]
+    columns = {"kind": "kind", "depth": "depth", "IOPS": "iops", "speed": "bytes_per_s", "mean": "mean_s"}
+    return [of_rows("Queue depths", findings["qd_sweep"], columns | {"99 %": "p99_s"})]
 
 
 def pictures(recording: Recording) -> list[Picture]:

@@ -19,7 +19,7 @@ from pslc.base import words
 from pslc.device.region import Region
 from pslc.figures import curves, reduce
 from pslc.figures.picture import Axis, Label, Line, Panel, Picture, Table, Text
-from pslc.figures.tables import Column, of_rows
+from pslc.figures.tables import Columns, of_rows
 from pslc.recording.model import Recording, join
 from pslc.recording.suite_helpers import curve, jobs, snia_steady, sums
 from pslc.schema.facts import Facts
@@ -264,21 +264,12 @@ def sentences(findings: Findings) -> list[str]:
 
 def tables(findings: Findings) -> list[Table]:
     """A table with a row for each case."""
-    columns: list[Column] = [
-        ("case", "case", str),
-        ("depth", "depth", words.count),
-        ("first second", "first_iops", words.count),
-        ("held", "held_iops", words.count),
-        ("until", "held_s", words.span),
-        ("steady", "iops", words.count),
-        ("last round", "last_iops", words.count),
-    ]
-    more: list[Column] = [
-        ("written", "written_bytes", words.size),
-        ("of raw", "raw_times", words.share),
-        ("verdict", "verdict", str),
-    ]
-    return [of_rows("Random writes a second", findings["random_steady"], [*columns, *more])]
+    columns: Columns = {
+        "case": "case", "depth": "depth", "first second": "first_iops", "held": "held_iops", "until": "held_s",
+        "steady": "iops", "last round": "last_iops", "written": "written_bytes", "of raw": ("raw_times", words.share),
+        "verdict": "verdict",
+    }  # fmt: skip
+    return [of_rows("Random writes a second", findings["random_steady"], columns)]
 
 
 def pictures(recording: Recording) -> list[Picture]:

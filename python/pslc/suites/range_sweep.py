@@ -19,9 +19,10 @@ from pslc.base import words
 from pslc.device.region import MIB, Region
 from pslc.figures import curves
 from pslc.figures.picture import Axis, Line, Panel, Picture, Table
-from pslc.figures.tables import Column, of_rows
+from pslc.figures.tables import of_rows
 from pslc.recording.model import Recording
 from pslc.recording.suite_helpers import jobs, latency
+from pslc.schema.unknown import unknown
 from pslc.schema.warnings import MeasurementWarning
 from pslc.suites import Steps
 
@@ -135,15 +136,8 @@ def findings(recording: Recording) -> Findings:
         for name, job in jobs(recording)
         if name.startswith("place-")
     ]
-    result: Findings = {
-        "range_sweep": rows,
-        "places": places,
-        "hit_s": None,
-        "miss_s": None,
-        "mapped_bytes": None,
-        "mapped_bytes_low": None,
-        "warnings": [],
-    }
+    result = unknown(Findings)
+    result |= {"range_sweep": rows, "places": places}
     if len(rows) < 3:
         result["warnings"] = [
             MeasurementWarning("few-spans", "there are too few spans to find a knee: give the suite more of the drive")
@@ -227,8 +221,7 @@ def sentences(findings: Findings) -> list[str]:
 
 def tables(findings: Findings) -> list[Table]:
     """Table with a row for each span."""
-    columns: list[Column] = [("span", "span_bytes", words.size), ("mean", "mean_s", words.span)]
-    columns += [("median", "median_s", words.span), ("99 %", "p99_s", words.span)]
+    columns = {"span": "span_bytes", "mean": "mean_s", "median": "median_s", "99 %": "p99_s"}
     return [of_rows("Spans", findings["range_sweep"], columns)]
 
 

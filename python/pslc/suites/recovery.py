@@ -23,6 +23,7 @@ from pslc.recording import warnings as checks
 from pslc.recording.model import Recording, UsbTable
 from pslc.recording.suite_helpers import NOT_TRIED, Cache, cache, curve, finished, idle, not_tried, was_tried
 from pslc.recording.writes.evidence import max_fold_bytes_per_s
+from pslc.schema.unknown import unknown
 from pslc.schema.warnings import MeasurementWarning
 from pslc.suites import FitStart, StartValues, Steps
 
@@ -216,10 +217,6 @@ def _pause(fill: Recording, part: Recording, estimate: Cache) -> Pause:
     return Pause(idle(part.jobs[0]), filled + fast, of is None or fast > CUT * of.total_bytes)
 
 
-def _pauses(parts: list[Recording], estimate: Cache) -> list[Pause]:
-    return [_pause(fill, part, estimate) for fill, part in pairwise(parts) if part.jobs[0]["name"].startswith("after-")]
-
-
 class Regained(TypedDict):
     """Pause, and the bytes of cache that it gave back."""
 
@@ -260,7 +257,7 @@ def findings(recording: Recording) -> Findings:
       back at once, and then `_low` is what it is at least
     - `residue_bytes`, `_low`, `_high`: what no pause gives back; null when the longest pause was too short to tell
     """
-    result = _unmeasured()
+    result = unknown(Findings)
     parts = [part for part in recording.parts if part.jobs]
     first = finished(recording, "find-empty")
     if first is None:
@@ -275,7 +272,7 @@ def findings(recording: Recording) -> Findings:
             result["warnings"] = [_nothing(recording, LONGEST_S)]
         return result
     result |= {"cache_bytes": empty.bytes, "cache_bytes_low": empty.low, "cache_bytes_high": empty.high}
-    pauses = _pauses(parts, empty)
+    pauses = [_pause(fill, part, empty) for fill, part in pairwise(parts) if part.jobs[0]["name"].startswith("after-")]
     longest = QUICK_LONGEST_S if recording.scope.get("quick") else LONGEST_S
     if not pauses:
         if _gave_nothing_back(recording, empty):
@@ -308,26 +305,6 @@ def _drops_trims(recording: Recording) -> bool:
     if device:
         return device.get("discard_bytes") == 0
     return recording.profile_keys.get("usb", UsbTable()).get("discard") == "dropped"
-
-
-def _unmeasured() -> Findings:
-    return {
-        "cache_bytes": None,
-        "cache_bytes_low": None,
-        "cache_bytes_high": None,
-        "filled_bytes": None,
-        "recovery": [],
-        "idle_threshold_s": None,
-        "idle_threshold_s_low": None,
-        "idle_threshold_s_high": None,
-        "migration_bytes_per_s": None,
-        "migration_bytes_per_s_low": None,
-        "migration_bytes_per_s_high": None,
-        "residue_bytes": None,
-        "residue_bytes_low": None,
-        "residue_bytes_high": None,
-        "warnings": [],
-    }
 
 
 def _gave_nothing_back(recording: Recording, empty: Cache) -> bool:

@@ -13,7 +13,7 @@ from pslc.base import words
 from pslc.device.region import Region
 from pslc.figures import curves
 from pslc.figures.picture import Axis, Line, Panel, Picture, Table
-from pslc.figures.tables import Column, of_rows
+from pslc.figures.tables import Columns, of_rows
 from pslc.recording import warnings as checks
 from pslc.recording.model import Recording
 from pslc.recording.suite_helpers import jobs, mean_latency, not_tried, rate, snia_steady, speed
@@ -307,19 +307,11 @@ def tables(findings: Findings) -> list[Table]:
     by = {(row["read_percent"], row["request_bytes"]): words.count(row["iops"]) for row in rows}
     cells = [[words.block(bs), *(by.get((mix, bs), "") for mix in mixes)] for bs in sizes]
     matrix = Table("IOPS by share of reads", ["request", *(f"{mix} %" for mix in mixes)], cells)
-    size = ("request", "request_bytes", words.block)
-    throughput = of_rows(
-        "Throughput", findings["throughput"], [("kind", "kind", str), size, ("speed", "bytes_per_s", words.speed)]
-    )
-    reads = ("reads %", "read_percent", words.count)
-    takes = of_rows(
-        "Latency", findings["latency"], [reads, size, ("mean", "mean_s", words.span), ("longest", "max_s", words.span)]
-    )
-    waits: list[Column] = [
-        ("pause", "wait_s", words.span),
-        ("IOPS", "iops", words.count),
-        ("without", "baseline_iops", words.count),
-    ]
+    size: Columns = {"request": ("request_bytes", words.block)}
+    throughput = of_rows("Throughput", findings["throughput"], {"kind": "kind", **size, "speed": "bytes_per_s"})
+    latency = {"reads %": "read_percent", **size, "mean": "mean_s", "longest": "max_s"}
+    takes = of_rows("Latency", findings["latency"], latency)
+    waits = {"pause": "wait_s", "IOPS": "iops", "without": "baseline_iops"}
     return [matrix, of_rows("Host idle recovery", findings["hir"], waits), throughput, takes]
 
 

@@ -12,7 +12,7 @@ from pslc.base import words
 from pslc.device.region import Region
 from pslc.figures import curves
 from pslc.figures.picture import Picture, Table
-from pslc.figures.tables import Column, of_rows
+from pslc.figures.tables import Columns, of_rows
 from pslc.recording import flushes
 from pslc.recording.model import Recording
 from pslc.recording.suite_helpers import jobs, latency, not_tried
@@ -94,10 +94,10 @@ def sentences(findings: Findings) -> list[str]:
 
 def tables(findings: Findings) -> list[Table]:
     """A row for each size."""
-    columns: list[Column] = [
-        ("size", "bytes", words.block), ("write", "write_s", words.span), ("flush", "flush_s", words.span),
-        ("99 %", "flush_p99_s", words.span), ("a second", "per_s", lambda value: f"{value:.0f}"),
-    ]  # fmt: skip
+    columns: Columns = {
+        "size": ("bytes", words.block), "write": "write_s", "flush": "flush_s", "99 %": "flush_p99_s",
+        "a second": ("per_s", lambda value: f"{value:.0f}"),
+    }  # fmt: skip
     return [of_rows("Synced writes", findings["sync"], columns)]
 
 

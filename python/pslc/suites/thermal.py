@@ -19,9 +19,10 @@ from pslc.device.region import Region
 from pslc.device.sensors import TEMPERATURE
 from pslc.figures import curves
 from pslc.figures.picture import Mark, Picture, Table
-from pslc.figures.tables import Column, of_rows
+from pslc.figures.tables import Columns, of_rows
 from pslc.recording.model import Recording
 from pslc.schema.jobs import Kind
+from pslc.schema.unknown import unknown
 from pslc.schema.warnings import MeasurementWarning
 from pslc.suites import Steps
 
@@ -165,16 +166,8 @@ def _stress(part: Recording, has_temperature: bool) -> Stress:
     moved = np.cumsum(series[f"{kind}_bytes"][inside], dtype=np.float64)
     begun = min(10.0, (float(seconds[-1]) - started) / 2)
     first = float(np.interp(started + begun, seconds, moved)) / begun
-    row: Stress = {
-        "stress": kind,
-        "start_c": None,
-        "most_c": None,
-        "to_most_s": None,
-        "bytes_per_s": first,
-        "throttled_after_s": None,
-        "throttled_at_c": None,
-        "throttled_bytes_per_s": None,
-    }
+    row = unknown(Stress)
+    row |= {"stress": kind, "bytes_per_s": first}
     if not has_temperature:
         return row
     celsius = series[TEMPERATURE][inside] / 1000
@@ -283,15 +276,12 @@ def _celsius(value: float) -> str:
 
 def tables(findings: Findings) -> list[Table]:
     """Table with a row for each stress."""
-    columns: list[Column] = [
-        ("stress", "stress", str),
-        ("speed", "bytes_per_s", words.speed),
-        ("from", "start_c", _celsius),
-    ]
-    columns += [("to", "most_c", _celsius), ("within", "to_most_s", words.span)]
-    columns += [("throttled after", "throttled_after_s", words.span)]
-    more: list[Column] = [("at", "throttled_at_c", _celsius), ("then", "throttled_bytes_per_s", words.speed)]
-    return [of_rows("Heat", findings["thermal"], [*columns, *more])]
+    columns: Columns = {
+        "stress": "stress", "speed": "bytes_per_s", "from": ("start_c", _celsius), "to": ("most_c", _celsius),
+        "within": "to_most_s", "throttled after": "throttled_after_s", "at": ("throttled_at_c", _celsius),
+        "then": "throttled_bytes_per_s",
+    }  # fmt: skip
+    return [of_rows("Heat", findings["thermal"], columns)]
 
 
 def pictures(recording: Recording) -> list[Picture]:

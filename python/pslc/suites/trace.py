@@ -23,6 +23,7 @@ from pslc.recording.suite_helpers import latency
 from pslc.recording.wear import Wear, life_years, of_wear
 from pslc.schema.jobs import MOVED, Kind
 from pslc.schema.surveys import Replayed, WhatIf
+from pslc.schema.unknown import unknown
 from pslc.schema.warnings import MeasurementWarning
 from pslc.traces.survey_view import reading_warnings
 
@@ -95,12 +96,6 @@ class Inside(Shares):
     slow: list[Slow]
 
 
-UNSEEN: Inside = {
-    "share_slc": None, "share_direct": None, "share_while_folding": None, "enough": None, "cache_bytes": None,
-    "cache_most_bytes": None, "cache_most_at_s": None, "full_s": None, "busy_dies": None, "busy_link": None, "slow": [],
-}  # fmt: skip
-
-
 UNDER_WAY: Replayed = {
     "format": "", "devices": [], "notes": [], "skipped": 0, "empty": 0, "backwards_ns": 0, "requests": 0, "late": 0,
     "late_most_ns": 0, "late_sum_ns": 0, "moved": 0, "widened": 0, "unwritten_bytes": 0, "cache_most_bytes": 0,
@@ -166,7 +161,7 @@ def findings(recording: Recording) -> Findings:
         "widened": replayed["widened"],
         "fit": about["how"]["fit"],
         "moved": replayed["moved"],
-        **(_inside(recording, about["replay"]) if recording.is_simulated else UNSEEN),
+        **(_inside(recording, about["replay"]) if recording.is_simulated else unknown(Inside)),
         **wear,
         "life_years": life_years(wear["life_bytes"], written, trace_s),
         "scale": recording.facts.get("scale"),
@@ -403,17 +398,12 @@ def _smallest_cache(size: int, own: int) -> str:
     return f"A cache of {words.size(size)} would have been enough."
 
 
-LATENCY: list[common.Column] = [
-    ("kind", "kind", str),
-    ("requests", "count", words.count),
-    ("50 %", "p50_s", words.span),
-    ("99 %", "p99_s", words.span),
-    ("99.9 %", "p999_s", words.span),
-    ("longest", "max_s", words.span),
-]
-SLOW: list[common.Column] = [
-    ("kind", "kind", str), ("cause", "cause", CAUSES.__getitem__), ("share", "share", words.share),
-]  # fmt: skip
+LATENCY = {
+    "kind": "kind", "requests": "count", "50 %": "p50_s", "99 %": "p99_s", "99.9 %": "p999_s", "longest": "max_s",
+}  # fmt: skip
+SLOW: common.Columns = {
+    "kind": "kind", "cause": ("cause", CAUSES.__getitem__), "share": ("share", words.share),
+}  # fmt: skip
 
 
 def tables(findings: Findings) -> list[Table]:
@@ -429,7 +419,7 @@ def tables(findings: Findings) -> list[Table]:
 
 
 def _what_if(rows: list[WhatIf]) -> Table:
-    columns: list[common.Column] = [
+    columns: list[tuple[str, str, common.Show]] = [
         ("cache", "cache_bytes", lambda size: words.size(size) if size else "none"),
         ("enough", "enough", lambda enough: "yes" if enough else "no"),
         ("write 99 %", "write_p99_s", words.span),

@@ -20,7 +20,7 @@ from pslc.device.cost import Cost, cost
 from pslc.device.region import Budget, Region
 from pslc.figures import curves
 from pslc.figures.picture import Picture, Table
-from pslc.figures.tables import Column, of_rows
+from pslc.figures.tables import of_rows
 from pslc.recording.model import Recording, ScopeDocument, join
 from pslc.recording.suite_helpers import not_tried
 from pslc.schema.warnings import MeasurementWarning
@@ -228,11 +228,7 @@ def sentences(findings: Findings) -> list[str]:
 
 def tables(findings: Findings) -> list[Table]:
     """Table with a row for each suite."""
-    columns: list[Column] = [
-        ("suite", "suite", str),
-        ("written", "written_bytes", words.size),
-        ("took", "seconds", words.span),
-    ]
+    columns = {"suite": "suite", "written": "written_bytes", "took": "seconds"}
     return [of_rows("Suites", findings["suites"], columns)]
 
 

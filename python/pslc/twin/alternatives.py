@@ -40,10 +40,7 @@ def alternative_reuse(task: tuple[Candidate, list[FirmwareModel]]) -> list[Candi
         free = [name for name in parameters_of(model) if name in {*problem.free, *sizes} and name != "dynamic_min"]
         free += ["dynamic_min"] if model.mode == "dynamic-slc" and "dynamic_min" in problem.free else []
         moved = replace(
-            problem,
-            model=replace(problem.model, firmware=model),
-            free=free,
-            values=problem.values | values | sizes,
+            problem, model=replace(problem.model, firmware=model), free=free, values=problem.values | values | sizes
         )
         alternatives.append(candidate.moved_to(optimizer.best_of(moved, [{}])[0]))
     return alternatives

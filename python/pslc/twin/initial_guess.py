@@ -252,11 +252,7 @@ def _direct_while_folding(summary: CurveSummary, firmware: FirmwareModel) -> Ite
                "over_provisioning": TYPICAL_OVER_PROVISIONING}  # fmt: skip
 
 
-_RULES: Final = {
-    "fold": _fold,
-    "direct-then-fold": _direct_then_fold,
-    "direct-while-folding": _direct_while_folding,
-}
+_RULES: Final = {"fold": _fold, "direct-then-fold": _direct_then_fold, "direct-while-folding": _direct_while_folding}
 
 
 def equivalent_host_shares(

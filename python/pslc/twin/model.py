@@ -231,11 +231,7 @@ PARAMETERS: Final = {
     )
 }  # fmt: skip
 """Parameters of the model, in the order of a report."""
-RULE_PARAMETERS: Final = {
-    "direct-then-fold": ["watermark"],
-    "fold": ["batch"],
-    "direct-while-folding": ["host_share"],
-}
+RULE_PARAMETERS: Final = {"direct-then-fold": ["watermark"], "fold": ["batch"], "direct-while-folding": ["host_share"]}
 """Parameters that only one rule for a full cache has."""
 
 

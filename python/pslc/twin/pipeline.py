@@ -10,13 +10,7 @@ from pslc.base.errors import user_error
 from pslc.twin import alternatives, initial_fit, optimizer, small_io, start_values, uncertainty
 from pslc.twin.datasets import SCALABLE_SUITES, Dataset, Floats
 from pslc.twin.fit_result import FitResult
-from pslc.twin.geometry_ensemble import (
-    KNOWN_DIES,
-    KNOWN_PARTS,
-    UNKNOWN_DIES,
-    GeometryEnsemble,
-    alternative_geometries,
-)
+from pslc.twin.geometry_ensemble import KNOWN_DIES, KNOWN_PARTS, UNKNOWN_DIES, GeometryEnsemble, alternative_geometries
 from pslc.twin.identifiability import free_parameters_of
 from pslc.twin.initial_fit import FirstWrite
 from pslc.twin.initial_guess import CurveSummary
@@ -95,10 +89,7 @@ class _Fit:
 
 
 def fit_datasets(
-    datasets: Sequence[Dataset],
-    priors: PriorKnowledge,
-    on_progress: Log | None = None,
-    workers: int | None = None,
+    datasets: Sequence[Dataset], priors: PriorKnowledge, on_progress: Log | None = None, workers: int | None = None
 ) -> FitResult:
     """Fit a simulated drive to the datasets.
 
@@ -142,15 +133,7 @@ def fit_datasets(
             stage(state)
         best, *rivals = state.candidates
         return FitResult(
-            best,
-            rivals,
-            state.rejected,
-            summary,
-            priors,
-            datasets,
-            state.geometry,
-            pool.evaluations,
-            pool.cpu_seconds,
+            best, rivals, state.rejected, summary, priors, datasets, state.geometry, pool.evaluations, pool.cpu_seconds
         )
 
 

@@ -12,7 +12,7 @@ from pslc.base import words
 from pslc.recording.model import FITTED
 from pslc.twin.fit_result import FitResult
 from pslc.twin.identifiability import PARTLY_IDENTIFIED_SHARE, informative_suites
-from pslc.twin.model import PARAMETERS, UNSEEN_NATIVE_LIMIT, Model, Parameter, in_words, parameters_of
+from pslc.twin.model import PARAMETERS, UNSEEN_NATIVE_LIMIT, Parameter, in_words, parameters_of
 from pslc.twin.observations import observed_priors
 from pslc.twin.optimizer import Candidate
 from pslc.twin.small_io import SMALL_IO_PARAMETERS
@@ -71,11 +71,6 @@ def _quantity(value: float, unit: str) -> str:
     if unit in ("B", "B/s", "s"):
         return words.quantity(value, unit)
     return words.share(value) if unit == "share" else f"{value:.3g}"
-
-
-def full_size_model(result: FitResult, candidate: Candidate) -> Model:
-    """The model of a candidate at full size, without the host that measured."""
-    return replace(candidate.problem.model, geometry=result.geometry, scale=1.0, host_request_ns=0)
 
 
 def estimates(result: FitResult) -> list[Estimate]:
@@ -158,10 +153,10 @@ def _point(parameter: Parameter, candidate: Candidate) -> float:
     return float(candidate.x[list(candidate.problem.free).index(parameter.name)])
 
 
-def to_toml(result: FitResult, name: str, candidate: Candidate | None = None) -> str:
-    """The profile of the best candidate, or of another one, as TOML."""
-    candidate = candidate or result.best
-    keys = full_size_model(result, candidate).keys(candidate.values)
+def to_toml(result: FitResult, name: str) -> str:
+    """The profile of the best candidate as TOML."""
+    model = replace(result.best.problem.model, geometry=result.geometry, scale=1.0, host_request_ns=0)
+    keys = model.keys(result.best.values)
     keys["name"] = f'"{_quotable(name)}"'
     tables: dict[str, list[str]] = {"": []}
     for key, value in keys.items():

@@ -64,10 +64,7 @@ def fit_hints(dataset: Dataset, candidate: Candidate) -> list[StartValues]:
         for share in (values["host_share"], *HOST_SHARES):
             equivalent += equivalent_host_shares(values, firmware, share)
     start = FitStart(
-        values,
-        candidate.cache_share * candidate.problem.model.geometry.capacity_bytes,
-        firmware.when_full,
-        equivalent,
+        values, candidate.cache_share * candidate.problem.model.geometry.capacity_bytes, firmware.when_full, equivalent
     )
     return suites.fit_hints(dataset.suite, dataset.findings, start)
 

@@ -394,7 +394,9 @@ def sentences(findings: Findings) -> list[str]:
     lines += [*_of_free_space(findings), *_of_events(findings), *_of_sensors(findings["wear"]), *_of_wear(findings)]
     if not findings["watched_s"]:
         return lines
-    kinds = [f"{words.size(row['bytes'])} {verb}" for row, verb in _verbs(findings)]
+    kinds = [
+        f"{words.size(row['bytes'])} {'read' if row['kind'] == 'read' else 'written'}" for row in findings["kinds"]
+    ]
     moved = " and ".join(kinds) or "Nothing moved"
     busy = findings["busy"]
     share = "" if busy is None else f"The drive was busy for {words.share(busy)} of that time. "
@@ -449,10 +451,6 @@ def _of_events(findings: Findings) -> list[str]:
         more = ", and it throttled by its own count" if findings["throttled"] else ""
         lines.append(f"The drive reached {hottest:.0f} C at {clock(at_s, findings)}{more}.")
     return lines
-
-
-def _verbs(findings: Findings) -> list[tuple[Moved, str]]:
-    return [(row, "read" if row["kind"] == "read" else "written") for row in findings["kinds"]]
 
 
 def _fall(row: Fell, findings: Findings) -> str:

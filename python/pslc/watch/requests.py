@@ -90,7 +90,7 @@ class Requests:
             parts = [layout.place(kind, bounds[at], bounds[at + 1], count[at]) for kind, (bounds, count) in amounts]
             flushes = round(float(np.nan_to_num(self.load.flushes[at])))
             parts.append((np.zeros(flushes, np.int64), np.zeros(flushes, np.int64)))
-            shares = np.concatenate([_even_shares(len(size)) for _, size in parts])
+            shares = np.concatenate([(np.arange(len(size)) + 0.5) / max(len(size), 1) for _, size in parts])
             if not len(shares):
                 continue
             order = np.argsort(shares, kind="stable")
@@ -174,11 +174,6 @@ def _amounts(load: Load) -> list[tuple[str, tuple[Any, Any]]]:
         counts = np.rint(np.where(counted > 0, counted, np.ceil(moved / UNKNOWN_REQUEST_BYTES))).astype(np.int64)
         amounts.append((kind, (blocks, np.minimum(counts, np.diff(blocks)))))
     return amounts
-
-
-def _even_shares(count: int) -> Floats:
-    """Places in an interval, each in the middle of its share."""
-    return (np.arange(count) + 0.5) / max(count, 1)
 
 
 def _edges(load: Load) -> list[tuple[int, int]]:
