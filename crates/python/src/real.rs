@@ -229,6 +229,23 @@ pub fn check_scratch(path: PathBuf, size: u64) -> PyResult<()> {
     pslc_drive::check_scratch(&path, size).map_err(errors::guard)
 }
 
+/// Mounts of Linux (`pslc.schema.facts.Mount`): the one on which a path is, or all of them.
+#[pyfunction]
+#[pyo3(signature = (path=None))]
+pub fn mounts(py: Python<'_>, path: Option<PathBuf>) -> PyResult<Vec<Bound<'_, PyDict>>> {
+    let of = |mount: pslc_drive::Mount| {
+        dict! { py;
+            "number" => mount.number,
+            "point" => mount.point,
+            "flags" => mount.flags,
+            "type" => mount.kind,
+            "source" => mount.source,
+            "options" => mount.options,
+        }
+    };
+    pslc_drive::mounts(path.as_deref()).into_iter().map(of).collect()
+}
+
 /// Requests a second that the load engine makes on this machine when the drive takes no time.
 #[pyfunction]
 pub fn engine_ceiling(py: Python<'_>) -> PyResult<f64> {

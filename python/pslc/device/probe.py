@@ -9,7 +9,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, Final
 
-from pslc._native import ata_identity, device_serial, inspect_device, linux_health
+from pslc._native import ata_identity, device_serial, inspect_device, linux_health, mounts
 from pslc.base import children, gate
 from pslc.base.errors import PslcError, TargetError
 from pslc.device import cache_switch, macos, names, sysfs, windows
@@ -25,6 +25,7 @@ from pslc.schema.facts import (
     InspectedDevice,
     Link,
     Moment,
+    Mount,
 )
 from pslc.schema.health import SMARTCTL, health
 
@@ -53,8 +54,8 @@ def facts(path: Path) -> Facts:
     """Facts of a block device, of a file, or of the folder in which a file is to be made.
 
     `file_system` (None for a device): `type`, `mount`, `options`, `source`. `stack`: block devices from the file system
-    down to the drives. `device`: the drive or the array, None where it is not to be found. `members`: the drives of an
-    array. `host` and `power`: the machine.
+    down to the drives. `device`: the drive or the array, None where it is not to be found, and of a file system that
+    lies on several drives itself. `members`: the drives of either. `host` and `power`: the machine.
     """
     policies = sorted(SYS.glob("class/scsi_host/host*/link_power_management_policy"))
     storage = _storage(path)
@@ -92,12 +93,10 @@ def _storage(path: Path) -> Facts:
             return windows.storage(there)
         if sys.platform == "darwin":
             return macos.storage(macos.volume_of(there))
-        file_system = _file_system(there)
-        number = there.stat().st_dev
-        source = (file_system or FileSystem()).get("source") or ""
-        if os.major(number) == 0 and source.startswith("/dev/") and Path(source).is_block_device():
-            number = Path(source).stat().st_rdev
-        disks = stack(number)
+        mount = next(iter(mounts(there)), None)
+        file_system = file_system_of(mount, there) if mount is not None else None
+        numbers = devices_of(mount) if mount is not None else [there.stat().st_dev]
+        disks = list(dict.fromkeys(disk for number in numbers for disk in stack(number)))
     storage: Facts = {
         "file_system": file_system,
         "stack": [disk.name for disk in disks],
@@ -113,10 +112,10 @@ def _whole(disks: list[Path], is_target: bool) -> Facts:
     arrays = [disk for disk in disks if len(_parts(disk)) > 1]
     if is_target and _slaves(disks[0].name):
         arrays.insert(0, disks[0])
-    if not arrays:
+    if not arrays and len(drives) == 1:
         return {"device": _device(drives[0])}
-    device, members = _device(arrays[0]), [_device(drive) for drive in drives]
-    if len(members) == 1:
+    device, members = _device(arrays[0]) if arrays else None, [_device(drive) for drive in drives]
+    if device is not None and len(members) == 1:
         device = {**device, **link(drives[0])}
     return {"device": device, "members": members}
 
@@ -214,7 +213,7 @@ def _counted(name: str) -> dict[str, list[int]]:
 def leaves(number: int) -> list[str]:
     """The drives below a device of dm or md, through all layers; empty where there is nothing below it."""
     try:
-        at = (SYS / "dev/block" / f"{os.major(number)}:{os.minor(number)}").resolve(strict=True)
+        at = (SYS / "dev/block" / _shown(number)).resolve(strict=True)
     except OSError:
         return []
 
@@ -244,30 +243,41 @@ def _chosen(text: str | None) -> str | None:
     return text
 
 
-def _file_system(path: Path) -> FileSystem | None:
-    number = path.stat().st_dev
-    wanted = f"{os.major(number)}:{os.minor(number)}"
-    for line in (sysfs.text(Path("/proc/self/mountinfo")) or "").splitlines():
-        fields, _, rest = line.partition(" - ")
-        parts = fields.split()
-        kind, source, *options = rest.split()
-        if len(parts) > 4 and parts[2] == wanted:
-            room = os.statvfs(path)
-            return {
-                "type": kind,
-                "mount": parts[4],
-                "source": source,
-                "options": " ".join([parts[5], *options]),
-                "bytes": room.f_blocks * room.f_frsize,
-                "free_bytes": room.f_bavail * room.f_frsize,
-            }
-    return None
+def file_system_of(mount: Mount, path: Path) -> FileSystem:
+    """The file system of a mount, as it is on a path in it."""
+    room = os.statvfs(path)
+    return {
+        "type": mount["type"],
+        "mount": mount["point"],
+        "source": mount["source"],
+        "options": f"{mount['flags']} {mount['options']}",
+        "bytes": room.f_blocks * room.f_frsize,
+        "free_bytes": room.f_bavail * room.f_frsize,
+    }
+
+
+def devices_of(mount: Mount) -> list[int]:
+    """Numbers of the block devices that a file system lies on, of btrfs all of them; none where it is on none."""
+    major, _, minor = mount["number"].partition(":")
+    if major != "0":
+        return [os.makedev(int(major), int(minor))]
+    sources = [Path(source) for source in mount["source"].split(":")]
+    numbers = [source.stat().st_rdev for source in sources if source.is_absolute() and source.is_block_device()]
+    for pool in (SYS / "fs/btrfs").glob("*/devices"):
+        members = [sysfs.text(member / "dev") or "" for member in sorted(pool.iterdir())]
+        if mount["type"] == "btrfs" and any(_shown(number) in members for number in numbers):
+            return [os.makedev(*map(int, member.split(":"))) for member in members if member]
+    return numbers
+
+
+def _shown(number: int) -> str:
+    return f"{os.major(number)}:{os.minor(number)}"
 
 
 def stack(number: int) -> list[Path]:
     """Block devices from this one down to its drives, each once: dm and md over slaves, a partition over its disk."""
     try:
-        top = (SYS / "dev/block" / f"{os.major(number)}:{os.minor(number)}").resolve(strict=True)
+        top = (SYS / "dev/block" / _shown(number)).resolve(strict=True)
     except OSError:
         return []
 

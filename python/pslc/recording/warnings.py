@@ -360,7 +360,7 @@ def _of_the_cpu(recording: Recording) -> Iterator[MeasurementWarning]:
 def of_the_machine(facts: Facts) -> Iterator[MeasurementWarning]:
     """The warnings that facts alone raise (`pslc.device.probe.facts`)."""
     device = facts["device"]
-    if device is None:
+    if device is None and not facts.get("members"):
         yield RecordingWarning.UNKNOWN_DRIVE.of(path=facts["path"])
     if facts["host"]["virtual"]:
         yield RecordingWarning.VIRTUAL.of()

@@ -26,6 +26,18 @@ class FileSystem(TypedDict, total=False):
     free_bytes: int
 
 
+class Mount(TypedDict):
+    """A line of Linux's /proc/self/mountinfo. `number`: major:minor of the file system, not of its files on btrfs;
+    `flags`: options of the mount, `options` those of the file system."""
+
+    number: str
+    point: str
+    flags: str
+    type: str
+    source: str
+    options: str
+
+
 class Link(TypedDict, total=False):
     """A PCIe or SATA link, now and at most: `16.0 GT/s PCIe`, `6.0 Gbps`, and lanes."""
 

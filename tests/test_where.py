@@ -1,0 +1,68 @@
+"""The place of a scratch file: its file system, the drives below it, and what of a measurement there is no drive's."""
+
+import os
+import shutil
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from pslc.device import probe
+from pslc.watch.telemetry import file_systems
+from tests.loops import MB, loop_over, mounted, reason, sh
+
+needs_loops = pytest.mark.skipif(reason() is not None, reason=str(reason()))
+
+
+def sparse(image: Path, size: int = 512 * MB) -> Path:
+    """A file of that size that takes no room."""
+    with image.open("wb") as file:
+        file.truncate(size)
+    return image
+
+
+MAKERS = {
+    "btrfs": ["mkfs.btrfs", "-q", "-f"], "ext4": ["mkfs.ext4", "-q", "-F"], "xfs": ["mkfs.xfs", "-q", "-f"],
+    "f2fs": ["mkfs.f2fs", "-q", "-f"], "vfat": ["mkfs.vfat"], "exfat": ["mkfs.exfat"],
+}  # fmt: skip
+
+
+@pytest.fixture
+def place(tmp_path):
+    """Make a file system on loop devices and mount it: the names of the devices, and the folder."""
+    with ExitStack() as stack:
+
+        def make(kind: str, *options: str, count: int = 1, size: int = 512 * MB, flags=()):
+            if shutil.which(MAKERS[kind][0]) is None:
+                pytest.skip(f"{MAKERS[kind][0]} is not installed")
+            images = [sparse(tmp_path / f"{number}.img", size) for number in range(count)]
+            devices = [stack.enter_context(loop_over(image)).path for image in images]
+            sh(*MAKERS[kind], *options, *devices)
+            if kind not in Path("/proc/filesystems").read_text().split():
+                pytest.skip(f"this kernel has no {kind}")
+            folder = stack.enter_context(mounted(devices[0], tmp_path / "mounted here", *flags))
+            return [Path(device).name for device in devices], folder
+
+        yield make
+
+
+@needs_loops
+@pytest.mark.parametrize("kind", MAKERS)
+def test_each_file_system_is_found_with_its_drive(kind, place):
+    (name,), folder = place(kind)
+    facts = probe.facts(folder / "scratch.bin")
+    assert facts["file_system"] == facts["file_system"] | {"type": kind, "mount": str(folder), "source": f"/dev/{name}"}
+    assert (facts["stack"], facts["device"]["name"]) == ([name], name)
+    (folder / "deeper").mkdir()
+    assert probe.facts(folder / "deeper")["file_system"] == probe.facts(folder)["file_system"]
+    assert [system["mount"] for system in file_systems(name)] == [str(folder)]
+
+
+@needs_loops
+def test_a_subvolume_and_several_drives_of_btrfs_are_found(place):
+    devices, folder = place("btrfs", "-d", "raid0", count=2)
+    sh("btrfs", "-q", "subvolume", "create", folder / "home")
+    facts = probe.facts(folder / "home" / "scratch.bin")
+    assert facts["file_system"]["type"] == "btrfs"
+    assert (facts["device"], facts["stack"], probe.drives(facts)) == (None, sorted(devices), sorted(devices))
+    assert os.stat(folder / "home").st_dev != os.stat(folder).st_dev, "btrfs numbers its subvolumes"
