@@ -1,5 +1,6 @@
 """The place of a scratch file: its file system, the drives below it, and what of a measurement there is no drive's."""
 
+import json
 import os
 import shutil
 from contextlib import ExitStack
@@ -8,13 +9,14 @@ from pathlib import Path
 import pytest
 
 from pslc.device import probe
+from pslc.recording.place import down
 from pslc.watch.telemetry import file_systems
 from tests.loops import MB, loop_over, mounted, reason, sh
 
 needs_loops = pytest.mark.skipif(reason() is not None, reason=str(reason()))
 
 
-def sparse(image: Path, size: int = 512 * MB) -> Path:
+def sparse(image: Path, size: int = 4096 * MB) -> Path:
     """A file of that size that takes no room."""
     with image.open("wb") as file:
         file.truncate(size)
@@ -32,7 +34,7 @@ def place(tmp_path):
     """Make a file system on loop devices and mount it: the names of the devices, and the folder."""
     with ExitStack() as stack:
 
-        def make(kind: str, *options: str, count: int = 1, size: int = 512 * MB, flags=()):
+        def make(kind: str, *options: str, count: int = 1, size: int = 4096 * MB, flags=()):
             if shutil.which(MAKERS[kind][0]) is None:
                 pytest.skip(f"{MAKERS[kind][0]} is not installed")
             images = [sparse(tmp_path / f"{number}.img", size) for number in range(count)]
@@ -66,3 +68,49 @@ def test_a_subvolume_and_several_drives_of_btrfs_are_found(place):
     assert facts["file_system"]["type"] == "btrfs"
     assert (facts["device"], facts["stack"], probe.drives(facts)) == (None, sorted(devices), sorted(devices))
     assert os.stat(folder / "home").st_dev != os.stat(folder).st_dev, "btrfs numbers its subvolumes"
+
+
+def measure(command, folder: Path, *words: str, size="64MB") -> dict:
+    """A fill of a scratch file in a folder, which leaves nothing there: its document."""
+    before = sorted(folder.iterdir())
+    command.fine("run", "fill", "--on", str(folder / "scratch.bin"), "--size", size, "--yes", "--save", "out", *words)
+    assert sorted(folder.iterdir()) == before
+    return json.loads(Path(command.folder, "out", "run.json").read_text())
+
+
+def assert_speeds_only(document: dict, why: str) -> None:
+    findings, text = document["findings"], json.dumps(document)
+    assert {phase["cause"] for phase in findings["phases"]} == {"unknown"}
+    assert (findings["cache_bytes"], findings["cache_bytes_low"]) == (None, None)
+    assert f"{why}, so no cause and no end of a cache is named" in text
+    assert "whole drive" not in str(findings["phases"])
+
+
+@needs_loops
+@pytest.mark.parametrize("is_direct", [False, True])
+def test_a_loop_device_is_followed_to_the_drive_behind_its_file(is_direct, place, command, tmp_path):
+    (name,), folder = place("ext4")
+    sh("losetup", f"--direct-io={'on' if is_direct else 'off'}", f"/dev/{name}")
+    facts = probe.facts(folder)
+    assert facts["layers"] == [
+        {"name": name, "kind": "loop device", "file": str(tmp_path / "0.img"), "direct": is_direct}
+    ]
+    here = probe.facts(tmp_path)
+    assert (facts["below"]["device"], facts["below"]["stack"]) == (here["device"], here["stack"])
+    memory = "" if is_direct else ", in memory for lack of direct I/O"
+    assert_speeds_only(measure(command, folder), f"{name} is a file on {down(here)}{memory}")
+
+
+@needs_loops
+def test_an_overlay_is_followed_to_its_upper_layer(place, command, tmp_path):
+    (name,), folder = place("ext4")
+    layers = {key: folder / key for key in ("lowerdir", "upperdir", "workdir")}
+    for layer in layers.values():
+        layer.mkdir()
+    options = ",".join(f"{key}={layer}" for key, layer in layers.items())
+    with mounted("overlay", tmp_path / "over", "-t", "overlay", "-o", options) as over:
+        facts = probe.facts(over)
+        assert facts["below"]["stack"] == [name]
+        assert_speeds_only(
+            measure(command, over), f"the file is on overlay, whose upper layer is on {down(facts['below'])}"
+        )

@@ -23,6 +23,7 @@ from pslc.schema.facts import (
     HealthLog,
     Host,
     InspectedDevice,
+    Layer,
     Link,
     Moment,
     Mount,
@@ -43,6 +44,9 @@ BUSES: Final = {
     "MMC": r"mmc\d+",
 }
 """Ways to connect a drive, and the folder of sysfs that shows each."""
+
+DM: Final = {"CRYPT-": "encryption", "LVM-": "LVM", "mpath-": "multipath", "part": "partition"}
+"""Kinds of devices of dm, by the beginning of their uuid."""
 
 NEEDS_ROOT: Final = "it takes root: sudo $(command -v pslc) {command} /dev/{name}"
 
@@ -86,24 +90,53 @@ def _storage(path: Path) -> Facts:
     if name := names.windows_device(path):
         return windows.whole_drive(name)
     if path.is_block_device():
-        file_system, disks = None, stack(path.stat().st_rdev)
-    else:
-        there = next(p for p in (path, *path.absolute().parents) if p.exists())
-        if sys.platform == "win32":
-            return windows.storage(there)
-        if sys.platform == "darwin":
-            return macos.storage(macos.volume_of(there))
-        mount = next(iter(mounts(there)), None)
-        file_system = file_system_of(mount, there) if mount is not None else None
-        numbers = devices_of(mount) if mount is not None else [there.stat().st_dev]
-        disks = list(dict.fromkeys(disk for number in numbers for disk in stack(number)))
+        return _on_linux(None, [path.stat().st_rdev])
+    there = next(p for p in (path, *path.absolute().parents) if p.exists())
+    if sys.platform == "win32":
+        return windows.storage(there)
+    if sys.platform == "darwin":
+        return macos.storage(macos.volume_of(there))
+    for mount in mounts(there):
+        return _on_linux(file_system_of(mount, there), devices_of(mount))
+    return _on_linux(None, [there.stat().st_dev])
+
+
+def _on_linux(system: FileSystem | None, numbers: list[int]) -> Facts:
+    """Facts of a file system, or of a block device that is a target itself, on the devices of these numbers."""
+    disks = list(dict.fromkeys(disk for number in numbers for disk in stack(number)))
     storage: Facts = {
-        "file_system": file_system,
+        "file_system": system,
         "stack": [disk.name for disk in disks],
+        "layers": [layer for disk in disks if (layer := layer_of(disk)) is not None],
         "partition_start_bytes": _partition_start(disks),
         "device": None,
     }
-    return storage | _whole(disks, is_target=path.is_block_device()) if disks else storage
+    if (behind := _behind(storage)) is not None:
+        storage["below"] = {"path": str(behind), **_storage(behind)}
+    return storage | _whole(disks, is_target=system is None) if disks else storage
+
+
+def _behind(storage: Facts) -> Path | None:
+    """The file behind a loop device, or the upper folder of an overlay; None where it cannot be seen from here."""
+    system = storage["file_system"] or FileSystem()
+    options = system.get("options", "").split(",") if system.get("type") == "overlay" else []
+    uppers = [option.removeprefix("upperdir=") for option in options if option.startswith("upperdir=")]
+    paths = [Path(text) for text in (*uppers, *(layer["file"] for layer in storage["layers"] if "file" in layer))]
+    return next((path for path in paths if path.is_absolute() and path.exists()), None)
+
+
+def layer_of(disk: Path) -> Layer | None:
+    """A device that is no drive; None of a drive and of a partition."""
+    name = disk.name
+    if (disk / "dm").is_dir():
+        uuid = sysfs.text(disk / "dm/uuid") or ""
+        return {"name": name, "kind": next((kind for mark, kind in DM.items() if uuid.startswith(mark)), "dm")}
+    if (disk / "md").is_dir():
+        return {"name": name, "kind": sysfs.text(disk / "md/level") or "md"}
+    if (file := sysfs.text(disk / "loop/backing_file")) is not None:
+        is_direct = sysfs.text(disk / "loop/dio") == "1"
+        return {"name": name, "kind": "loop device", "file": file, "direct": is_direct}
+    return {"name": name, "kind": "bcache"} if (disk / "bcache").is_dir() and _parts(disk) else None
 
 
 def _whole(disks: list[Path], is_target: bool) -> Facts:

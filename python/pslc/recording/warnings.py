@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from pslc.base import words
-from pslc.recording import stalls
+from pslc.recording import place, stalls
 from pslc.recording.model import HostTable, Recording
 from pslc.recording.wear import spent
 from pslc.recording.writes.reported_end import DELAY_NS, MIN_FREE_TENTHS, reported_end, reported_rest
@@ -64,8 +64,8 @@ class RecordingWarning(WarningCode):
     PAGE_CACHE = "job {job} went through the page cache: give direct=1 to measure the drive"
     COMPRESSIBLE = "job {job} wrote data that compress ({option}): leave that out, controllers may compress"
     VIRTUAL = "the machine is virtual, so the drive may be shared, cached or emulated: measure on the machine itself"
-    FILE_SYSTEM = "the file is on {what}: measure on ext4 or XFS straight on the drive"
-    STACK = "the file system reaches the drive through {stack}: measure without it"
+    FILE_SYSTEM = "the file is on {what}: {advice}"
+    STACK = "the file system reaches the drive through {stack}: {advice}"
     ALIGNMENT = "requests of {bs} bytes are smaller than the drive's blocks of {block}: use bs={block} or more"
     PARTITION = "the partition begins at {start} bytes, which is not a multiple of 1 MiB: create it again, aligned"
     FULL = "the file system is {share:.0f} % full, so a dynamic cache may be small: free space before you measure"
@@ -104,9 +104,6 @@ LIMITED_SHARE = 0.95
 """Share of its cores' time, or of what its slot carries, from which a computer is the limit of a job."""
 KERNEL_WARNING: Final = 4
 """Level of a line of the kernel's log that warns; errors have lower ones."""
-COW = ("btrfs", "zfs", "bcachefs", "overlay", "aufs", "ecryptfs", "fuse")
-NETWORK = ("nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "virtiofs", "ceph", "afs", "lustre", "gfs2", "ocfs2", "vboxsf")
-MEMORY = ("tmpfs", "ramfs")
 HOT = 70.0
 MAX_OTHER_TRAFFIC_RATIO = 0.1
 """Share of what a drive moved from which others matter; a file system's own records are less."""
@@ -382,12 +379,17 @@ def _of_the_place(facts: Facts) -> Iterator[MeasurementWarning]:
         yield RecordingWarning.PARTITION.of(start=start)
     if system is None:
         return
-    yield from of_the_file_system(system)
+    yield from of_the_file_system(facts)
     if (share := _used_percent(system)) > 50:
         yield RecordingWarning.FULL.of(share=share)
-    below = [name for name in facts["stack"][:-1] if name.startswith(("dm-", "md", "loop", "bcache"))]
-    if below:
-        yield RecordingWarning.STACK.of(stack=", ".join(below))
+    above = {layer["name"]: layer["kind"] for layer in facts.get("layers", [])}
+    names = [name for name in facts["stack"][:-1] if name.startswith(("dm-", "md", "loop", "bcache"))]
+    if names:
+        stack = ", ".join(f"{above[name]} ({name})" if name in above else name for name in names)
+        # Nobody can measure an encrypted home without its encryption.
+        is_encrypted = "encryption" in above.values()
+        advice = "cryptsetup benchmark says what it costs" if is_encrypted else "measure without it"
+        yield RecordingWarning.STACK.of(stack=stack, advice=advice)
 
 
 def _of_its_power(facts: Facts) -> Iterator[MeasurementWarning]:
@@ -411,19 +413,10 @@ def _used_percent(system: FileSystem) -> float:
     return 100 * (1 - system["free_bytes"] / system["bytes"]) if system["bytes"] else 0.0
 
 
-def of_the_file_system(system: FileSystem | None) -> Iterator[MeasurementWarning]:
+def of_the_file_system(facts: Facts) -> Iterator[MeasurementWarning]:
     """Whether what is written to a file reaches a drive as it was written; known before the run."""
-    if system is None:
-        return
-    kind = system["type"]
-    if kind in MEMORY:
-        yield RecordingWarning.FILE_SYSTEM.of(what=f"{kind}, which is memory and no drive")
-    elif kind in NETWORK or "remote" in system["options"].split(","):
-        yield RecordingWarning.FILE_SYSTEM.of(what=f"{kind}, which another machine serves")
-    elif kind in COW or kind.startswith("fuse"):
-        yield RecordingWarning.FILE_SYSTEM.of(what=kind)
-    elif "compress" in system["options"]:
-        yield RecordingWarning.FILE_SYSTEM.of(what=f"{kind} with compression")
+    if (doubt := place.of_file_system(facts)) is not None:
+        yield RecordingWarning.FILE_SYSTEM.of(what=doubt.why, advice=doubt.next)
 
 
 def _of_the_device(device: Device) -> Iterator[MeasurementWarning]:

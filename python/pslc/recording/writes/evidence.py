@@ -150,6 +150,7 @@ def measurement_context(track: WriteTrack, phases: Sequence[Phase]) -> Measureme
     other_bytes = [other for other in moved if other is not None]
     return MeasurementContext(
         capacity_bytes=track.recording.drive_bytes,
+        is_file=bool(track.recording.facts.get("file_system")),
         link_bytes_per_s=_link(track.recording),
         command_bytes=_command_bytes(track.recording),
         map_bytes=_map_bytes(track.recording),
