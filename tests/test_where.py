@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import subprocess
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -23,6 +24,13 @@ def sparse(image: Path, size: int = 4096 * MB) -> Path:
     return image
 
 
+def direct_io(name: str, how: str) -> None:
+    """Have a loop device read and write its file past the page cache, or through it."""
+    done = subprocess.run(["losetup", f"--direct-io={how}", f"/dev/{name}"], capture_output=True, check=False)
+    if done.returncode:
+        pytest.skip("this file system has no direct I/O for loop devices")
+
+
 MAKERS = {
     "btrfs": ["mkfs.btrfs", "-q", "-f"], "ext4": ["mkfs.ext4", "-q", "-F"], "xfs": ["mkfs.xfs", "-q", "-f"],
     "f2fs": ["mkfs.f2fs", "-q", "-f"], "vfat": ["mkfs.vfat"], "exfat": ["mkfs.exfat"],
@@ -39,6 +47,8 @@ def place(tmp_path):
                 pytest.skip(f"{MAKERS[kind][0]} is not installed")
             images = [sparse(tmp_path / f"{number}.img", size) for number in range(count)]
             devices = [stack.enter_context(loop_over(image)).path for image in images]
+            for device in devices:
+                direct_io(Path(device).name, "on")
             sh(*MAKERS[kind], *options, *devices)
             if kind not in Path("/proc/filesystems").read_text().split():
                 pytest.skip(f"this kernel has no {kind}")
@@ -90,7 +100,7 @@ def assert_speeds_only(document: dict, why: str) -> None:
 @pytest.mark.parametrize("is_direct", [False, True])
 def test_a_loop_device_is_followed_to_the_drive_behind_its_file(is_direct, place, command, tmp_path):
     (name,), folder = place("ext4")
-    sh("losetup", f"--direct-io={'on' if is_direct else 'off'}", f"/dev/{name}")
+    direct_io(name, "on" if is_direct else "off")
     facts = probe.facts(folder)
     assert facts["layers"] == [
         {"name": name, "kind": "loop device", "file": str(tmp_path / "0.img"), "direct": is_direct}
@@ -114,3 +124,31 @@ def test_an_overlay_is_followed_to_its_upper_layer(place, command, tmp_path):
         assert_speeds_only(
             measure(command, over), f"the file is on overlay, whose upper layer is on {down(facts['below'])}"
         )
+
+
+@needs_loops
+@pytest.mark.parametrize(("kind", "flags", "mark"), [("ext4", [], ""), ("ext4", ["-o", "data=journal"], ""),
+                                                     ("btrfs", [], ""), ("btrfs", [], "+C")])  # fmt: skip
+def test_writes_that_went_through_memory_are_told_by_the_kernel(kind, flags, mark, place, command):
+    _, folder = place(kind, flags=flags)
+    if mark:
+        sh("chattr", mark, folder)
+    document = measure(command, folder)
+    codes = {warning["code"] for warning in document["warnings"]}
+    assert "other-traffic" not in codes
+    if kind == "btrfs" and not mark and "through-memory" not in codes:
+        pytest.skip("this kernel has btrfs write past memory with checksums, too")
+    assert ("through-memory" in codes) == ((kind, mark) == ("btrfs", "") or bool(flags))
+
+
+@needs_loops
+def test_each_drive_of_several_is_counted(place, command):
+    devices, folder = place("btrfs", "-m", "raid1", "-d", "raid1", count=2)
+    document = measure(command, folder)
+    assert_speeds_only(document, f"{' and '.join(sorted(devices))} share the writes")
+    counts = document["facts"]["member_counts"]
+    assert [drive["name"] for drive in counts] == sorted(devices)
+    for drive in counts:
+        written = 512 * (drive["after"][6] - drive["before"][6])
+        assert written == pytest.approx(document["written_bytes"], rel=0.1)
+    assert "own-traffic" in {warning["code"] for warning in document["warnings"]}

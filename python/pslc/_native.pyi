@@ -246,8 +246,9 @@ class RealDrive:
         """Lay out files as `SimDrive.lay_out` does, through the page cache. Nothing is written if the jobs do not state
         what they write. None: `progress` returned False."""
 
-    def watch(self, stat: str) -> bool:
-        """Record what the device moves for everyone, from `/sys/block/NAME/stat`; False where that cannot be read."""
+    def watch(self, stats: list[str]) -> bool:
+        """Record what devices move together for everyone, from `/sys/block/NAME/stat`; False where one cannot be
+        read."""
 
     def run(
         self,

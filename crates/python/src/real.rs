@@ -57,9 +57,9 @@ impl RealDrive {
         Ok(py.detach(|| self.target.write_ends(&[head, tail]))?)
     }
 
-    fn watch(&mut self, stat: PathBuf) -> bool {
-        let stat = DeviceStat::open(&stat).map(|stat| self.target.watch(stat));
-        stat.is_ok()
+    fn watch(&mut self, stats: Vec<PathBuf>) -> bool {
+        let stats = stats.iter().map(|stat| DeviceStat::open(stat)).collect::<Result<_, _>>();
+        stats.map(|stats| self.target.watch(stats)).is_ok()
     }
 
     #[getter]

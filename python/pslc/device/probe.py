@@ -211,17 +211,23 @@ class Counters:
 
     def __init__(self, facts_of: Facts) -> None:
         disks = [name for name in facts_of["stack"] if (SYS / "block" / name).exists()]
-        self.name = disks[0] if disks else ""
+        self.name, self.members = disks[0] if disks else "", drives(facts_of)
         self.begin = monotonic()
-        self.before = _counted(self.name)
+        self.before, self.dirtied = self._now(), _dirtied_pages()
 
-    def so_far(self) -> DiskCounts | None:
-        """Until now; None where Linux does not tell."""
+    def _now(self) -> dict[str, list[int]]:
+        return _counted(self.name) | {
+            name: counts for member in self.members for name, counts in _counted(member).items()
+        }
+
+    def so_far(self) -> Facts:
+        """Facts of the time until now, as far as Linux tells: `disk_counts`, `member_counts` and `dirtied_bytes`."""
         span_ms = 1000 * (monotonic() - self.begin)
-        after = _counted(self.name)
+        after, dirtied = self._now(), _dirtied_pages()
+        seen = self.before.keys() & after.keys()
 
         def of(name: str) -> DiskCounts:
-            slaves = [of(slave) for slave in _slaves(name) if slave in self.before.keys() & after.keys()]
+            slaves = [of(slave) for slave in _slaves(name) if slave in seen]
             counts: DiskCounts = {
                 "name": name,
                 "before": self.before[name],
@@ -230,7 +236,18 @@ class Counters:
             }
             return {**counts, "slaves": slaves} if slaves else counts
 
-        return of(self.name) if self.name in self.before.keys() & after.keys() else None
+        facts: Facts = {"disk_counts": of(self.name)} if self.name in seen else {}
+        if len(self.members) > 1 and seen.issuperset(self.members):
+            facts["member_counts"] = [of(name) for name in self.members]
+        if dirtied is not None and self.dirtied is not None:
+            facts["dirtied_bytes"] = (dirtied - self.dirtied) * os.sysconf("SC_PAGE_SIZE")
+        return facts
+
+
+def _dirtied_pages() -> int | None:
+    """Pages of memory that became dirty since the machine was started, whoever wrote; None where it is not told."""
+    lines = (sysfs.text(Path("/proc/vmstat")) or "").splitlines()
+    return next((int(line.split()[1]) for line in lines if line.startswith("nr_dirtied ")), None)
 
 
 def _counted(name: str) -> dict[str, list[int]]:

@@ -11,6 +11,11 @@ NETWORK: Final = (
 )  # fmt: skip
 MEMORY: Final = ("tmpfs", "ramfs")
 UNIONS: Final = ("overlay", "aufs")
+DIRECT: Final = ("ext2", "ext3", "ext4", "xfs", "f2fs")
+"""File systems that write past the page cache wherever they are asked to, unless they keep a journal of data."""
+JOURNALED: Final = "data=journal"
+ZEROED: Final = ("vfat", "msdos", "exfat", "hfs", "hfsplus")
+"""File systems without holes."""
 ON_A_DRIVE: Final = "measure on ext4 or XFS straight on the drive"
 VIRTUAL_BUSES: Final = ("virtio", "xen", "vmbus")
 VIRTUAL_MODEL: Final = re.compile(r"qemu|vbox|vmware|virtual|elastic block", re.IGNORECASE)
@@ -48,6 +53,39 @@ def doubt(facts: Facts) -> Doubt | None:
         return Doubt("no drive is known behind it", ON_A_DRIVE)
     drive = members[0] if members else device
     return _of_a_leaf(facts, drive.get("name", "")) or _of_a_drive(drive)
+
+
+def keeps_direct(facts: Facts) -> bool:
+    """Whether writes past the page cache are known to go past it here: on a device, and on file systems that say so."""
+    system = facts.get("file_system")
+    is_past = system is None or (system["type"] in DIRECT and JOURNALED not in system["options"])
+    layers = all(layer.get("direct", True) for layer in facts.get("layers", []))
+    return is_past and layers and ("below" not in facts or keeps_direct(facts["below"]))
+
+
+def way_past_memory(facts: Facts) -> str:
+    """Advice for writes that went through the page cache."""
+    system = facts.get("file_system") or FileSystem()
+    if any(not layer.get("direct", True) for layer in facts.get("layers", [])):
+        return "losetup --direct-io=on"
+    if system.get("type") == "btrfs":
+        return "chattr +C on an empty folder lets btrfs write past memory there"
+    if JOURNALED in system.get("options", ""):
+        return f"mount without {JOURNALED}"
+    return ON_A_DRIVE
+
+
+def own_traffic(facts: Facts) -> str | None:
+    """Reason for which the device moves more here than a program does, though no other program has a part in it."""
+    system = facts.get("file_system") or FileSystem()
+    kind = system.get("type", "")
+    if JOURNALED in system.get("options", ""):
+        return f"{kind} writes data into its journal first ({JOURNALED})"
+    if kind in ZEROED:
+        return f"{kind} writes zeros where a file is made longer"
+    if kind in (*COW, "nilfs2"):
+        return f"{kind} may write copies, and writes its own records anew"
+    return f"the program that serves {kind} has its own records" if kind.startswith("fuse") else None
 
 
 def _of_a_leaf(facts: Facts, name: str) -> Doubt | None:

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from pslc.base import words
-from pslc.recording import place, stalls
+from pslc.recording import place, stalls, traffic
 from pslc.recording.model import HostTable, Recording
 from pslc.recording.wear import spent
 from pslc.recording.writes.reported_end import DELAY_NS, MIN_FREE_TENTHS, reported_end, reported_rest
@@ -15,7 +15,7 @@ from pslc.schema.facts import CACHE_FREE_TENTHS, Device, Facts, FileSystem, Heal
 from pslc.schema.health import health, troubles
 from pslc.schema.job_options import traits
 from pslc.schema.jobs import Job
-from pslc.schema.warnings import NOTE, Extent, Level, MeasurementWarning, WarningCode
+from pslc.schema.warnings import NOTE, Extent, Level, MeasurementWarning, WarningCode, notes
 
 
 class RecordingWarning(WarningCode):
@@ -92,6 +92,9 @@ class RecordingWarning(WarningCode):
     )
     OTHER_LOAD = "{count} requests of other programs were in flight at the start: stop these programs and repeat"
     OTHER_TRAFFIC = "{share:.0f} % of the drive's traffic was for other programs: stop them and repeat"
+    THROUGH_MEMORY = "{what}, though direct I/O was asked for: {advice}"
+    IN_MEMORY = "{what}, so the rest was in memory: {advice}"
+    OWN_TRAFFIC = "{what}: {reason}"
     CPU_BOUND = "a CPU core was busy {share:.0f} % of the time: the drive may be faster; use larger requests"
     ENGINE_BOUND = "{iops:.0f} IOPS are over half of what this machine can ask for ({most:.0f}): the drive may do more"
     THROTTLED = "the drive throttled for heat ({what}): cool it, or measure heat on purpose"
@@ -216,9 +219,7 @@ def _of_the_run(recording: Recording) -> Iterator[MeasurementWarning]:
     if block and smallest and smallest < block:
         yield RecordingWarning.ALIGNMENT.of(bs=round(smallest), block=block)
     yield from _of_its_link(recording, device)
-    other_bytes = _other_bytes(recording)
-    if other_bytes >= MAX_OTHER_TRAFFIC_RATIO:
-        yield RecordingWarning.OTHER_TRAFFIC.of(share=100 * other_bytes)
+    yield from _of_its_traffic(recording)
     yield from _of_its_report(recording)
     yield from _of_its_rest(recording)
     if recording.drive_time_s > 0.5:
@@ -274,16 +275,24 @@ def _of_its_rest(recording: Recording) -> Iterator[MeasurementWarning]:
         yield MeasurementWarning(NOTE, f"{text} ({before} of 10, then {after})", Level.NOTE)
 
 
+def _of_its_traffic(recording: Recording) -> Iterator[MeasurementWarning]:
+    """Whether memory or the device moved other bytes than pslc did."""
+    if (doubt := traffic.through_memory(recording)) is not None:
+        yield RecordingWarning.THROUGH_MEMORY.of(what=doubt.why, advice=doubt.next)
+    if (doubt := traffic.left_in_memory(recording)) is not None:
+        yield RecordingWarning.IN_MEMORY.of(what=doubt.why, advice=doubt.next)
+    other_bytes = _other_bytes(recording)
+    if (doubt := traffic.own_extra(recording)) is not None:
+        yield RecordingWarning.OWN_TRAFFIC.of(what=doubt.why, reason=doubt.next)
+    elif other_bytes >= MAX_OTHER_TRAFFIC_RATIO and place.own_traffic(recording.facts) is None:
+        yield RecordingWarning.OTHER_TRAFFIC.of(share=100 * other_bytes)
+    yield from notes(traffic.of_members(recording))
+
+
 def _other_bytes(recording: Recording) -> float:
-    """Share of what the drive moved that was for others; 0 where it does not count, a page cache took part, or the run
-    ended in an error: the drive counts the requests that were under way then."""
-    names = ("device_read_bytes_total", "device_write_bytes_total")
-    is_counted = recording.error is None and all(name in recording.totals for name in names)
-    if not is_counted or not all(traits(job)["direct"] for job in recording.jobs):
-        return 0.0
-    moved = sum(recording.totals[name] - recording.before[name] for name in names)
-    ours = recording.read_bytes + recording.written_bytes
-    return 1 - ours / moved if moved > ours else 0.0
+    """Share of what the drive moved that was for others; 0 where it does not count, or a page cache took part."""
+    ratio = traffic.moved_ratio(recording, "read", "write")
+    return 1 - 1 / ratio if ratio is not None and ratio > 1 else 0.0
 
 
 def of_jobs(jobs: Sequence[Job]) -> Iterator[MeasurementWarning]:
@@ -382,13 +391,19 @@ def _of_the_place(facts: Facts) -> Iterator[MeasurementWarning]:
     yield from of_the_file_system(facts)
     if (share := _used_percent(system)) > 50:
         yield RecordingWarning.FULL.of(share=share)
-    above = {layer["name"]: layer["kind"] for layer in facts.get("layers", [])}
-    names = [name for name in facts["stack"][:-1] if name.startswith(("dm-", "md", "loop", "bcache"))]
+    yield from _of_its_layers(facts)
+
+
+def _of_its_layers(facts: Facts) -> Iterator[MeasurementWarning]:
+    """Whether devices lie between the file system and its drives."""
+    kinds = {layer["name"]: layer["kind"] for layer in facts.get("layers", [])}
+    drives = [drive["name"] for drive in facts.get("members", [])] or facts["stack"][-1:]
+    between = [name for name in facts["stack"] if name not in drives]
+    names = [name for name in between if name.startswith(("dm-", "md", "loop", "bcache"))]
     if names:
-        stack = ", ".join(f"{above[name]} ({name})" if name in above else name for name in names)
+        stack = ", ".join(f"{kinds[name]} ({name})" if name in kinds else name for name in names)
         # Nobody can measure an encrypted home without its encryption.
-        is_encrypted = "encryption" in above.values()
-        advice = "cryptsetup benchmark says what it costs" if is_encrypted else "measure without it"
+        advice = "cryptsetup benchmark says what it costs" if "encryption" in kinds.values() else "measure without it"
         yield RecordingWarning.STACK.of(stack=stack, advice=advice)
 
 

@@ -377,7 +377,8 @@ class Facts(TypedDict, total=False):
 
     Of a real one, `device` is the drive, or an array (md, dm) whose drives are `members`; `sysfs`: folder of its UFS
     host controller, where `--sysfs` named one; `below`: what the file behind a loop device, or the upper layer of an
-    overlay, lies on.
+    overlay, lies on. `dirtied_bytes`: pages of the host's memory that became dirty during the run, whoever wrote;
+    `member_counts`: of each of several drives.
 
     Of a simulated one, for cells at one bit (`slc`), at two where the dynamic cache has such (`mlc`), and for `native`
     ones: `*_raw_bytes`: all superblocks in that mode; `*_write_bytes_per_s`: all dies at once; `*_limit_bytes_per_s`:
@@ -453,6 +454,8 @@ class Facts(TypedDict, total=False):
     engine_substitutes: str
     engine_ceiling_iops: float
     disk_counts: DiskCounts
+    member_counts: list[DiskCounts]
+    dirtied_bytes: int
     stalls: list[Stall]
     gaps: list[Gap]
     kernel: list[KernelLine] | None

@@ -28,7 +28,7 @@ from pslc.analysis import (
 )
 from pslc.base import words
 from pslc.base.errors import RecordingError
-from pslc.recording import place, rates
+from pslc.recording import place, rates, traffic
 from pslc.recording import warnings as checks
 from pslc.recording.model import Recording
 from pslc.recording.writes.curve import WriteTrack
@@ -66,8 +66,8 @@ def of_writes(recording: Recording, *, outside: bool = False) -> Writes:
     - `warnings`: warnings, each with what to do about it.
 
     The causes come from the drive's counters if it is simulated, else, or with `outside`, from the curve. Where no
-    single plain drive is seen below (`pslc.recording.place`), and of less than 5 % of a real drive, the curve tells
-    speeds alone: causes are `unknown`, and no cache is stated.
+    single plain drive is seen below (`pslc.recording.place`), where memory took the writes, and of less than 5 % of a
+    real drive, the curve tells speeds alone: causes are `unknown`, and no cache is stated.
     """
     reason = _speeds_only(recording)
     track = WriteTrack.of(recording)
@@ -95,7 +95,8 @@ def _speeds_only(recording: Recording) -> MeasurementWarning | None:
     """Doubt about a write whose curve tells speeds alone; None where it tells more."""
     if recording.is_simulated or "device" not in recording.facts:
         return None
-    if (doubt := place.doubt(recording.facts)) is not None:
+    of_traffic = traffic.through_memory(recording) or traffic.left_in_memory(recording)
+    if (doubt := place.doubt(recording.facts) or of_traffic) is not None:
         return AnalysisWarning.SPEEDS_ONLY.of(why=doubt.why, next=doubt.next)
     if recording.written_bytes >= MIN_WRITTEN_SHARE * recording.drive_bytes:
         return None

@@ -183,9 +183,9 @@ impl RealTarget {
         self
     }
 
-    /// Record what the device underneath moves for everyone, too.
-    pub fn watch(&mut self, stat: DeviceStat) {
-        self.counters.watch(stat);
+    /// Record what the devices underneath move for everyone, too.
+    pub fn watch(&mut self, stats: Vec<DeviceStat>) {
+        self.counters.watch(stats);
     }
 
     /// The engine of the last run.
