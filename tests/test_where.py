@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from contextlib import ExitStack
@@ -17,7 +18,7 @@ from tests.loops import MB, loop_over, mounted, reason, sh
 needs_loops = pytest.mark.skipif(reason() is not None, reason=str(reason()))
 
 
-def sparse(image: Path, size: int = 4096 * MB) -> Path:
+def sparse(image: Path, size: int = 512 * MB) -> Path:
     """A file of that size that takes no room."""
     with image.open("wb") as file:
         file.truncate(size)
@@ -42,7 +43,7 @@ def place(tmp_path):
     """Make a file system on loop devices and mount it: the names of the devices, and the folder."""
     with ExitStack() as stack:
 
-        def make(kind: str, *options: str, count: int = 1, size: int = 4096 * MB, flags=()):
+        def make(kind: str, *options: str, count: int = 1, size: int = 512 * MB, flags=()):
             if shutil.which(MAKERS[kind][0]) is None:
                 pytest.skip(f"{MAKERS[kind][0]} is not installed")
             images = [sparse(tmp_path / f"{number}.img", size) for number in range(count)]
@@ -139,6 +140,31 @@ def test_writes_that_went_through_memory_are_told_by_the_kernel(kind, flags, mar
     if kind == "btrfs" and not mark and "through-memory" not in codes:
         pytest.skip("this kernel has btrfs write past memory with checksums, too")
     assert ("through-memory" in codes) == ((kind, mark) == ("btrfs", "") or bool(flags))
+
+
+@needs_loops
+@pytest.mark.parametrize("kind", ["ext4", "vfat", "exfat"])
+def test_a_stick_has_room_and_is_written_once(kind, place, command):
+    _, folder = place(kind)
+    free = os.statvfs(folder)
+    kept = 512 * MB * 0.1
+    done = command.refused("run", "fill", "--on", str(folder / "scratch.bin"), "--size", "500MB", "--yes")
+    assert "is kept (10 % of the file system)" in done.stderr
+    limit_mb = int(re.search(r"--size=(\d+)MB at most", done.stderr)[1])
+    assert limit_mb == pytest.approx((free.f_bavail * free.f_frsize - kept) / 1e6, abs=6)
+    document = measure(command, folder, size=f"{limit_mb // 2}MB")
+    sh("sync", "-f", folder)
+    counts = document["facts"]["disk_counts"]
+    assert 512 * (counts["after"][6] - counts["before"][6]) < 1.05 * document["written_bytes"]
+    assert "other-traffic" not in {warning["code"] for warning in document["warnings"]}
+
+
+@needs_loops
+def test_a_file_system_without_a_size_is_refused_by_its_name(command, tmp_path):
+    with mounted("none", tmp_path / "ram", "-t", "ramfs") as folder:
+        done = command.refused("run", "fill", "--on", str(folder / "scratch.bin"), "--size", "64MB", "--yes")
+        assert "is on ramfs, which tells no size" in done.stderr
+        assert list(folder.iterdir()) == []
 
 
 @needs_loops

@@ -224,10 +224,10 @@ class Counters:
         """Facts of the time until now, as far as Linux tells: `disk_counts`, `member_counts` and `dirtied_bytes`."""
         span_ms = 1000 * (monotonic() - self.begin)
         after, dirtied = self._now(), _dirtied_pages()
-        seen = self.before.keys() & after.keys()
+        counted = self.before.keys() & after.keys()
 
         def of(name: str) -> DiskCounts:
-            slaves = [of(slave) for slave in _slaves(name) if slave in seen]
+            slaves = [of(slave) for slave in _slaves(name) if slave in counted]
             counts: DiskCounts = {
                 "name": name,
                 "before": self.before[name],
@@ -236,8 +236,8 @@ class Counters:
             }
             return {**counts, "slaves": slaves} if slaves else counts
 
-        facts: Facts = {"disk_counts": of(self.name)} if self.name in seen else {}
-        if len(self.members) > 1 and seen.issuperset(self.members):
+        facts: Facts = {"disk_counts": of(self.name)} if self.name in counted else {}
+        if len(self.members) > 1 and counted.issuperset(self.members):
             facts["member_counts"] = [of(name) for name in self.members]
         if dirtied is not None and self.dirtied is not None:
             facts["dirtied_bytes"] = (dirtied - self.dirtied) * os.sysconf("SC_PAGE_SIZE")
