@@ -41,7 +41,8 @@ LOOP = {"layers": [{"name": "loop0", "kind": "loop device", "file": "/x/img", "d
         (None, {}, "no drive is known behind it, so no cause"),
         ({"name": "zram0", "bus": None}, {}, "zram0 is memory that compresses, so no cause"),
         ({"name": "nbd0", "bus": None}, {}, "nbd0 is served by another program, so no cause"),
-        ({"name": "loop0", "bus": None}, LOOP, "loop0 is a file on ext4 on vda, in memory for lack of direct I/O, so"),
+        ({"name": "loop0", "bus": None}, LOOP,
+         "loop0 is a file, /x/img on ext4 on vda, in memory for lack of direct I/O, so no cause"),
     ],
 )  # fmt: skip
 def test_a_fall_of_the_speed_has_a_cause_only_on_a_real_drive_of_which_enough_was_written(

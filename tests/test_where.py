@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from pslc.device import probe
-from pslc.recording.place import down
+from pslc.recording import warnings as checks
+from pslc.recording.place import doubt, down
 from pslc.watch.telemetry import file_systems
 from tests.loops import MB, loop_over, mounted, reason, sh
 
@@ -97,6 +98,54 @@ def assert_speeds_only(document: dict, why: str) -> None:
     assert "whole drive" not in str(findings["phases"])
 
 
+DRIVES = {"nvme0n1": 2000, "sda": 4_000_000, "sdb": 6_000_000}
+STACKS = {
+    "an encrypted volume": (
+        {"dm-1": ["dm-0"], "dm-0": ["nvme0n1"]},
+        "ext4 on LVM (dm-1) on encryption (dm-0) on nvme0n1",
+        "the file system reaches the drive through LVM (dm-1), encryption (dm-0): cryptsetup benchmark says what it",
+    ),
+    "a thin volume": (
+        {"dm-4": ["dm-3"], "dm-3": ["dm-1", "dm-2"], "dm-1": ["sdb"], "dm-2": ["sda"]},
+        "ext4 on LVM (dm-4, dm-3, dm-1, dm-2) on sdb (3.07 GB) and sda (2.05 GB)",
+        "the file system reaches the drive through LVM (dm-4, dm-3, dm-1, dm-2): measure without it",
+    ),
+    "an array": (
+        {"md0": ["sda", "sdb"]},
+        "ext4 on raid0 (md0) on sda (2.05 GB) and sdb (3.07 GB)",
+        "the file system reaches the drive through raid0 (md0): measure without it",
+    ),
+    "a plain drive": ({"nvme0n1": []}, "ext4 on nvme0n1", None),
+}
+
+
+@pytest.mark.parametrize("case", STACKS)
+def test_a_stack_is_named_layer_by_layer_down_to_every_drive(case, tmp_path, monkeypatch):
+    tree, way, warning = STACKS[case]
+    for name in {**tree, **DRIVES}:
+        (tmp_path / "block" / name / "slaves").mkdir(parents=True)
+    for name, size in DRIVES.items():
+        (tmp_path / "block" / name / "size").write_text(f"{size}\n")
+    for name, below in tree.items():
+        if name.startswith("dm-"):
+            uuid = "CRYPT-LUKS2-5f" if below == ["nvme0n1"] else "LVM-Qx"
+            (tmp_path / "block" / name / "dm").mkdir()
+            (tmp_path / "block" / name / "dm" / "uuid").write_text(f"{uuid}\n")
+        if name.startswith("md"):
+            (tmp_path / "block" / name / "md").mkdir()
+            (tmp_path / "block" / name / "md" / "level").write_text("raid0\n")
+        for member in below:
+            (tmp_path / "block" / name / "slaves" / member).symlink_to(tmp_path / "block" / member)
+    (tmp_path / "dev" / "block").mkdir(parents=True)
+    (tmp_path / "dev" / "block" / "9:0").symlink_to(tmp_path / "block" / next(iter(tree)))
+    monkeypatch.setattr(probe, "SYS", tmp_path)
+    system = {"type": "ext4", "mount": "/", "source": "/dev/x", "options": "rw", "bytes": 0, "free_bytes": 0}
+    facts = probe._on_linux(system, [os.makedev(9, 0)])
+    assert down(facts) == way
+    assert [text.startswith(warning) for text in checks._of_its_layers(facts)] == ([True] if warning else [])
+    assert (doubt(facts) is None) == (len(probe.drives(facts)) == 1)
+
+
 @needs_loops
 @pytest.mark.parametrize("is_direct", [False, True])
 def test_a_loop_device_is_followed_to_the_drive_behind_its_file(is_direct, place, command, tmp_path):
@@ -109,7 +158,9 @@ def test_a_loop_device_is_followed_to_the_drive_behind_its_file(is_direct, place
     here = probe.facts(tmp_path)
     assert (facts["below"]["device"], facts["below"]["stack"]) == (here["device"], here["stack"])
     memory = "" if is_direct else ", in memory for lack of direct I/O"
-    assert_speeds_only(measure(command, folder), f"{name} is a file on {down(here)}{memory}")
+    image = tmp_path / "0.img"
+    assert_speeds_only(measure(command, folder), f"{name} is a file, {image} on {down(here)}{memory}")
+    assert f"place: ext4 on {name} ({image} on {down(here)})" in command.fine("probe", str(folder)).stdout
 
 
 @needs_loops

@@ -14,6 +14,7 @@ from pslc.base import children, gate
 from pslc.base.errors import PslcError, TargetError
 from pslc.device import cache_switch, macos, names, sysfs, windows
 from pslc.device.cache_report import cache_report
+from pslc.recording.place import ENCRYPTION
 from pslc.schema.facts import (
     Device,
     DiskCounts,
@@ -45,7 +46,7 @@ BUSES: Final = {
 }
 """Ways to connect a drive, and the folder of sysfs that shows each."""
 
-DM: Final = {"CRYPT-": "encryption", "LVM-": "LVM", "mpath-": "multipath", "part": "partition"}
+DM: Final = {"CRYPT-": ENCRYPTION, "LVM-": "LVM", "mpath-": "multipath", "part": "partition"}
 """Kinds of devices of dm, by the beginning of their uuid."""
 
 NEEDS_ROOT: Final = "it takes root: sudo $(command -v pslc) {command} /dev/{name}"

@@ -1,9 +1,11 @@
 """Place of a measurement: what lies between a file and its drives, and why a curve from there may tell speeds alone."""
 
 import re
+from itertools import groupby
 from typing import Final, NamedTuple
 
-from pslc.schema.facts import Device, Facts, FileSystem, Layer
+from pslc.base import words
+from pslc.schema.facts import Device, Facts, FileSystem
 
 COW: Final = ("btrfs", "zfs", "bcachefs", "overlay", "aufs", "ecryptfs", "fuse")
 NETWORK: Final = (
@@ -13,6 +15,8 @@ MEMORY: Final = ("tmpfs", "ramfs")
 UNIONS: Final = ("overlay", "aufs")
 DIRECT: Final = ("ext2", "ext3", "ext4", "xfs", "f2fs")
 """File systems that write past the page cache wherever they are asked to, unless they keep a journal of data."""
+ENCRYPTION: Final = "encryption"
+"""Kind of a layer."""
 JOURNALED: Final = "data=journal"
 ZEROED: Final = ("vfat", "msdos", "exfat", "hfs", "hfsplus")
 """File systems without holes."""
@@ -92,11 +96,14 @@ def _of_a_leaf(facts: Facts, name: str) -> Doubt | None:
     kind = re.sub(r"\d.*", "", name)
     if kind not in NO_DRIVES:
         return None
-    below = facts.get("below")
-    held = f" on {down(below)}" if below else ""
     layer = next((layer for layer in facts.get("layers", []) if layer["name"] == name), None)
     memory = ", in memory for lack of direct I/O" if layer and layer.get("direct") is False else ""
-    return Doubt(f"{name} {NO_DRIVES[kind]}{held}{memory}", "measure on a drive itself")
+    return Doubt(f"{name} {NO_DRIVES[kind]}{_held_by(facts)}{memory}", "measure on a drive itself")
+
+
+def _held_by(facts: Facts) -> str:
+    """Path of the file behind a loop device and what it lies on, behind a comma; empty where it is not seen."""
+    return f", {facts['below']['path']} on {down(facts['below'])}" if "below" in facts else ""
 
 
 def _of_a_drive(drive: Device) -> Doubt | None:
@@ -138,17 +145,35 @@ def of_file_system(facts: Facts) -> Doubt | None:
 
 
 def down(facts: Facts) -> str:
-    """The way from a file system down to its drives: `ext4 on encryption (dm-0) on nvme0n1`."""
+    """The way from a file system down to its drives: `ext4 on encryption (dm-0) on Samsung SSD 970 EVO (nvme0n1)`."""
     system, device = facts.get("file_system"), facts.get("device")
-    names = [drive["name"] for drive in facts.get("members") or ([device] if device else [])]
-    layers = [layer_words(layer) for layer in facts.get("layers", []) if layer["name"] not in names]
-    kind = [system["type"] if system is not None else "an unknown file system"]
-    return " on ".join([*kind, *layers, *([_listed(names)] if names else [])])
+    drives = facts.get("members") or ([device] if device else [])
+    ends = [drive_words(drive) if len(drives) > 1 else _named(drive) for drive in drives]
+    behind = f" ({_held_by(facts).removeprefix(', ')})" if "below" in facts and drives else ""
+    kind = system["type"] if system is not None else "an unknown file system"
+    return " on ".join([kind, *layers_between(facts), *([_listed(ends) + behind] if ends else [])])
 
 
-def layer_words(layer: Layer) -> str:
-    """A layer by what it is and by its name."""
-    return f"{layer['kind']} ({layer['name']})"
+def layers_between(facts: Facts) -> list[str]:
+    """The devices between a file system and its drives, from above, those of a kind together: `LVM (dm-2, dm-0)`."""
+    device = facts.get("device")
+    drives = [drive["name"] for drive in facts.get("members") or ([device] if device else [])]
+    layers = [layer for layer in facts.get("layers", []) if layer["name"] not in drives]
+    groups = groupby(layers, key=lambda layer: layer["kind"])
+    return [f"{kind} ({', '.join(layer['name'] for layer in of_kind)})" for kind, of_kind in groups]
+
+
+def _named(drive: Device) -> str:
+    model, name = drive.get("model"), drive["name"]
+    return f"{model} ({name})" if model else name
+
+
+def drive_words(drive: Device) -> str:
+    """One of several drives, by its name, model, size and serial number, as far as they are told."""
+    size, serial = drive.get("bytes"), drive.get("serial")
+    parts = [drive.get("model"), words.size(size) if size else None, f"serial number {serial}" if serial else None]
+    details = ", ".join(text for text in parts if text)
+    return f"{drive['name']} ({details})" if details else drive["name"]
 
 
 def _listed(names: list[str]) -> str:

@@ -396,15 +396,15 @@ def _of_the_place(facts: Facts) -> Iterator[MeasurementWarning]:
 
 def _of_its_layers(facts: Facts) -> Iterator[MeasurementWarning]:
     """Whether devices lie between the file system and its drives."""
-    kinds = {layer["name"]: layer["kind"] for layer in facts.get("layers", [])}
-    drives = [drive["name"] for drive in facts.get("members", [])] or facts["stack"][-1:]
-    between = [name for name in facts["stack"] if name not in drives]
-    names = [name for name in between if name.startswith(("dm-", "md", "loop", "bcache"))]
-    if names:
-        stack = ", ".join(f"{kinds[name]} ({name})" if name in kinds else name for name in names)
+    layers = place.layers_between(facts)
+    if "layers" not in facts:
+        # Older recordings tell no kinds.
+        layers = [name for name in facts["stack"][:-1] if name.startswith(("dm-", "md", "loop", "bcache"))]
+    if layers:
         # Nobody can measure an encrypted home without its encryption.
-        advice = "cryptsetup benchmark says what it costs" if "encryption" in kinds.values() else "measure without it"
-        yield RecordingWarning.STACK.of(stack=stack, advice=advice)
+        is_encrypted = any(layer["kind"] == place.ENCRYPTION for layer in facts.get("layers", []))
+        advice = "cryptsetup benchmark says what it costs" if is_encrypted else "measure without it"
+        yield RecordingWarning.STACK.of(stack=", ".join(layers), advice=advice)
 
 
 def _of_its_power(facts: Facts) -> Iterator[MeasurementWarning]:
