@@ -229,3 +229,24 @@ def test_each_drive_of_several_is_counted(place, command):
         written = 512 * (drive["after"][6] - drive["before"][6])
         assert written == pytest.approx(document["written_bytes"], rel=0.1)
     assert "own-traffic" in {warning["code"] for warning in document["warnings"]}
+
+
+@needs_loops
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_folder_is_watched_on_its_drives(count, place, command, tmp_path):
+    devices, folder = place("btrfs", count=count)
+    done = command.fine("watch", str(folder), "--for", "1s", "--save", "watched", "--no-report")
+    saved = [tmp_path / "watched" / name for name in sorted(devices)] if count > 1 else [tmp_path / "watched"]
+    documents = [json.loads((of / "run.json").read_text()) for of in saved]
+    assert [document["facts"]["device"]["name"] for document in documents] == sorted(devices)
+    assert [[of["mount"] for of in document["facts"]["watch"]["file_systems"]] for document in documents] == [
+        [str(folder)]
+    ] * count
+    assert ("of the pool" in done.stdout) == (count > 1)
+
+
+@needs_loops
+def test_a_folder_below_which_no_drive_is_seen_is_not_watched(command, tmp_path):
+    with mounted("none", tmp_path / "memory", "-t", "tmpfs") as folder:
+        done = command.refused("watch", str(folder), "--for", "1s")
+        assert f"no drive is seen below {folder}: it is tmpfs" in done.stderr
