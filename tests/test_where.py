@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from pslc.device import probe
 from pslc.recording import warnings as checks
 from pslc.recording.place import doubt, down
 from pslc.watch.telemetry import file_systems
+from tests.conftest import ROOT
 from tests.loops import MB, loop_over, mounted, reason, sh
 
 needs_loops = pytest.mark.skipif(reason() is not None, reason=str(reason()))
@@ -156,7 +158,7 @@ def test_a_loop_device_is_followed_to_the_drive_behind_its_file(is_direct, place
         {"name": name, "kind": "loop device", "file": str(tmp_path / "0.img"), "direct": is_direct}
     ]
     here = probe.facts(tmp_path)
-    assert (facts["below"]["device"], facts["below"]["stack"]) == (here["device"], here["stack"])
+    assert (probe.drives(facts["below"]), facts["below"]["stack"]) == (probe.drives(here), here["stack"])
     memory = "" if is_direct else ", in memory for lack of direct I/O"
     image = tmp_path / "0.img"
     assert_speeds_only(measure(command, folder), f"{name} is a file, {image} on {down(here)}{memory}")
@@ -208,6 +210,24 @@ def test_a_stick_has_room_and_is_written_once(kind, place, command):
     counts = document["facts"]["disk_counts"]
     assert 512 * (counts["after"][6] - counts["before"][6]) < 1.05 * document["written_bytes"]
     assert "other-traffic" not in {warning["code"] for warning in document["warnings"]}
+
+
+@needs_loops
+@pytest.mark.skipif(not Path("/dev/fuse").exists(), reason="this kernel has no FUSE")
+@pytest.mark.parametrize("direct", ["0", "1"])
+def test_a_file_system_that_forgets_a_file_without_a_name_is_measured(direct, command, tmp_path):
+    folder = tmp_path / "forgetful"
+    folder.mkdir()
+    words = [sys.executable, str(ROOT / "tests" / "forgetful.py"), str(folder)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        assert server.stdout.readline() == "ready\n"
+        try:
+            document = measure(command, folder, f"--direct={direct}")
+        finally:
+            sh("umount", folder)
+    assert document["written_bytes"] == 64_000_000 // MB * MB
+    assert_speeds_only(document, "the file is on fuse.forgetful, which a program serves")
 
 
 @needs_loops

@@ -68,6 +68,7 @@ impl Users {
 /// A line of `/proc/self/mountinfo`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mount {
+    #[cfg(target_os = "linux")]
     pub(crate) id: String,
     /// `major:minor` of the file system, as `/proc/locks` names it. Files of btrfs have another.
     pub number: String,
