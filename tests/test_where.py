@@ -13,7 +13,7 @@ import pytest
 
 from pslc.device import probe
 from pslc.recording import warnings as checks
-from pslc.recording.place import doubt, down
+from pslc.recording.place import doubt, down, own_traffic
 from pslc.watch.telemetry import file_systems
 from tests.conftest import ROOT
 from tests.loops import MB, loop_over, mounted, reason, sh
@@ -146,6 +146,7 @@ def test_a_stack_is_named_layer_by_layer_down_to_every_drive(case, tmp_path, mon
     assert down(facts) == way
     assert [text.startswith(warning) for text in checks._of_its_layers(facts)] == ([True] if warning else [])
     assert (doubt(facts) is None) == (len(probe.drives(facts)) == 1)
+    assert ("twice" in (own_traffic(facts) or "")) == (case == "a thin volume")
 
 
 @needs_loops

@@ -85,6 +85,8 @@ def own_traffic(facts: Facts) -> str | None:
     kind = system.get("type", "")
     if JOURNALED in system.get("options", ""):
         return f"{kind} writes data into its journal first ({JOURNALED})"
+    if len(facts.get("members", [])) > 1 and facts["stack"][0].startswith("dm-"):
+        return "dm counts what it splits between drives twice before Linux 5.18"
     if kind in ZEROED:
         return f"{kind} writes zeros where a file is made longer"
     if kind in (*COW, "nilfs2"):
