@@ -10,6 +10,8 @@ from pslc.formats._findings import warnings_of
 from pslc.recording import traffic
 from pslc.recording import warnings as checks
 from pslc.recording.warnings import RecordingWarning
+from pslc.recording.writes import evidence
+from pslc.recording.writes.curve import WriteTrack
 from pslc.schema.results import measured
 from pslc.schema.warnings import MeasurementWarning
 from tests.conftest import fill
@@ -127,6 +129,11 @@ def test_what_memory_and_the_device_moved_beside_the_writes_is_said_with_its_lik
     if device is not None:
         recording.before = dict.fromkeys(names, 7)
         recording.totals = dict(zip(names, (7, 7 + round(device * written)), strict=True))
+        moved = [0 * recording.bytes["write_bytes"], (device * recording.bytes["write_bytes"]).cumsum()]
+        columns = {**recording.bytes, **dict(zip(names, moved, strict=True))}
+        real = replace(recording, profile="", bytes=columns, facts={**recording.facts, "device": None})
+        is_told = system in (None, EXT4)
+        assert bool(evidence._busy(WriteTrack.of(real))) == is_told, "others or the file system itself"
     warnings = list(checks._of_its_traffic(recording))
     assert [warning.startswith(text) for warning, text in zip(warnings, texts, strict=True)] == [True] * len(texts)
     of_the_place = [traffic.through_memory(recording), traffic.left_in_memory(recording)]

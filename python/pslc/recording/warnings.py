@@ -284,7 +284,7 @@ def _of_its_traffic(recording: Recording) -> Iterator[MeasurementWarning]:
     other_bytes = _other_bytes(recording)
     if (doubt := traffic.own_extra(recording)) is not None:
         yield RecordingWarning.OWN_TRAFFIC.of(what=doubt.why, reason=doubt.next)
-    elif other_bytes >= MAX_OTHER_TRAFFIC_RATIO and place.own_traffic(recording.facts) is None:
+    elif other_bytes >= MAX_OTHER_TRAFFIC_RATIO:
         yield RecordingWarning.OTHER_TRAFFIC.of(share=100 * other_bytes)
     yield from notes(traffic.of_members(recording))
 
