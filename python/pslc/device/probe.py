@@ -5,6 +5,7 @@ import os
 import platform
 import re
 import sys
+from contextlib import suppress
 from pathlib import Path
 from time import monotonic
 from typing import Any, Final
@@ -123,7 +124,7 @@ def _behind(storage: Facts) -> Path | None:
     options = system.get("options", "").split(",") if system.get("type") == "overlay" else []
     uppers = [option.removeprefix("upperdir=") for option in options if option.startswith("upperdir=")]
     paths = [Path(text) for text in (*uppers, *(layer["file"] for layer in storage["layers"] if "file" in layer))]
-    return next((path for path in paths if path.is_absolute() and path.exists()), None)
+    return next((path for path in paths if path.is_absolute() and os.path.exists(path)), None)
 
 
 def layer_of(disk: Path) -> Layer | None:
@@ -312,8 +313,11 @@ def devices_of(mount: Mount) -> list[int]:
     major, _, minor = mount["number"].partition(":")
     if major != "0":
         return [os.makedev(int(major), int(minor))]
-    sources = [Path(source) for source in mount["source"].split(":")]
-    numbers = [source.stat().st_rdev for source in sources if source.is_absolute() and source.is_block_device()]
+    numbers: list[int] = []
+    for source in map(Path, mount["source"].split(":")):
+        # Others' files may not be looked at.
+        with suppress(OSError):
+            numbers += [source.stat().st_rdev] if source.is_absolute() and source.is_block_device() else []
     for pool in (SYS / "fs/btrfs").glob("*/devices"):
         members = [sysfs.text(member / "dev") or "" for member in sorted(pool.iterdir())]
         if mount["type"] == "btrfs" and any(_shown(number) in members for number in numbers):
