@@ -32,7 +32,7 @@ for _name in {"SIGHUP", "SIGQUIT"} & set(dir(signal)):
 GROUPS = {
     "loops": (
         "test_attempts", "test_content", "test_guard", "test_in_use", "test_labels", "test_overwrite",
-        "test_replay_real", "test_swapped", "test_sysstat", "test_watch",
+        "test_replay_real", "test_swapped", "test_sysstat", "test_watch", "test_where",
     ),
     "clock": ("test_ends", "test_faults", "test_fio_pace", "test_fio_until", "test_real", "test_serve", "test_silence"),
     **{name: (name,) for name in (

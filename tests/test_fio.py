@@ -467,9 +467,8 @@ def test_disk_util_of_dm_has_means_of_its_slaves_and_then_the_slaves(tmp_path, m
     counts(1)
     counters = probe.Counters({"stack": ["dm-0", "sda"]})
     counts(3)
-    found = counters.so_far()
     recording = fill("sim:pm871b-128gb")
-    recording.facts["disk_counts"] = found
+    recording.facts.update(counters.so_far())
     top, *below = fio.disk_util(recording)
     assert [disk["name"] for disk in (top, *below)] == ["dm-0", "sda", "sdb"]
     assert [disk["read_ios"] for disk in (top, *below)] == [20, 8, 16]

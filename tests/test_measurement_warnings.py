@@ -7,8 +7,11 @@ import pytest
 
 from pslc.formats import FileContents
 from pslc.formats._findings import warnings_of
+from pslc.recording import traffic
 from pslc.recording import warnings as checks
 from pslc.recording.warnings import RecordingWarning
+from pslc.recording.writes import evidence
+from pslc.recording.writes.curve import WriteTrack
 from pslc.schema.results import measured
 from pslc.schema.warnings import MeasurementWarning
 from tests.conftest import fill
@@ -88,22 +91,63 @@ def test_thermal_counters_that_rose_raise_a_warning(program):
     assert list(checks._of_heat({}, {"temperature_c": 80.0, "smart": None})) == [RecordingWarning.HEAT.of(celsius=80)]
 
 
-@pytest.mark.parametrize(("device", "expected"), [(1.05, None), (2.0, "50 %"), (None, None)])
-def test_what_the_device_moved_for_others_raises_a_warning(device, expected):
+EXT4 = {"type": "ext4", "options": "rw"}
+JOURNAL, BTRFS, FUSE = (
+    {**EXT4, "options": "rw,data=journal"},
+    {**EXT4, "type": "btrfs"},
+    {**EXT4, "type": "fuse.bindfs"},
+)
+
+
+@pytest.mark.parametrize(
+    ("system", "device", "dirtied", "texts"),
+    [
+        (EXT4, 1.05, 0.0, []),
+        (EXT4, 2.0, 0.0, ["50 % of the drive's traffic was for other programs"]),
+        (EXT4, None, 0.0, []),
+        # Another program filled memory meanwhile.
+        (EXT4, 1.0, 2.0, []),
+        (None, 1.0, 2.0, []),
+        (BTRFS, 1.0, 0.5, []),
+        (BTRFS, 1.0, 1.0, ["128 of 128 GB went through memory, though direct I/O was asked for: chattr +C"]),
+        (BTRFS, 1.04, 0.0, []),
+        (BTRFS, 2.0, 0.0, ["the device moved 256 GB for 128 GB of the run: btrfs may write copies"]),
+        (JOURNAL, 1.9, 1.0, ["128 of 128 GB went through memory, though direct I/O was asked for: mount without data=j",
+                             "the device moved 243 GB for 128 GB of the run: ext4 writes data into its journal first"]),
+        (FUSE, 0.125, 0.0, ["16.0 of 128 GB had reached the device when the run ended, so the rest was in memory"]),
+        (FUSE, 0.0, 0.0, []),
+    ],
+)  # fmt: skip
+def test_what_memory_and_the_device_moved_beside_the_writes_is_said_with_its_likely_reason(
+    system, device, dirtied, texts
+):
     recording = replace(fill("sim:pm871b-128gb"))
     written = recording.written_bytes
     recording.jobs = [job | {"options": job["options"] | {"direct": "1"}} for job in recording.jobs]
+    recording.facts = {"file_system": system, "dirtied_bytes": round(dirtied * written)}
+    names = ("device_read_bytes_total", "device_write_bytes_total")
     if device is not None:
-        names = ("device_read_bytes_total", "device_write_bytes_total")
         recording.before = dict.fromkeys(names, 7)
         recording.totals = dict(zip(names, (7, 7 + round(device * written)), strict=True))
-    share = checks._other_bytes(recording)
-    assert (share >= checks.MAX_OTHER_TRAFFIC_RATIO) == (expected is not None)
-    if expected:
-        assert RecordingWarning.OTHER_TRAFFIC.of(share=100 * share).startswith(expected)
-    assert checks._other_bytes(replace(recording, error="it was pulled out")) == 0.0, "its own requests failed"
+        moved = [0 * recording.bytes["write_bytes"], (device * recording.bytes["write_bytes"]).cumsum()]
+        columns = {**recording.bytes, **dict(zip(names, moved, strict=True))}
+        real = replace(recording, profile="", bytes=columns, facts={**recording.facts, "device": None})
+        is_told = system in (None, EXT4)
+        assert bool(evidence._busy(WriteTrack.of(real))) == is_told, "others or the file system itself"
+    warnings = list(checks._of_its_traffic(recording))
+    assert [warning.startswith(text) for warning, text in zip(warnings, texts, strict=True)] == [True] * len(texts)
+    of_the_place = [traffic.through_memory(recording), traffic.left_in_memory(recording)]
+    assert (of_the_place != [None, None]) == ("memory" in str(texts))
+    assert traffic.moved_ratio(replace(recording, error="it was pulled out"), "write") is None, "its requests failed"
     recording.jobs[0]["options"]["direct"] = "0"
-    assert checks._other_bytes(recording) == 0.0, "the page cache may have written more, or less"
+    assert list(checks._of_its_traffic(recording)) == [], "the page cache may have written more, or less"
+
+
+def test_what_each_member_was_written_is_said():
+    sectors = {"sda": 390625, "b": 0}
+    counts = [{"name": name, "before": [7] * 11, "after": [7 + more] * 11} for name, more in sectors.items()]
+    recording = replace(fill("sim:pm871b-128gb"), facts={"member_counts": counts})
+    assert [*traffic.of_members(recording)] == ["of 128 GB, the drives below were written: sda 200 MB, b 0 B"]
 
 
 @pytest.mark.parametrize(("direct", "doubt"), [("1", "the system reports"), ("0", "came from a cache")])

@@ -286,7 +286,7 @@ READ_ONLY = f"pslc drives create d.pslc --like {SIM[4:]} && chmod 400 d.pslc"
         ("mkdir 'a b'; : > 'a b/log.csv'; chmod 0 'a b'", ("analyze", "a b/log.csv")),
         (READ_ONLY, ("drives", "age", "d.pslc", "--idle", "1h")),
         (READ_ONLY, ("run", "fill", "--on", "d.pslc")),
-        ("", ("watch", ".", "--for", "1s", "--no-report")),
+        (": > file", ("watch", "file", "--for", "1s", "--no-report")),
         ("", ("undo",)),
         ("", ("probe", "-x")),
         ("", ("serve", SIM, "--tcp", "127.0.0.1:81")),

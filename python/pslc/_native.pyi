@@ -4,9 +4,10 @@ Every error a user can cause is a `PslcError` of `pslc.base.errors`, whose messa
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Self, final, type_check_only
 
-from pslc.schema.facts import Facts, InspectedDevice, InspectedFile, ServedStatus, WindowsDrive, WindowsVolume
+from pslc.schema.facts import Facts, InspectedDevice, InspectedFile, Mount, ServedStatus, WindowsDrive, WindowsVolume
 from pslc.schema.job_options import Traits
 from pslc.schema.results import Planned, Progress, Recorded, ReplayResult, ReplaySoFar, Result
 from pslc.schema.surveys import Asked, Batch, Survey
@@ -111,6 +112,9 @@ def inspect_file(path: str) -> InspectedFile:
 
 def check_scratch(path: str, size: int) -> None:
     """An error where `RealDrive.scratch` would be one; nothing is made."""
+
+def mounts(path: Path | None = None) -> list[Mount]:
+    """Mounts of Linux: the one on which a path is, or all of them; none on other systems."""
 
 def windows_volume(path: str) -> WindowsVolume | None:
     """The volume of a file; None where Windows does not tell, and on other systems."""
@@ -242,8 +246,9 @@ class RealDrive:
         """Lay out files as `SimDrive.lay_out` does, through the page cache. Nothing is written if the jobs do not state
         what they write. None: `progress` returned False."""
 
-    def watch(self, stat: str) -> bool:
-        """Record what the device moves for everyone, from `/sys/block/NAME/stat`; False where that cannot be read."""
+    def watch(self, stats: list[str]) -> bool:
+        """Record what devices move together for everyone, from `/sys/block/NAME/stat`; False where one cannot be
+        read."""
 
     def run(
         self,

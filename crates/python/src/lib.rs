@@ -478,7 +478,7 @@ mod _native {
     #[pymodule_export]
     use crate::real::{
         ata_identity, check_device, check_scratch, device_serial, engine_ceiling, inspect_device,
-        inspect_file, linux_health, plan_jobs, windows_drive, windows_drive_number, windows_health,
+        inspect_file, linux_health, mounts, plan_jobs, windows_drive, windows_drive_number, windows_health,
         windows_volume, RealDrive,
     };
     #[pymodule_export]

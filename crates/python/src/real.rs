@@ -57,9 +57,9 @@ impl RealDrive {
         Ok(py.detach(|| self.target.write_ends(&[head, tail]))?)
     }
 
-    fn watch(&mut self, stat: PathBuf) -> bool {
-        let stat = DeviceStat::open(&stat).map(|stat| self.target.watch(stat));
-        stat.is_ok()
+    fn watch(&mut self, stats: Vec<PathBuf>) -> bool {
+        let stats = stats.iter().map(|stat| DeviceStat::open(stat)).collect::<Result<_, _>>();
+        stats.map(|stats| self.target.watch(stats)).is_ok()
     }
 
     #[getter]
@@ -227,6 +227,23 @@ pub fn inspect_file(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, PyDict>
 #[pyfunction]
 pub fn check_scratch(path: PathBuf, size: u64) -> PyResult<()> {
     pslc_drive::check_scratch(&path, size).map_err(errors::guard)
+}
+
+/// Mounts of Linux (`pslc.schema.facts.Mount`): the one on which a path is, or all of them.
+#[pyfunction]
+#[pyo3(signature = (path=None))]
+pub fn mounts(py: Python<'_>, path: Option<PathBuf>) -> PyResult<Vec<Bound<'_, PyDict>>> {
+    let of = |mount: pslc_drive::Mount| {
+        dict! { py;
+            "number" => mount.number,
+            "point" => mount.point,
+            "flags" => mount.flags,
+            "type" => mount.kind,
+            "source" => mount.source,
+            "options" => mount.options,
+        }
+    };
+    pslc_drive::mounts(path.as_deref()).into_iter().map(of).collect()
 }
 
 /// Requests a second that the load engine makes on this machine when the drive takes no time.

@@ -64,6 +64,7 @@ class MeasurementContext:
         busy: what others did: bytes written, and how busy they were then, from 0 to 1, of each thing that was counted.
         counted_by: whether a program counted what it handed to the system, or the system what reached the drive.
         is_direct: whether the host wrote past its page cache.
+        is_file: whether the host wrote to a file, which is never the whole drive.
         is_virtual: whether the disk is a virtual one, or the machine is.
         synced_bytes: size of a request, where each is flushed, one at a time, in somebody else's write; of our own
             `access_patterns` says it.
@@ -91,6 +92,7 @@ class MeasurementContext:
     busy: Sequence[tuple[Floats, Floats]] = ()
     counted_by: Literal["program", "drive"] | None = None
     is_direct: bool = False
+    is_file: bool = False
     is_virtual: bool = False
     synced_bytes: float | None = None
 

@@ -93,7 +93,7 @@ def _first(case: PlateauCase) -> CauseEstimate:
     """The first plateau: the cache, or a drive without one."""
     phase, following, capacity = case.phase, case.following, case.context.room_bytes
     if capacity is not None and phase.to_bytes >= WHOLE_DRIVE_SHARE * capacity:
-        return CauseEstimate("native", SURE, f"no cliff over the whole drive: {case.rate}")
+        return CauseEstimate("native", SURE, f"no cliff {_over_all(case)}: {case.rate}")
     if following is None:
         return _only(case)
     if phase.bytes_per_s < following.bytes_per_s < (1 + SAME_SPEED_TOLERANCE) * phase.bytes_per_s:
@@ -103,7 +103,7 @@ def _first(case: PlateauCase) -> CauseEstimate:
         return CauseEstimate("unknown", 0.0, f"faster afterwards, so the drive was not ready, or not idle: {case.rate}")
     if capacity is not None and following.from_bytes >= WHOLE_DRIVE_SHARE * capacity:
         # What lies between the two was slowed by something else.
-        return CauseEstimate("native", LIKELY, f"no cliff over the whole drive: {case.rate}")
+        return CauseEstimate("native", LIKELY, f"no cliff {_over_all(case)}: {case.rate}")
     ratio = following.bytes_per_s / phase.bytes_per_s
     fall = f"{case.rate} until {format_bytes(phase.to_bytes)}, then {100 * ratio:.0f} % of it"
     if capacity is not None and phase.to_bytes > max_cache_bytes(capacity):
@@ -112,6 +112,10 @@ def _first(case: PlateauCase) -> CauseEstimate:
         because = f"more than fits at one bit a cell, so these are native cells: {fall}"
         return CauseEstimate("native" if ends else "direct", LIKELY, because)
     return CauseEstimate("pslc", SURE, f"the cliff at the end of a cache: {fall}")
+
+
+def _over_all(case: PlateauCase) -> str:
+    return "in as much as the drive holds" if case.context.is_file else "over the whole drive"
 
 
 def _only(case: PlateauCase) -> CauseEstimate:

@@ -42,6 +42,7 @@ def command(
     from pslc.device import condition, probe
     from pslc.device.names import LISTS_DRIVES, is_device
     from pslc.device.target import is_drive
+    from pslc.recording import place
     from pslc.recording import warnings as checks
     from pslc.schema.warnings import documented
 
@@ -65,6 +66,8 @@ def command(
     if as_json:
         print(json.dumps(facts | {"guard": guard, "warnings": documented(problems)}, indent=1))
         return
+    if facts["file_system"] is not None:
+        print(f"place: {place.down(facts)}")
     for title in ("file_system", "device", "host", "power"):
         _show(title, facts[title])
     _show_now(facts["now"])

@@ -5,15 +5,17 @@ import os
 import platform
 import re
 import sys
+from contextlib import suppress
 from pathlib import Path
 from time import monotonic
 from typing import Any, Final
 
-from pslc._native import ata_identity, device_serial, inspect_device, linux_health
+from pslc._native import ata_identity, device_serial, inspect_device, linux_health, mounts
 from pslc.base import children, gate
 from pslc.base.errors import PslcError, TargetError
 from pslc.device import cache_switch, macos, names, sysfs, windows
 from pslc.device.cache_report import cache_report
+from pslc.recording.place import ENCRYPTION
 from pslc.schema.facts import (
     Device,
     DiskCounts,
@@ -23,8 +25,10 @@ from pslc.schema.facts import (
     HealthLog,
     Host,
     InspectedDevice,
+    Layer,
     Link,
     Moment,
+    Mount,
 )
 from pslc.schema.health import SMARTCTL, health
 
@@ -43,6 +47,9 @@ BUSES: Final = {
 }
 """Ways to connect a drive, and the folder of sysfs that shows each."""
 
+DM: Final = {"CRYPT-": ENCRYPTION, "LVM-": "LVM", "mpath-": "multipath", "part": "partition"}
+"""Kinds of devices of dm, by the beginning of their uuid."""
+
 NEEDS_ROOT: Final = "it takes root: sudo $(command -v pslc) {command} /dev/{name}"
 
 NVME_DATA_UNIT = 512_000
@@ -53,8 +60,8 @@ def facts(path: Path) -> Facts:
     """Facts of a block device, of a file, or of the folder in which a file is to be made.
 
     `file_system` (None for a device): `type`, `mount`, `options`, `source`. `stack`: block devices from the file system
-    down to the drives. `device`: the drive or the array, None where it is not to be found. `members`: the drives of an
-    array. `host` and `power`: the machine.
+    down to the drives. `device`: the drive or the array, None where it is not to be found, and of a file system that
+    lies on several drives itself. `members`: the drives of either. `host` and `power`: the machine.
     """
     policies = sorted(SYS.glob("class/scsi_host/host*/link_power_management_policy"))
     storage = _storage(path)
@@ -85,26 +92,53 @@ def _storage(path: Path) -> Facts:
     if name := names.windows_device(path):
         return windows.whole_drive(name)
     if path.is_block_device():
-        file_system, disks = None, stack(path.stat().st_rdev)
-    else:
-        there = next(p for p in (path, *path.absolute().parents) if p.exists())
-        if sys.platform == "win32":
-            return windows.storage(there)
-        if sys.platform == "darwin":
-            return macos.storage(macos.volume_of(there))
-        file_system = _file_system(there)
-        number = there.stat().st_dev
-        source = (file_system or FileSystem()).get("source") or ""
-        if os.major(number) == 0 and source.startswith("/dev/") and Path(source).is_block_device():
-            number = Path(source).stat().st_rdev
-        disks = stack(number)
+        return _on_linux(None, [path.stat().st_rdev])
+    there = next(p for p in (path, *path.absolute().parents) if p.exists())
+    if sys.platform == "win32":
+        return windows.storage(there)
+    if sys.platform == "darwin":
+        return macos.storage(macos.volume_of(there))
+    for mount in mounts(there):
+        return _on_linux(file_system_of(mount, there), devices_of(mount))
+    return _on_linux(None, [there.stat().st_dev])
+
+
+def _on_linux(system: FileSystem | None, numbers: list[int]) -> Facts:
+    """Facts of a file system, or of a block device that is a target itself, on the devices of these numbers."""
+    disks = list(dict.fromkeys(disk for number in numbers for disk in stack(number)))
     storage: Facts = {
-        "file_system": file_system,
+        "file_system": system,
         "stack": [disk.name for disk in disks],
+        "layers": [layer for disk in disks if (layer := layer_of(disk)) is not None],
         "partition_start_bytes": _partition_start(disks),
         "device": None,
     }
-    return storage | _whole(disks, is_target=path.is_block_device()) if disks else storage
+    if (behind := _behind(storage)) is not None:
+        storage["below"] = {"path": str(behind), **_storage(behind)}
+    return storage | _whole(disks, is_target=system is None) if disks else storage
+
+
+def _behind(storage: Facts) -> Path | None:
+    """The file behind a loop device, or the upper folder of an overlay; None where it cannot be seen from here."""
+    system = storage["file_system"] or FileSystem()
+    options = system.get("options", "").split(",") if system.get("type") == "overlay" else []
+    uppers = [option.removeprefix("upperdir=") for option in options if option.startswith("upperdir=")]
+    paths = [Path(text) for text in (*uppers, *(layer["file"] for layer in storage["layers"] if "file" in layer))]
+    return next((path for path in paths if path.is_absolute() and os.path.exists(path)), None)
+
+
+def layer_of(disk: Path) -> Layer | None:
+    """A device that is no drive; None of a drive and of a partition."""
+    name = disk.name
+    if (disk / "dm").is_dir():
+        uuid = sysfs.text(disk / "dm/uuid") or ""
+        return {"name": name, "kind": next((kind for mark, kind in DM.items() if uuid.startswith(mark)), "dm")}
+    if (disk / "md").is_dir():
+        return {"name": name, "kind": sysfs.text(disk / "md/level") or "md"}
+    if (file := sysfs.text(disk / "loop/backing_file")) is not None:
+        is_direct = sysfs.text(disk / "loop/dio") == "1"
+        return {"name": name, "kind": "loop device", "file": file, "direct": is_direct}
+    return {"name": name, "kind": "bcache"} if (disk / "bcache").is_dir() and _parts(disk) else None
 
 
 def _whole(disks: list[Path], is_target: bool) -> Facts:
@@ -113,10 +147,10 @@ def _whole(disks: list[Path], is_target: bool) -> Facts:
     arrays = [disk for disk in disks if len(_parts(disk)) > 1]
     if is_target and _slaves(disks[0].name):
         arrays.insert(0, disks[0])
-    if not arrays:
+    if not arrays and len(drives) == 1:
         return {"device": _device(drives[0])}
-    device, members = _device(arrays[0]), [_device(drive) for drive in drives]
-    if len(members) == 1:
+    device, members = _device(arrays[0]) if arrays else None, [_device(drive) for drive in drives]
+    if device is not None and len(members) == 1:
         device = {**device, **link(drives[0])}
     return {"device": device, "members": members}
 
@@ -179,17 +213,23 @@ class Counters:
 
     def __init__(self, facts_of: Facts) -> None:
         disks = [name for name in facts_of["stack"] if (SYS / "block" / name).exists()]
-        self.name = disks[0] if disks else ""
+        self.name, self.members = disks[0] if disks else "", drives(facts_of)
         self.begin = monotonic()
-        self.before = _counted(self.name)
+        self.before, self.dirtied = self._now(), _dirtied_pages()
 
-    def so_far(self) -> DiskCounts | None:
-        """Until now; None where Linux does not tell."""
+    def _now(self) -> dict[str, list[int]]:
+        return _counted(self.name) | {
+            name: counts for member in self.members for name, counts in _counted(member).items()
+        }
+
+    def so_far(self) -> Facts:
+        """Facts of the time until now, as far as Linux tells: `disk_counts`, `member_counts` and `dirtied_bytes`."""
         span_ms = 1000 * (monotonic() - self.begin)
-        after = _counted(self.name)
+        after, dirtied = self._now(), _dirtied_pages()
+        counted = self.before.keys() & after.keys()
 
         def of(name: str) -> DiskCounts:
-            slaves = [of(slave) for slave in _slaves(name) if slave in self.before.keys() & after.keys()]
+            slaves = [of(slave) for slave in _slaves(name) if slave in counted]
             counts: DiskCounts = {
                 "name": name,
                 "before": self.before[name],
@@ -198,7 +238,18 @@ class Counters:
             }
             return {**counts, "slaves": slaves} if slaves else counts
 
-        return of(self.name) if self.name in self.before.keys() & after.keys() else None
+        facts: Facts = {"disk_counts": of(self.name)} if self.name in counted else {}
+        if len(self.members) > 1 and counted.issuperset(self.members):
+            facts["member_counts"] = [of(name) for name in self.members]
+        if dirtied is not None and self.dirtied is not None:
+            facts["dirtied_bytes"] = (dirtied - self.dirtied) * os.sysconf("SC_PAGE_SIZE")
+        return facts
+
+
+def _dirtied_pages() -> int | None:
+    """Pages of memory that became dirty since the machine was started, whoever wrote; None where it is not told."""
+    lines = (sysfs.text(Path("/proc/vmstat")) or "").splitlines()
+    return next((int(line.split()[1]) for line in lines if line.startswith("nr_dirtied ")), None)
 
 
 def _counted(name: str) -> dict[str, list[int]]:
@@ -214,7 +265,7 @@ def _counted(name: str) -> dict[str, list[int]]:
 def leaves(number: int) -> list[str]:
     """The drives below a device of dm or md, through all layers; empty where there is nothing below it."""
     try:
-        at = (SYS / "dev/block" / f"{os.major(number)}:{os.minor(number)}").resolve(strict=True)
+        at = (SYS / "dev/block" / _shown(number)).resolve(strict=True)
     except OSError:
         return []
 
@@ -244,30 +295,44 @@ def _chosen(text: str | None) -> str | None:
     return text
 
 
-def _file_system(path: Path) -> FileSystem | None:
-    number = path.stat().st_dev
-    wanted = f"{os.major(number)}:{os.minor(number)}"
-    for line in (sysfs.text(Path("/proc/self/mountinfo")) or "").splitlines():
-        fields, _, rest = line.partition(" - ")
-        parts = fields.split()
-        kind, source, *options = rest.split()
-        if len(parts) > 4 and parts[2] == wanted:
-            room = os.statvfs(path)
-            return {
-                "type": kind,
-                "mount": parts[4],
-                "source": source,
-                "options": " ".join([parts[5], *options]),
-                "bytes": room.f_blocks * room.f_frsize,
-                "free_bytes": room.f_bavail * room.f_frsize,
-            }
-    return None
+def file_system_of(mount: Mount, path: Path) -> FileSystem:
+    """The file system of a mount, as it is on a path in it."""
+    room = os.statvfs(path)
+    return {
+        "type": mount["type"],
+        "mount": mount["point"],
+        "source": mount["source"],
+        "options": f"{mount['flags']} {mount['options']}",
+        "bytes": room.f_blocks * room.f_frsize,
+        "free_bytes": room.f_bavail * room.f_frsize,
+    }
+
+
+def devices_of(mount: Mount) -> list[int]:
+    """Numbers of the block devices that a file system lies on, of btrfs all of them; none where it is on none."""
+    major, _, minor = mount["number"].partition(":")
+    if major != "0":
+        return [os.makedev(int(major), int(minor))]
+    numbers: list[int] = []
+    for source in map(Path, mount["source"].split(":")):
+        # Others' files may not be looked at.
+        with suppress(OSError):
+            numbers += [source.stat().st_rdev] if source.is_absolute() and source.is_block_device() else []
+    for pool in (SYS / "fs/btrfs").glob("*/devices"):
+        members = [sysfs.text(member / "dev") or "" for member in sorted(pool.iterdir())]
+        if mount["type"] == "btrfs" and any(_shown(number) in members for number in numbers):
+            return [os.makedev(*map(int, member.split(":"))) for member in members if member]
+    return numbers
+
+
+def _shown(number: int) -> str:
+    return f"{os.major(number)}:{os.minor(number)}"
 
 
 def stack(number: int) -> list[Path]:
     """Block devices from this one down to its drives, each once: dm and md over slaves, a partition over its disk."""
     try:
-        top = (SYS / "dev/block" / f"{os.major(number)}:{os.minor(number)}").resolve(strict=True)
+        top = (SYS / "dev/block" / _shown(number)).resolve(strict=True)
     except OSError:
         return []
 

@@ -420,13 +420,14 @@ def _real(spec: str, slug: str, kind: str, capacity: int, opener: Callable[[], R
 def _watched(opener: Callable[[], RealDrive], facts: Facts) -> Callable[[], RealDrive]:
     from pslc.device import probe, sysfs
 
-    drives = probe.drives(facts)
+    # What an array writes to its members is not what is written to it: the layer of a single name counts that.
+    drives, stack = probe.drives(facts), facts["stack"]
+    names = drives if len(drives) == 1 or facts["device"] is None else stack[:1]
 
     def watched() -> RealDrive:
         drive = opener()
-        # What an array writes to its members is not what is written to it, and dm counts split writes twice.
-        if len(drives) == 1 and len(folders := sysfs.counting(probe.SYS / "block" / drives[0])) == 1:
-            drive.watch(str(folders[0] / "stat"))
+        stats = [folder / "stat" for name in names for folder in sysfs.counting(probe.SYS / "class/block" / name)]
+        drive.watch([str(stat) for stat in stats])
         return drive
 
     return watched

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from pslc.base import words
-from pslc.recording import stalls
+from pslc.recording import place, stalls, traffic
 from pslc.recording.model import HostTable, Recording
 from pslc.recording.wear import spent
 from pslc.recording.writes.reported_end import DELAY_NS, MIN_FREE_TENTHS, reported_end, reported_rest
@@ -15,7 +15,7 @@ from pslc.schema.facts import CACHE_FREE_TENTHS, Device, Facts, FileSystem, Heal
 from pslc.schema.health import health, troubles
 from pslc.schema.job_options import traits
 from pslc.schema.jobs import Job
-from pslc.schema.warnings import NOTE, Extent, Level, MeasurementWarning, WarningCode
+from pslc.schema.warnings import NOTE, Extent, Level, MeasurementWarning, WarningCode, notes
 
 
 class RecordingWarning(WarningCode):
@@ -64,8 +64,8 @@ class RecordingWarning(WarningCode):
     PAGE_CACHE = "job {job} went through the page cache: give direct=1 to measure the drive"
     COMPRESSIBLE = "job {job} wrote data that compress ({option}): leave that out, controllers may compress"
     VIRTUAL = "the machine is virtual, so the drive may be shared, cached or emulated: measure on the machine itself"
-    FILE_SYSTEM = "the file is on {what}: measure on ext4 or XFS straight on the drive"
-    STACK = "the file system reaches the drive through {stack}: measure without it"
+    FILE_SYSTEM = "the file is on {what}: {advice}"
+    STACK = "the file system reaches the drive through {stack}: {advice}"
     ALIGNMENT = "requests of {bs} bytes are smaller than the drive's blocks of {block}: use bs={block} or more"
     PARTITION = "the partition begins at {start} bytes, which is not a multiple of 1 MiB: create it again, aligned"
     FULL = "the file system is {share:.0f} % full, so a dynamic cache may be small: free space before you measure"
@@ -93,6 +93,9 @@ class RecordingWarning(WarningCode):
     )
     OTHER_LOAD = "{count} requests of other programs were in flight at the start: stop these programs and repeat"
     OTHER_TRAFFIC = "{share:.0f} % of the drive's traffic was for other programs: stop them and repeat"
+    THROUGH_MEMORY = "{what}, though direct I/O was asked for: {advice}"
+    IN_MEMORY = "{what}, so the rest was in memory: {advice}"
+    OWN_TRAFFIC = "{what}: {reason}"
     CPU_BOUND = "a CPU core was busy {share:.0f} % of the time: the drive may be faster; use larger requests"
     ENGINE_BOUND = "{iops:.0f} IOPS are over half of what this machine can ask for ({most:.0f}): the drive may do more"
     THROTTLED = "the drive throttled for heat ({what}): cool it, or measure heat on purpose"
@@ -105,9 +108,6 @@ LIMITED_SHARE = 0.95
 """Share of its cores' time, or of what its slot carries, from which a computer is the limit of a job."""
 KERNEL_WARNING: Final = 4
 """Level of a line of the kernel's log that warns; errors have lower ones."""
-COW = ("btrfs", "zfs", "bcachefs", "overlay", "aufs", "ecryptfs", "fuse")
-NETWORK = ("nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "virtiofs", "ceph", "afs", "lustre", "gfs2", "ocfs2", "vboxsf")
-MEMORY = ("tmpfs", "ramfs")
 HOT = 70.0
 MAX_OTHER_TRAFFIC_RATIO = 0.1
 """Share of what a drive moved from which others matter; a file system's own records are less."""
@@ -220,9 +220,7 @@ def _of_the_run(recording: Recording) -> Iterator[MeasurementWarning]:
     if block and smallest and smallest < block:
         yield RecordingWarning.ALIGNMENT.of(bs=round(smallest), block=block)
     yield from _of_its_link(recording, device)
-    other_bytes = _other_bytes(recording)
-    if other_bytes >= MAX_OTHER_TRAFFIC_RATIO:
-        yield RecordingWarning.OTHER_TRAFFIC.of(share=100 * other_bytes)
+    yield from _of_its_traffic(recording)
     yield from _of_its_report(recording)
     yield from _of_its_rest(recording)
     if recording.drive_time_s > 0.5:
@@ -278,16 +276,24 @@ def _of_its_rest(recording: Recording) -> Iterator[MeasurementWarning]:
         yield MeasurementWarning(NOTE, f"{text} ({before} of 10, then {after})", Level.NOTE)
 
 
+def _of_its_traffic(recording: Recording) -> Iterator[MeasurementWarning]:
+    """Whether memory or the device moved other bytes than pslc did."""
+    if (doubt := traffic.through_memory(recording)) is not None:
+        yield RecordingWarning.THROUGH_MEMORY.of(what=doubt.why, advice=doubt.next)
+    if (doubt := traffic.left_in_memory(recording)) is not None:
+        yield RecordingWarning.IN_MEMORY.of(what=doubt.why, advice=doubt.next)
+    other_bytes = _other_bytes(recording)
+    if (doubt := traffic.own_extra(recording)) is not None:
+        yield RecordingWarning.OWN_TRAFFIC.of(what=doubt.why, reason=doubt.next)
+    elif other_bytes >= MAX_OTHER_TRAFFIC_RATIO:
+        yield RecordingWarning.OTHER_TRAFFIC.of(share=100 * other_bytes)
+    yield from notes(traffic.of_members(recording))
+
+
 def _other_bytes(recording: Recording) -> float:
-    """Share of what the drive moved that was for others; 0 where it does not count, a page cache took part, or the run
-    ended in an error: the drive counts the requests that were under way then."""
-    names = ("device_read_bytes_total", "device_write_bytes_total")
-    is_counted = recording.error is None and all(name in recording.totals for name in names)
-    if not is_counted or not all(traits(job)["direct"] for job in recording.jobs):
-        return 0.0
-    moved = sum(recording.totals[name] - recording.before[name] for name in names)
-    ours = recording.read_bytes + recording.written_bytes
-    return 1 - ours / moved if moved > ours else 0.0
+    """Share of what the drive moved that was for others; 0 where it does not count, or a page cache took part."""
+    ratio = traffic.moved_ratio(recording, "read", "write")
+    return 1 - 1 / ratio if ratio is not None and ratio > 1 else 0.0
 
 
 def of_jobs(jobs: Sequence[Job]) -> Iterator[MeasurementWarning]:
@@ -361,7 +367,7 @@ def _of_the_cpu(recording: Recording) -> Iterator[MeasurementWarning]:
 def of_the_machine(facts: Facts) -> Iterator[MeasurementWarning]:
     """The warnings that facts alone raise (`pslc.device.probe.facts`)."""
     device = facts["device"]
-    if device is None:
+    if device is None and not facts.get("members"):
         yield RecordingWarning.UNKNOWN_DRIVE.of(path=facts["path"])
     if facts["host"]["virtual"]:
         yield RecordingWarning.VIRTUAL.of()
@@ -383,12 +389,23 @@ def _of_the_place(facts: Facts) -> Iterator[MeasurementWarning]:
         yield RecordingWarning.PARTITION.of(start=start)
     if system is None:
         return
-    yield from of_the_file_system(system)
+    yield from of_the_file_system(facts)
     if (share := _used_percent(system)) > 50:
         yield RecordingWarning.FULL.of(share=share)
-    below = [name for name in facts["stack"][:-1] if name.startswith(("dm-", "md", "loop", "bcache"))]
-    if below:
-        yield RecordingWarning.STACK.of(stack=", ".join(below))
+    yield from _of_its_layers(facts)
+
+
+def _of_its_layers(facts: Facts) -> Iterator[MeasurementWarning]:
+    """Whether devices lie between the file system and its drives."""
+    layers = place.layers_between(facts)
+    if "layers" not in facts:
+        # Older recordings tell no kinds.
+        layers = [name for name in facts["stack"][:-1] if name.startswith(("dm-", "md", "loop", "bcache"))]
+    if layers:
+        # Nobody can measure an encrypted home without its encryption.
+        is_encrypted = any(layer["kind"] == place.ENCRYPTION for layer in facts.get("layers", []))
+        advice = "cryptsetup benchmark says what it costs" if is_encrypted else "measure without it"
+        yield RecordingWarning.STACK.of(stack=", ".join(layers), advice=advice)
 
 
 def _of_its_power(facts: Facts) -> Iterator[MeasurementWarning]:
@@ -415,19 +432,10 @@ def _used_percent(system: FileSystem) -> float:
     return 100 * (1 - system["free_bytes"] / system["bytes"]) if system["bytes"] else 0.0
 
 
-def of_the_file_system(system: FileSystem | None) -> Iterator[MeasurementWarning]:
+def of_the_file_system(facts: Facts) -> Iterator[MeasurementWarning]:
     """Whether what is written to a file reaches a drive as it was written; known before the run."""
-    if system is None:
-        return
-    kind = system["type"]
-    if kind in MEMORY:
-        yield RecordingWarning.FILE_SYSTEM.of(what=f"{kind}, which is memory and no drive")
-    elif kind in NETWORK or "remote" in system["options"].split(","):
-        yield RecordingWarning.FILE_SYSTEM.of(what=f"{kind}, which another machine serves")
-    elif kind in COW or kind.startswith("fuse"):
-        yield RecordingWarning.FILE_SYSTEM.of(what=kind)
-    elif "compress" in system["options"]:
-        yield RecordingWarning.FILE_SYSTEM.of(what=f"{kind} with compression")
+    if (doubt := place.of_file_system(facts)) is not None:
+        yield RecordingWarning.FILE_SYSTEM.of(what=doubt.why, advice=doubt.next)
 
 
 def _of_the_device(device: Device) -> Iterator[MeasurementWarning]:

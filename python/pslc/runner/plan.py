@@ -13,9 +13,9 @@ from pslc.device import probe
 from pslc.device.cost import SLOW, Cost, best_bytes_per_s, cost
 from pslc.device.region import Region, Scope, preparation
 from pslc.device.target import Target
-from pslc.recording import warnings
+from pslc.recording import place, warnings
 from pslc.runner.job_file import jobs_in
-from pslc.schema.facts import Device, FileSystem, InspectedFile
+from pslc.schema.facts import Device, InspectedFile
 from pslc.schema.health import health
 
 DAY = 86_400.0
@@ -122,7 +122,7 @@ def places(target: Target) -> list[str]:
     if target.foreign is not None:
         sentences.append(f"OVERWRITES {_lost(target.foreign)}, which pslc did not create")
     if target.kind == "file":
-        sentences += [f"warning: {warning}" for warning in warnings.of_the_file_system(target.facts["file_system"])]
+        sentences += [f"warning: {warning}" for warning in warnings.of_the_file_system(target.facts)]
     return sentences
 
 
@@ -178,9 +178,7 @@ def _where(target: Target) -> str:
         if target.facts.get("members"):
             name += f", on {' and '.join(probe.drives(target.facts))}"
         return f"ERASES {target.spec}, {name}, {words.size(target.capacity_bytes)}: everything on it is lost"
-    system = target.facts["file_system"] or FileSystem()
-    what = f"{system.get('type', 'an unknown file system')} on {target.name}"
-    return f"uses a file of {words.size(target.capacity_bytes)} at {target.spec} ({what})"
+    return f"uses a file of {words.size(target.capacity_bytes)} at {target.spec} ({place.down(target.facts)})"
 
 
 PLACES = ("filename", "directory", "filename_format", "opendir")

@@ -99,8 +99,9 @@ class _Replayer:
     ) -> Recording:
         facts = self.target.facts
         facts["before"], facts["engine_ceiling_iops"] = probe.moment(facts), engine_ceiling()
-        log = KernelLog(facts)
+        counters, log = probe.Counters(facts), KernelLog(facts)
         result = drive.replay(self.file, request, 0, self._progress, checkpoint)
+        facts.update(counters.so_far())
         facts["kernel"], facts["after"] = log.close(), probe.moment(facts)
         if (real := self.options.real) is not None and real.ends is not None:
             ends.note_after(drive, real.ends)

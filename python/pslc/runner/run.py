@@ -234,8 +234,7 @@ def _surroundings(runner: StepRunner) -> Iterator[None]:
     if (disk := probe.reporting(facts)) is not None:
         runner.sensors += Sensor.of(CACHE_FREE_TENTHS, partial(free_tenths, disk), held=True)
     yield
-    if counts := counters.so_far():
-        facts["disk_counts"] = counts
+    facts.update(counters.so_far())
     facts["kernel"] = log.close()
     if (real := runner.options.real) is not None and real.ends is not None and runner.target.kind == "device":
         ends.note_after(drive, real.ends)

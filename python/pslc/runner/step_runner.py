@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field, replace
@@ -226,9 +227,10 @@ def _layout_notes(drive: SimDrive | RealDrive) -> list[str]:
     if isinstance(drive, SimDrive) or not drive.laid_out_bytes:
         return []
     size = words.size(drive.laid_out_bytes)
+    who = ", which Windows lets an administrator leave out" if sys.platform == "win32" else ""
     return [
-        f"{size} were written before the first job, because Windows lets only an administrator leave that out: "
-        "the drive's cache may not have been empty"
+        f"{size} were written before the first job, because the file system writes zeros in front of a write beyond "
+        f"the end of a file{who}: the drive's cache may not have been empty"
     ]
 
 

@@ -26,6 +26,29 @@ class FileSystem(TypedDict, total=False):
     free_bytes: int
 
 
+class Mount(TypedDict):
+    """A line of Linux's /proc/self/mountinfo. `number`: major:minor of the file system, not of its files on btrfs;
+    `flags`: options of the mount, `options` those of the file system."""
+
+    number: str
+    point: str
+    flags: str
+    type: str
+    source: str
+    options: str
+
+
+class Layer(TypedDict):
+    """A block device between a file system and its drives, or in the place of one. `kind`: `encryption`, `LVM`,
+    `raid0`, `loop device` and the like. `file`: behind a loop device, and whether it is read and written past the page
+    cache (`direct`)."""
+
+    name: str
+    kind: str
+    file: NotRequired[str]
+    direct: NotRequired[bool]
+
+
 class Link(TypedDict, total=False):
     """A PCIe or SATA link, now and at most: `16.0 GT/s PCIe`, `6.0 Gbps`, and lanes."""
 
@@ -334,7 +357,9 @@ class Facts(TypedDict, total=False):
     """Facts about a real target, about a simulated one, and about a run on either; a target has those of its kind.
 
     Of a real one, `device` is the drive, or an array (md, dm) whose drives are `members`; `sysfs`: folder of its UFS
-    host controller, where `--sysfs` named one.
+    host controller, where `--sysfs` named one; `below`: what the file behind a loop device, or the upper layer of an
+    overlay, lies on. `dirtied_bytes`: pages of the host's memory that became dirty during the run, whoever wrote;
+    `member_counts`: of each of several drives.
 
     Of a simulated one, for cells at one bit (`slc`), at two where the dynamic cache has such (`mlc`), and for `native`
     ones: `*_raw_bytes`: all superblocks in that mode; `*_write_bytes_per_s`: all dies at once; `*_limit_bytes_per_s`:
@@ -346,6 +371,8 @@ class Facts(TypedDict, total=False):
     path: str
     file_system: FileSystem | None
     stack: list[str]
+    layers: list[Layer]
+    below: "Facts"
     partition_start_bytes: int | None
     device: Device | None
     members: list[Device]
@@ -408,6 +435,8 @@ class Facts(TypedDict, total=False):
     engine_substitutes: str
     engine_ceiling_iops: float
     disk_counts: DiskCounts
+    member_counts: list[DiskCounts]
+    dirtied_bytes: int
     stalls: list[Stall]
     gaps: list[Gap]
     kernel: list[KernelLine] | None

@@ -23,7 +23,9 @@ def command(
     devices: Annotated[
         list[Path],
         # Its counters are everybody's to read, whoever may read the device.
-        typer.Argument(metavar="DEVICE...", help="Block devices, such as /dev/nvme0n1 or /dev/md0, or a ZFS pool"),
+        typer.Argument(
+            metavar="DEVICE...", help="Block devices, such as /dev/nvme0n1 or /dev/md0, folders on them, or a ZFS pool"
+        ),
     ],
     for_: Annotated[
         str | None,
@@ -56,7 +58,7 @@ def command(
         several = _watch_several.Options(for_, save, metrics, report=not no_report, as_json=as_json, trace=trace)
         _watch_several.execute(drives, several)
         return
-    device = devices[0] if devices[0].exists() else drives[0]
+    device = devices[0] if devices[0].is_block_device() else drives[0]
     seconds = units.seconds(for_, "--for") if for_ else None
     folder = _watch_several.new_folder(save, f"watch-{device.name}", as_json=as_json)
     if trace and folder is None:

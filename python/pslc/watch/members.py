@@ -13,6 +13,8 @@ from pslc.analysis.load import Load
 from pslc.base import children, words
 from pslc.base.errors import TargetError
 from pslc.device import probe
+from pslc.recording import place
+from pslc.schema.facts import FileSystem
 
 WORKING: Final = 0.5
 """Share of a second from which a member that is busy for so long makes it one in which the pool works."""
@@ -26,16 +28,31 @@ UNEVEN: Final = 1.5
 
 
 def members(path: Path) -> list[Path]:
-    """The drives below a block device or a ZFS pool; the device itself where nothing lies below.
+    """The drives below a block device, a folder or a ZFS pool; the device itself where nothing lies below.
 
     Raises:
-        PslcError: it is a pool that cannot be resolved.
+        PslcError: it is a pool that cannot be resolved, or a folder below which no drive is seen.
     """
     if path.is_block_device():
         return [Path("/dev") / name for name in probe.leaves(path.stat().st_rdev)] or [path]
+    if path.is_dir():
+        return _of_folder(path)
     if not path.exists() and len(path.parts) == 1 and not str(path).startswith("sim:"):
         return _of_zpool(str(path))
     return [path]
+
+
+def _of_folder(path: Path) -> list[Path]:
+    """The drives of a folder, of an overlay those of its upper layer."""
+    facts = probe.facts(path)
+    while "below" in facts and not probe.drives(facts):
+        facts = facts["below"]
+    system = facts["file_system"] or FileSystem()
+    if system.get("type") == "zfs":
+        return _of_zpool(system["source"].partition("/")[0])
+    if not (names := probe.drives(facts)):
+        raise TargetError(f"no drive is seen below {path}: it is {place.down(facts)}", "lsblk lists the block devices")
+    return [Path("/dev") / name for name in names]
 
 
 def _of_zpool(pool: str) -> list[Path]:

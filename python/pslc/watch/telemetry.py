@@ -6,11 +6,12 @@ often enough never enters one. So it is asked only within a second in which it w
 
 from __future__ import annotations
 
-import os
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal
 
+from pslc._native import mounts
 from pslc.device import probe
 from pslc.schema.facts import Change, FileSystem, HealthJson, Link
 
@@ -76,28 +77,10 @@ def link_words(link: Link) -> str | None:
 def file_systems(name: str | None) -> list[FileSystem]:
     """File systems that are mounted from the drive, through any layers. A file system that is mounted in several places
     counts once."""
-    systems: dict[int, FileSystem] = {}
-    for line in Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="replace").splitlines():
-        fields, _, rest = line.partition(" - ")
-        parts = fields.split()
-        major, _, minor = parts[2].partition(":")
-        number = os.makedev(int(major), int(minor))
-        kind, source, *options = rest.split()
-        if major == "0" and Path(source).is_block_device():
-            # Of btrfs, which has numbers of its own.
-            number = Path(source).stat().st_rdev
-        if number in systems or not any(disk.name == name for disk in probe.stack(number)):
-            continue
-        mount = parts[4].encode().decode("unicode_escape")
-        try:
-            room = os.statvfs(mount)
-        except OSError:
-            continue
-        systems[number] = {
-            "type": kind,
-            "mount": mount,
-            "options": " ".join([parts[5], *options]),
-            "bytes": room.f_blocks * room.f_frsize,
-            "free_bytes": room.f_bavail * room.f_frsize,
-        }
+    systems: dict[str, FileSystem] = {}
+    for mount in mounts():
+        below = {disk.name for number in probe.devices_of(mount) for disk in probe.stack(number)}
+        if mount["number"] not in systems and name in below:
+            with suppress(OSError):
+                systems[mount["number"]] = probe.file_system_of(mount, Path(mount["point"]))
     return list(systems.values())

@@ -45,12 +45,20 @@ faults! {
         #[error("{path} exists, and is {kind}")]
         ScratchNameTaken { path: PathBuf, kind: &'static str } = "scratch-name-taken"
             => "give a new name in a folder on the drive to be measured",
+        #[error("{path} is on {file_system}, which tells no size")]
+        ScratchNoSize { path: PathBuf, file_system: String } = "scratch-no-size"
+            => "what lies there may be memory that a file fills up: give a folder on the drive to be measured",
+        #[error("{path}: {} wanted, but FAT holds files of at most 4 GiB", size(*wanted_bytes))]
+        ScratchBeyondFat { path: PathBuf, wanted_bytes: u64 } = "scratch-beyond-fat" => "--size 4GB",
         #[error(
-            "{path}: {} wanted, but {} are free beyond what is kept ({kept_percent} % of the file system, 2 GB at least)",
-            gb(*wanted_bytes),
-            gb(*free_bytes)
+            "{path}: {} wanted, but {} are free beyond what is kept ({kept_percent} % of {})",
+            size(*wanted_bytes),
+            size(*free_bytes),
+            kept_of(*few, *quota)
         )]
-        ScratchNoSpace { path: PathBuf, wanted_bytes: u64, free_bytes: u64, kept_percent: u64 }
+        ScratchNoSpace {
+            path: PathBuf, wanted_bytes: u64, free_bytes: u64, kept_percent: u64, few: bool, quota: bool
+        }
             = "scratch-no-space"
             => match free_bytes / 1_000_000 {
                 0 => Hint::from("give a folder on the drive's file system that has more room, or make some"),
@@ -91,6 +99,17 @@ faults! {
     }
 }
 
-fn gb(bytes: u64) -> String {
-    format!("{:.1} GB", bytes as f64 / 1e9)
+fn size(bytes: u64) -> String {
+    match bytes {
+        0..1_000_000_000 => format!("{:.0} MB", bytes as f64 / 1e6),
+        _ => format!("{:.1} GB", bytes as f64 / 1e9),
+    }
+}
+
+fn kept_of(few: bool, quota: bool) -> &'static str {
+    match (quota, few) {
+        (true, _) => "its project's quota",
+        (false, true) => "the file system",
+        (false, false) => "the file system, 2 GB at least",
+    }
 }

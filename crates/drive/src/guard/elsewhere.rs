@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::error::{OpenError, Unsupported};
 #[cfg(not(windows))]
 use crate::guard::facts::Device;
-use crate::guard::facts::Existing;
+use crate::guard::facts::{Existing, Mount};
 use crate::io::RealTarget;
 
 fn refused(path: &Path) -> OpenError {
@@ -43,4 +43,8 @@ pub fn inspect_file(path: &Path) -> Result<Existing, OpenError> {
 
 pub fn open_existing(path: &Path, _: Option<u64>, _: Option<&str>) -> Result<RealTarget, OpenError> {
     Err(refused(path))
+}
+
+pub fn mounts(_: Option<&Path>) -> Vec<Mount> {
+    Vec::new()
 }

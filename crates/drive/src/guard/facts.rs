@@ -64,3 +64,33 @@ impl Users {
         self.lasting.is_empty() && self.open.is_empty()
     }
 }
+
+/// A line of `/proc/self/mountinfo`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Mount {
+    #[cfg(target_os = "linux")]
+    pub(crate) id: String,
+    /// `major:minor` of the file system, as `/proc/locks` names it. Files of btrfs have another.
+    pub number: String,
+    pub point: String,
+    /// Options of the mount.
+    pub flags: String,
+    /// `ext4`, `tmpfs`, `fuse.sshfs`.
+    pub kind: String,
+    /// Block devices it says it is on: one, or several after one another with `:` between.
+    pub source: String,
+    /// Options of the file system.
+    pub options: String,
+}
+
+#[cfg(target_os = "linux")]
+impl Mount {
+    /// Paths of the block devices it is on or keeps a journal on, as far as it tells.
+    pub fn devices(&self) -> impl Iterator<Item = &str> {
+        let extra = self
+            .options
+            .split(',')
+            .filter_map(|option| option.strip_prefix("logdev=").or_else(|| option.strip_prefix("rtdev=")));
+        self.source.split(':').chain(extra).filter(|path| path.starts_with('/'))
+    }
+}

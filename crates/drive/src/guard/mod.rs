@@ -54,8 +54,10 @@ pub use device::{check_device, inspect, open_device, serial_of, wipe};
 #[cfg(not(any(target_os = "linux", windows)))]
 pub use elsewhere::{check_device, inspect, open_device, serial_of, wipe};
 #[cfg(not(target_os = "linux"))]
-pub use elsewhere::{inspect_file, open_existing};
+pub use elsewhere::{inspect_file, mounts, open_existing};
 #[cfg(target_os = "linux")]
 pub use existing::{inspect_file, open_existing};
-pub use facts::{Device, Existing};
+pub use facts::{Device, Existing, Mount};
+#[cfg(target_os = "linux")]
+pub use mounts::mounts;
 pub use scratch::{check_scratch, open_scratch};

@@ -2,32 +2,10 @@
 
 use std::fs::{self, File};
 use std::os::fd::AsRawFd;
+use std::path::Path;
 
-/// A line of it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Mount {
-    id: String,
-    /// `major:minor` of the file system, as `/proc/locks` names it.
-    pub number: String,
-    pub point: String,
-    /// `ext4`, `tmpfs`, `fuse.sshfs`.
-    pub kind: String,
-    /// Block devices it says it is on: one, or several after one another with `:` between.
-    pub source: String,
-    /// Options of the file system.
-    pub options: String,
-}
-
-impl Mount {
-    /// Paths of the block devices it is on or keeps a journal on, as far as it tells.
-    pub fn devices(&self) -> impl Iterator<Item = &str> {
-        let extra = self
-            .options
-            .split(',')
-            .filter_map(|option| option.strip_prefix("logdev=").or_else(|| option.strip_prefix("rtdev=")));
-        self.source.split(':').chain(extra).filter(|path| path.starts_with('/'))
-    }
-}
+use crate::guard::facts::Mount;
+use crate::handle;
 
 pub fn all() -> Vec<Mount> {
     let text = fs::read("/proc/self/mountinfo").unwrap_or_default();
@@ -41,6 +19,14 @@ pub fn of(file: &File) -> Option<Mount> {
     all().into_iter().find(|mount| mount.id == id)
 }
 
+/// The mount on which a path is; without one, all of them.
+pub fn mounts(path: Option<&Path>) -> Vec<Mount> {
+    match path {
+        Some(path) => handle::find(path, true).ok().and_then(|file| of(&file)).into_iter().collect(),
+        None => all(),
+    }
+}
+
 fn parse(line: &str) -> Option<Mount> {
     let (before, after) = line.split_once(" - ")?;
     let before: Vec<&str> = before.split(' ').collect();
@@ -49,9 +35,10 @@ fn parse(line: &str) -> Option<Mount> {
         id: before.first()?.to_string(),
         number: before.get(2)?.to_string(),
         point: unescaped(before.get(4)?),
+        flags: before.get(5)?.to_string(),
         kind: after.next()?.to_string(),
         source: unescaped(after.next()?),
-        options: after.next().unwrap_or_default().to_string(),
+        options: unescaped(after.next().unwrap_or_default()),
     })
 }
 
@@ -85,6 +72,7 @@ mod tests {
         let line = "36 35 98:0 /m /mnt\\040two rw,noatime shared:1 - xfs /dev/a rw,logdev=/dev/b,noquota";
         let mount = parse(line).unwrap();
         assert_eq!((mount.number.as_str(), mount.point.as_str()), ("98:0", "/mnt two"));
+        assert_eq!((mount.flags.as_str(), mount.kind.as_str()), ("rw,noatime", "xfs"));
         assert_eq!(mount.devices().collect::<Vec<_>>(), ["/dev/a", "/dev/b"]);
         assert_eq!(parse("36 35"), None);
     }

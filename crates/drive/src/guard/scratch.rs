@@ -2,14 +2,15 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 use rustix::fs::{fallocate, fstatvfs, FallocateFlags};
 
 use crate::error::{failed, OpenError, TargetFileError};
+use crate::guard::facts::Mount;
 use crate::guard::folder;
-use crate::guard::room::{self, BLOCK};
+use crate::guard::room::{self, Room, BLOCK};
 use crate::io::Written;
 use crate::io::{RealTarget, Trim};
 use crate::sys;
@@ -36,17 +37,21 @@ pub fn check_scratch(path: &Path, size: u64) -> Result<(), OpenError> {
 pub fn open_scratch(path: &Path, size: u64) -> Result<RealTarget, OpenError> {
     let folder = prepare(path, size)?;
     let size = size / BLOCK as u64 * BLOCK as u64;
-    let (buffered, direct) = create(&folder, path)?;
-    let reserved = fallocate(&buffered, FallocateFlags::empty(), 0, size);
-    match reserved.map_err(io::Error::from) {
-        Ok(()) => {}
-        Err(error) if error.kind() == io::ErrorKind::Unsupported => {
-            buffered.set_len(size).map_err(|error| failed("make it that large", path, error))?;
+    let grows = room::has_no_holes(&mount(&folder).kind);
+    let (buffered, direct) = create(&folder, path, if grows { 0 } else { size })?;
+    if !grows {
+        match fallocate(&buffered, FallocateFlags::empty(), 0, size).map_err(io::Error::from) {
+            Err(error) if error.kind() != io::ErrorKind::Unsupported => {
+                return Err(failed("reserve its space", path, error));
+            }
+            // It is that long already.
+            _ => {}
         }
-        Err(error) => return Err(failed("reserve its space", path, error)),
     }
     let block = direct_block(&buffered);
-    Ok(RealTarget::new(direct, buffered, Trim::PunchHole, size, block, Written::none(size)))
+    let target = RealTarget::new(direct, buffered, Trim::PunchHole, size, block, Written::none(size));
+    // One request after the other, at any depth, makes the file longer as far as it goes.
+    Ok(if grows { target.with_layout(u32::MAX) } else { target })
 }
 
 /// The folder of the file, in which it may be made.
@@ -71,43 +76,51 @@ fn prepare(path: &Path, size: u64) -> Result<File, OpenError> {
     let open = open.map_err(|error| failed("open the folder of it", parent, error))?;
     folder::check(&open, path)?;
     folder::lets_go(&open, path)?;
-    room::check(path, size, room(&open, parent)?)?;
+    room::check(path, size, &room(&open, parent)?)?;
     Ok(open)
 }
 
-/// The file through the page cache, and past it where that can be had.
+/// The file of that length, through the page cache, and past it where that can be had.
 #[cfg(target_os = "linux")]
-fn create(folder: &File, path: &Path) -> Result<(File, Option<File>), OpenError> {
+fn create(folder: &File, path: &Path, size: u64) -> Result<(File, Option<File>), OpenError> {
     use crate::handle;
 
     // From here on nothing can leave it behind, not even kill -9.
-    let file = match handle::reopen(folder, true, libc::O_TMPFILE) {
-        Ok(file) => file,
+    match handle::reopen(folder, true, libc::O_TMPFILE) {
+        Ok(file) => {
+            file.set_len(size).map_err(|error| failed("make it that large", path, error))?;
+            let direct = handle::reopen(&file, true, libc::O_DIRECT).ok();
+            Ok((file, direct))
+        }
         Err(error)
             if matches!(error.raw_os_error(), Some(libc::EOPNOTSUPP | libc::EISDIR | libc::ENOENT)) =>
         {
-            let file = named(path)?;
-            unname(path)?;
-            file
+            by_name(path, size, libc::O_DIRECT)
         }
-        Err(error) => return Err(failed("create it", path, error)),
-    };
-    let direct = handle::reopen(&file, true, libc::O_DIRECT).ok();
-    Ok((file, direct))
+        Err(error) => Err(failed("create it", path, error)),
+    }
 }
 
-/// The file through the page cache, and past it where that can be had.
+/// The file of that length, through the page cache, and past it where that can be had.
 #[cfg(target_os = "macos")]
-fn create(_: &File, path: &Path) -> Result<(File, Option<File>), OpenError> {
-    use std::os::unix::fs::MetadataExt;
+fn create(_: &File, path: &Path, size: u64) -> Result<(File, Option<File>), OpenError> {
+    let (file, direct) = by_name(path, size, 0)?;
+    Ok((file, direct.filter(|direct| rustix::fs::fcntl_nocache(direct, true).is_ok())))
+}
 
+/// The file by a name, which is gone again. What some file systems refuse without a name (gocryptfs, mergerfs, 9p: to
+/// open it again, to set its length) is done before.
+fn by_name(path: &Path, size: u64, flags: i32) -> Result<(File, Option<File>), OpenError> {
     let file = named(path)?;
-    let again = OpenOptions::new().read(true).write(true).custom_flags(libc::O_NOFOLLOW).open(path).ok();
+    let sized = file.set_len(size);
+    let again =
+        OpenOptions::new().read(true).write(true).custom_flags(libc::O_NOFOLLOW | flags).open(path).ok();
     unname(path)?;
+    sized.map_err(|error| failed("make it that large", path, error))?;
     // Another may have put a file of its own there in between.
     let number = |file: &File| file.metadata().map(|about| (about.dev(), about.ino())).ok();
     let direct = again.filter(|other| number(other) == number(&file));
-    Ok((file, direct.filter(|direct| rustix::fs::fcntl_nocache(direct, true).is_ok())))
+    Ok((file, direct))
 }
 
 /// Where every file has a name.
@@ -121,9 +134,41 @@ fn unname(path: &Path) -> Result<(), OpenError> {
     fs::remove_file(path).map_err(|error| failed("remove its name", path, error))
 }
 
-/// Bytes that may be used in the file system of `folder`.
-fn room(folder: &File, path: &Path) -> Result<u64, OpenError> {
+#[cfg(target_os = "linux")]
+fn mount(folder: &File) -> Mount {
+    crate::guard::mounts::of(folder).unwrap_or_default()
+}
+
+#[cfg(target_os = "macos")]
+fn mount(_: &File) -> Mount {
+    Mount::default()
+}
+
+/// The room in the file system of `folder`.
+fn room(folder: &File, path: &Path) -> Result<Room, OpenError> {
     let fs = fstatvfs(folder).map_err(|error| failed("look at the file system of it", path, error.into()))?;
-    let total = fs.f_blocks * fs.f_frsize;
-    Ok(room::usable(fs.f_bavail * fs.f_frsize, total))
+    let mount = mount(folder);
+    // A project's quota is told as the size of the file system, in its folders alone.
+    let whole = rustix::fs::statvfs(&mount.point).map_or(fs.f_blocks, |of| of.f_blocks);
+    let (free, total) = (fs.f_bavail * fs.f_frsize, fs.f_blocks * fs.f_frsize);
+    Ok(Room { kind: mount.kind, free, total, quota: fs.f_blocks < whole })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_by_a_name_has_its_length_and_both_descriptors_before_the_name_goes() {
+        let folder = std::env::temp_dir().join(format!("pslc-by-name-{}", std::process::id()));
+        fs::create_dir(&folder).unwrap();
+        let path = folder.join("scratch");
+        let (file, again) = by_name(&path, 1 << 20, 0).unwrap();
+        assert_eq!(again.unwrap().metadata().unwrap().len(), 1 << 20);
+        assert_eq!((file.metadata().unwrap().len(), path.exists()), (1 << 20, false));
+        let refused = by_name(&path, u64::MAX / 2, 0).unwrap_err().to_string();
+        assert!(refused.contains("cannot make it that large"), "{refused}");
+        assert!(!path.exists(), "what was refused is left behind");
+        fs::remove_dir(&folder).unwrap();
+    }
 }

@@ -8,7 +8,7 @@ use std::fs::{self, File};
 use std::path::{Component, Path, Prefix};
 
 use crate::error::{failed, OpenError, TargetFileError};
-use crate::guard::room::{self, BLOCK};
+use crate::guard::room::{self, Room, BLOCK};
 use crate::io::Written;
 use crate::io::{RealTarget, Trim};
 use crate::sys::{self, About};
@@ -36,7 +36,7 @@ pub fn check_scratch(path: &Path, size: u64) -> Result<(), OpenError> {
     }
     let (free, total) =
         sys::room(folder).map_err(|error| failed("look at the file system of it", folder, error))?;
-    room::check(path, size, room::usable(free, total))
+    room::check(path, size, &Room { free, total, ..Room::default() })
 }
 
 /// A drive as a whole, a pipe, a stream or a device is no file.
@@ -73,7 +73,7 @@ pub fn open_scratch(path: &Path, size: u64) -> Result<RealTarget, OpenError> {
     let block = sys::sector_bytes(&buffered).unwrap_or(BLOCK);
     let is_valid = sys::set_valid(&buffered, size).is_ok();
     let target = RealTarget::new(direct, buffered, Trim::PunchHole, size, block, Written::none(size));
-    Ok(if is_valid { target } else { target.with_layout() })
+    Ok(if is_valid { target } else { target.with_layout(1) })
 }
 
 fn direct(file: &File) -> Option<File> {

@@ -6,10 +6,10 @@ use std::fs::{self, File};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt};
 
-use crate::guard::facts::Users;
+use crate::guard::facts::{Mount, Users};
 use crate::guard::holders;
 use crate::guard::loops::{self, Loop, Place};
-use crate::guard::mounts::{self, Mount};
+use crate::guard::mounts;
 use crate::guard::sysfs;
 
 /// A place with the name it is spoken of by.

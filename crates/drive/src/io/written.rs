@@ -2,6 +2,7 @@
 
 const BLOCK: u64 = 4096;
 
+#[derive(Clone)]
 pub struct Written {
     /// A bit a block; `None`: nothing is known, everything may be read.
     bits: Option<Vec<u64>>,

@@ -20,6 +20,7 @@ from pslc.analysis import (
 )
 from pslc.analysis.series import Floats
 from pslc.base import units
+from pslc.recording import place
 from pslc.recording.model import HostTable, Recording
 from pslc.recording.warnings import link_bytes_per_s, throttled_s
 from pslc.recording.writes.curve import WriteTrack
@@ -133,7 +134,7 @@ def stated_context(track: WriteTrack) -> MeasurementContext:
 def _busy(track: WriteTrack) -> list[tuple[Floats, Floats]]:
     """Bytes written, and the share of what the drive moved meanwhile that was for others."""
     recording, names = track.recording, ["device_read_bytes_total", "device_write_bytes_total"]
-    if _buffered(recording) or not all(name in recording.before for name in names):
+    if _does_not_tell_others(recording, names):
         return []
     before = float(sum(recording.before[name] for name in names))
     totals = np.append(before, sum(recording.bytes[name].astype(np.float64) for name in names))
@@ -150,6 +151,7 @@ def measurement_context(track: WriteTrack, phases: Sequence[Phase]) -> Measureme
     other_bytes = [other for other in moved if other is not None]
     return MeasurementContext(
         capacity_bytes=track.recording.drive_bytes,
+        is_file=bool(track.recording.facts.get("file_system")),
         link_bytes_per_s=_link(track.recording),
         command_bytes=_command_bytes(track.recording),
         map_bytes=_map_bytes(track.recording),
@@ -184,12 +186,19 @@ def _other_bytes(track: WriteTrack, phase: Phase) -> float | None:
     """Bytes that the drive moved for others within a phase of writes; None where it is not known."""
     side = "host" if track.recording.is_simulated else "device"
     names = [f"{side}_read_bytes_total", f"{side}_write_bytes_total"]
-    if _buffered(track.recording) or not all(name in track.recording.before for name in names):
+    if _does_not_tell_others(track.recording, names):
         return None
     changes = changes_within(track, phase.from_bytes, phase.to_bytes)
     # A request is counted when it begins or when it ends, by us and by them.
     own_bytes = phase.to_bytes - phase.from_bytes + track.under_way_bytes
     return max(sum(changes[name] for name in names) - own_bytes, 0.0)
+
+
+def _does_not_tell_others(recording: Recording, names: Sequence[str]) -> bool:
+    """Whether these counters do not tell what was moved for others: memory or the file system may be between."""
+    is_counted = all(name in recording.before for name in names)
+    has_own = not recording.is_simulated and place.own_traffic(recording.facts) is not None
+    return has_own or not is_counted or _buffered(recording)
 
 
 def host(recording: Recording) -> HostTable:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -29,7 +28,7 @@ from pslc.analysis import (
 )
 from pslc.base import words
 from pslc.base.errors import RecordingError
-from pslc.recording import rates
+from pslc.recording import place, rates, traffic
 from pslc.recording import warnings as checks
 from pslc.recording.model import Recording
 from pslc.recording.writes.curve import WriteTrack
@@ -44,8 +43,6 @@ from pslc.recording.writes.evidence import (
 )
 from pslc.schema.warnings import Extent, MeasurementWarning
 
-VIRTUAL_BUSES = ("virtio", "xen", "vmbus")
-VIRTUAL_MODEL = re.compile(r"qemu|vbox|vmware|virtual|elastic block", re.IGNORECASE)
 MIN_WRITTEN_SHARE = 0.05
 """Share of a real drive below which a fall of the speed is no end of its cache: of seven fills of 1 or 2 GB of a
 virtual disk two named an end, and noise was all there was."""
@@ -68,9 +65,9 @@ def of_writes(recording: Recording, *, outside: bool = False) -> Writes:
     - `throttled_s`: seconds for which the drive throttled for heat; null if it does not report that or has no [heat].
     - `warnings`: warnings, each with what to do about it.
 
-    The causes come from the drive's counters if it is simulated, else, or with `outside`, from the curve. Of a virtual
-    device, and of less than 5 % of a real drive, the curve tells speeds alone: causes are `unknown`, and no cache is
-    stated.
+    The causes come from the drive's counters if it is simulated, else, or with `outside`, from the curve. Where no
+    single plain drive is seen below (`pslc.recording.place`), where memory took the writes, and of less than 5 % of a
+    real drive, the curve tells speeds alone: causes are `unknown`, and no cache is stated.
     """
     reason = _speeds_only(recording)
     track = WriteTrack.of(recording)
@@ -96,11 +93,11 @@ def of_writes(recording: Recording, *, outside: bool = False) -> Writes:
 
 def _speeds_only(recording: Recording) -> MeasurementWarning | None:
     """Doubt about a write whose curve tells speeds alone; None where it tells more."""
-    device = recording.facts.get("device")
-    if recording.is_simulated or not device:
+    if recording.is_simulated or "device" not in recording.facts:
         return None
-    if device.get("bus") in VIRTUAL_BUSES or VIRTUAL_MODEL.search(device.get("model") or ""):
-        return AnalysisWarning.SPEEDS_ONLY.of(why="the device is virtual", next="measure on the machine itself")
+    of_traffic = traffic.through_memory(recording) or traffic.left_in_memory(recording)
+    if (doubt := place.doubt(recording.facts) or of_traffic) is not None:
+        return AnalysisWarning.SPEEDS_ONLY.of(why=doubt.why, next=doubt.next)
     if recording.written_bytes >= MIN_WRITTEN_SHARE * recording.drive_bytes:
         return None
     sizes = (words.size(recording.written_bytes), words.size(MIN_WRITTEN_SHARE * recording.drive_bytes))

@@ -25,16 +25,16 @@ const FRESH: Nanos = Nanos::from_millis(1);
 pub struct Counters {
     /// Bytes that were read, written and trimmed.
     pub moved: [u64; OWN],
-    /// The device underneath, where it is known.
-    stat: Option<DeviceStat>,
+    /// The devices underneath, where they are known.
+    stats: Vec<DeviceStat>,
     /// What the system counts, and until when that is fresh enough.
     counted: [u64; COLUMNS.len() - OWN],
     fresh_until: Nanos,
 }
 
 impl Counters {
-    pub fn watch(&mut self, stat: DeviceStat) {
-        self.stat = Some(stat);
+    pub fn watch(&mut self, stats: Vec<DeviceStat>) {
+        self.stats = stats;
     }
 
     /// Ask the system anew at the next sample.
@@ -43,13 +43,14 @@ impl Counters {
     }
 
     pub fn columns(&self) -> &'static [&'static str] {
-        &COLUMNS[..if self.stat.is_some() { COLUMNS.len() } else { OWN + 1 }]
+        &COLUMNS[..if self.stats.is_empty() { OWN + 1 } else { COLUMNS.len() }]
     }
 
     pub fn sample(&mut self, now: Nanos, into: &mut [u64]) {
         if now >= self.fresh_until {
             self.fresh_until = now + FRESH;
-            let [read, write] = self.stat.as_mut().map_or([0; 2], DeviceStat::bytes);
+            let bytes = self.stats.iter_mut().map(DeviceStat::bytes);
+            let [read, write] = bytes.fold([0; 2], |sum, of| [sum[0] + of[0], sum[1] + of[1]]);
             self.counted = [sys::cpu_time().0, read, write];
         }
         into[..OWN].copy_from_slice(&self.moved);

@@ -4,51 +4,53 @@ use pslc_load::job::{self, Ground, Job, Mix};
 use pslc_load::{run, Progress, TargetError};
 
 use super::RealTarget;
-use crate::io::Written;
 use crate::sys;
 
 /// Bytes of a request by which a file is laid out.
 const LAYOUT_BYTES: u64 = 1 << 20;
 
 impl RealTarget {
-    /// Write all of the file, past the cache where that can be had, and tell the drive to forget it where the system can:
-    /// then it is as after an allocation, but for what has become of the drive.
+    /// Write what of the file holds nothing yet, past the cache where that can be had, and tell the drive to forget it where
+    /// the system can: then it is as after an allocation, but for what has become of the drive.
     pub(super) fn lay_out(&mut self, goes_on: &mut dyn FnMut(&Progress) -> bool) -> Option<TargetError> {
         let direct = self.direct.is_some() as u8;
-        let whole = self.capacity / LAYOUT_BYTES * LAYOUT_BYTES;
-        let moved = self.counters.moved;
-        for (bs, offset, size) in
-            [(LAYOUT_BYTES, 0, whole), (self.capacity - whole, whole, self.capacity - whole)]
-        {
-            if size > 0 {
-                let text = format!(
-                    "[layout]\nrw=write\nbs={bs}\ndirect={direct}\nend_fsync=1\noffset={offset}\nsize={size}\n"
-                );
-                let jobs = job::parse("layout", &text, &[], Ground::Real, self.capacity, &|_| None);
-                let look = &mut |progress: &Progress| goes_on(progress);
-                let recording = run(self, &jobs.expect("our own words"), 0, look);
-                if recording.error.is_some() {
-                    return recording.error;
+        let (moved, written) = (self.counters.moved, self.written.clone());
+        for (start, bytes) in self.written.holes(0, self.capacity) {
+            let whole = bytes / LAYOUT_BYTES * LAYOUT_BYTES;
+            for (bs, offset, size) in
+                [(LAYOUT_BYTES, start, whole), (bytes - whole, start + whole, bytes - whole)]
+            {
+                if size > 0 {
+                    let text = format!(
+                        "[layout]\nrw=write\nbs={bs}\ndirect={direct}\nend_fsync=1\noffset={offset}\nsize={size}\n"
+                    );
+                    let jobs = job::parse("layout", &text, &[], Ground::Real, self.capacity, &|_| None);
+                    let look = &mut |progress: &Progress| goes_on(progress);
+                    let recording = run(self, &jobs.expect("our own words"), 0, look);
+                    if recording.error.is_some() {
+                        return recording.error;
+                    }
                 }
             }
+            // SAFETY: the file stays open.
+            let file = unsafe { sys::borrowed(sys::raw(&self.buffered)) };
+            // Where it cannot be told, the drive keeps what was written.
+            let _ = sys::trim(file, start, bytes);
+            self.laid_out += bytes;
         }
-        // SAFETY: the file stays open.
-        let file = unsafe { sys::borrowed(sys::raw(&self.buffered)) };
-        // Where it cannot be told, the drive keeps what was written.
-        let _ = sys::trim(file, 0, self.capacity);
-        self.laid_out = self.capacity;
-        (self.written, self.counters.moved) = (Written::none(self.capacity), moved);
+        (self.written, self.counters.moved) = (written, moved);
         None
     }
 }
 
-/// Whether all that happens is that one request after the other follows the one before it from the beginning of the file:
-/// then nothing lies in front of a write, and none waits for another that does.
-pub(super) fn extends(jobs: &[Job]) -> bool {
+/// Whether all that happens is that one request after the other follows the one before it from the beginning of the file,
+/// with as many under way at once as the system makes in their order: then nothing lies in front of a write, and none waits
+/// for another that does.
+pub(super) fn extends(jobs: &[Job], in_order: u32) -> bool {
     let [job] = jobs else { return false };
     let rw = &job.rw;
     let is_plain = rw.mix == Mix::Write && !rw.random && rw.hole == 0 && job.strided.is_none();
-    is_plain && job.numjobs == 1 && job.iodepth == 1 && job.extent(0).start == 0
+    is_plain && job.numjobs == 1 && job.iodepth <= in_order && job.extent(0).start == 0
 }
 
 #[cfg(test)]
@@ -63,7 +65,7 @@ mod tests {
 
     fn target(name: &str) -> RealTarget {
         let path = std::env::temp_dir().join(format!("pslc-{name}-{}", std::process::id()));
-        open_scratch(&path, BYTES).unwrap_or_else(|error| panic!("{error}")).with_layout()
+        open_scratch(&path, BYTES).unwrap_or_else(|error| panic!("{error}")).with_layout(1)
     }
 
     fn jobs(text: &str) -> Vec<Job> {
@@ -113,6 +115,17 @@ mod tests {
     }
 
     #[test]
+    fn what_was_written_before_a_layout_stays_and_can_be_read() {
+        let mut target = target("goes-on");
+        let first = jobs("[w]\nrw=write\nbs=64k\nsize=1m\n");
+        assert!(run(&mut target, &first, 1, &mut |_: &Progress| true).error.is_none());
+        let again =
+            jobs("[r]\nrw=randread\nbs=64k\nsize=1m\n[w]\nrw=randwrite\nbs=4k\noffset=2m\nio_size=64k\n");
+        assert!(run(&mut target, &again, 1, &mut |_: &Progress| true).error.is_none());
+        assert_eq!(target.laid_out_bytes(), BYTES - (1 << 20));
+    }
+
+    #[test]
     fn one_sequential_writer_from_the_beginning_needs_no_layout() {
         let mut target = target("extends");
         let list = jobs("[w]\nrw=write\nbs=64k\nsize=1m\n");
@@ -125,7 +138,8 @@ mod tests {
             "[w]\nrw=randwrite\nbs=64k\n",
             "[w]\nrw=rw\nbs=64k\n",
         ] {
-            assert!(!extends(&jobs(text)), "{text}");
+            assert!(!extends(&jobs(text), 1), "{text}");
+            assert_eq!(extends(&jobs(text), u32::MAX), text.contains("iodepth"), "{text}");
         }
     }
 

@@ -80,8 +80,9 @@ pub struct RealTarget {
     alone: bool,
     /// Slots whose requests wait for the engine's next call of the system.
     gathered: Vec<u32>,
-    /// The file has to be written once before it is measured on.
+    /// The file has to be written once before it is measured on, and writes of it that the system makes in their order.
     is_to_be_laid_out: bool,
+    in_order: u32,
     /// Bytes that were.
     laid_out: u64,
     /// Why that failed, until a run begins.
@@ -148,6 +149,7 @@ impl RealTarget {
             alone: false,
             gathered: Vec::new(),
             is_to_be_laid_out: false,
+            in_order: 1,
             laid_out: 0,
             not_laid_out: None,
             ready: VecDeque::new(),
@@ -165,10 +167,10 @@ impl RealTarget {
         self
     }
 
-    /// A new file in which the system would write zeros in front of a write: it is written once before the first run.
-    #[cfg_attr(not(any(windows, test)), expect(dead_code, reason = "no other system does so"))]
-    pub(crate) fn with_layout(mut self) -> RealTarget {
-        self.is_to_be_laid_out = true;
+    /// A new file in which the system would write zeros in front of a write: it is written once before the first run, but
+    /// for one that makes it longer by writes in their order, of which the system keeps that of `in_order` at once.
+    pub(crate) fn with_layout(mut self, in_order: u32) -> RealTarget {
+        (self.is_to_be_laid_out, self.in_order) = (true, in_order);
         self
     }
 
@@ -183,9 +185,9 @@ impl RealTarget {
         self
     }
 
-    /// Record what the device underneath moves for everyone, too.
-    pub fn watch(&mut self, stat: DeviceStat) {
-        self.counters.watch(stat);
+    /// Record what the devices underneath move for everyone, too.
+    pub fn watch(&mut self, stats: Vec<DeviceStat>) {
+        self.counters.watch(stats);
     }
 
     /// The engine of the last run.
@@ -254,7 +256,7 @@ impl Target for RealTarget {
     }
 
     fn before_run(&mut self, jobs: &[Job], goes_on: &mut dyn FnMut(&Progress) -> bool) {
-        if self.is_to_be_laid_out && !extends(jobs) {
+        if self.is_to_be_laid_out && !extends(jobs, self.in_order) {
             self.is_to_be_laid_out = false;
             self.not_laid_out = self.lay_out(goes_on);
         }
