@@ -731,7 +731,7 @@ TIMES = {"SECONDS": 0.02, "QUICK_SECONDS": 0.02, "QUICK_MINUTES": 0.001, "QUICK_
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", suites.names())
+@pytest.mark.parametrize("name", [name for name in suites.names() if name != "modes"])  # that takes a UFS drive
 def test_each_suite_runs_on_a_real_file_and_shows_what_it_found(name, tmp_path, monkeypatch, capsys):
     module = suites.load(name)
     assert isinstance(module, ModuleType)
