@@ -32,7 +32,6 @@ DRIVE = "sim:pm871b-128gb,scale=1/64"
 OF_OURS = {
     # Files that the package brings along, or that the kernel writes.
     "base/memory.py": (1, "the kernel's"),
-    "watch/telemetry.py": (1, "the kernel's"),
     "watch/counters.py": (1, "the kernel's"),
     "watch/traced.py": (2, "the kernel's"),
     "device/sysfs.py": (1, "the kernel's"),

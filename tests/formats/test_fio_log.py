@@ -91,7 +91,7 @@ def test_times_since_1970_begin_at_the_first_row(tmp_path):
 def test_an_excerpt_begins_where_its_first_row_does_and_says_so(tmp_path):
     data = read(log(tmp_path / "run_bw.1.log", [352e6] * 60, step_ms=500, first_ms=72_251))
     assert data.curve.total_bytes == pytest.approx(352e6 * 30, rel=0.005)
-    assert "the first row is of 1 min 11 s after the start" in data.of_level("note")[0]
+    assert "the first row is of 1 min 12 s after the start" in data.of_level("note")[0]
 
 
 def test_a_row_after_a_pause_covers_its_own_interval(tmp_path, command):

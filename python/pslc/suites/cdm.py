@@ -47,7 +47,9 @@ THREADS: tuple[Test, ...] = tuple((f"RND4K Q1T{threads}", "rand", "4k", 1, threa
 FOLDED = "idle_folded_bytes_total"
 KINDS = {"read": ("read", None), "write": ("write", None), "mix": ("rw", 70)}
 """Kinds of tests in fio's words, with the percentage of reads."""
-CODES = "SEQ: in sequence; RND: random; 1M, 128K, 4K: request size; Q: queue depth; T: threads; mix: 70 % reads"
+CODES = (
+    "SEQ: in sequence; RND: random; 1M, 128K, 4K: request size; Q: queue depth; T: threads; mix: 70 % reads; -: not run"
+)
 SATA_BYTES_PER_S = 700e6
 
 

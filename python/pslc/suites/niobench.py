@@ -29,7 +29,10 @@ FILE, BLOCK = 100 * MIB, "10m"
 ITERATIONS = (10, 20, 50)
 REST_S = 60.0
 SCENARIOS = ("native", "series", "asynchronous")
-SCENARIOS_NOTE = "native: file by file; series: all written, all copied, all read; asynchronous: by the page cache"
+SCENARIOS_NOTE = (
+    "each iteration writes, copies and reads a file; native: one by one; series: all written, all copied, all read; "
+    "asynchronous: through memory"
+)
 OPERATIONS = ("read", "write", "copy")
 
 

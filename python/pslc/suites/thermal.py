@@ -19,6 +19,7 @@ from pslc.device.region import Region
 from pslc.device.sensors import TEMPERATURE
 from pslc.figures import curves
 from pslc.figures.picture import Mark, Picture, Table
+from pslc.figures.reduce import BAND
 from pslc.figures.tables import Columns, of_rows
 from pslc.recording.model import Recording
 from pslc.schema.jobs import Kind
@@ -32,6 +33,7 @@ UNLIKE_SCALED = "heat takes as long as on the whole drive, which is written soon
 ASKS_TEMPERATURE = True
 SECONDS, QUICK_SECONDS = 1200.0, 180.0
 STRESSES = ("write", "read")
+WORK_NOTE = "grey: the host writes or reads; elsewhere it rests, and the drive may still fold"
 WORK = {"lay-out": "writing", "stress-write": "writing", "stress-read": "reading"}
 """Jobs that heat the drive, as pictures call them."""
 LEVEL = "throttle_level"
@@ -301,4 +303,4 @@ def _with_work(recording: Recording, picture: Picture) -> Picture:
             marks.append(Mark(start, None, WORK[job["name"]], start + job["elapsed_ns"] / 1e9))
     unlabeled = [replace(mark, label="") for mark in marks]
     panels = [replace(panel, marks=unlabeled if number else marks) for number, panel in enumerate(picture.panels)]
-    return replace(picture, panels=tuple(panels))
+    return replace(picture, panels=tuple(panels), note=(BAND, WORK_NOTE))
