@@ -21,6 +21,15 @@ LOOP = {"layers": [{"name": "loop0", "kind": "loop device", "file": "/x/img", "d
         "below": {**FACTS, "path": "/x/img", "device": {"name": "vda"}}}  # fmt: skip
 
 
+def as_real(measured, facts):
+    """A simulated recording as one of a real drive with these facts."""
+    idle = {"cpu_ns_total": 0}
+    series = {name: getattr(measured, name) for name in ("time", "bytes")}
+    columns = {name: {**of, "cpu_ns_total": 0 * of["end_ns"]} for name, of in series.items()}
+    return replace(measured, profile="", target="./scratch.bin", facts=facts, before=measured.before | idle,
+                   totals=measured.totals | idle, **columns)  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("device", "elsewhere", "told"),
     [
@@ -50,11 +59,7 @@ def test_a_fall_of_the_speed_has_a_cause_only_on_a_real_drive_of_which_enough_wa
 ):
     measured = fill("sim:pm871b-128gb")
     facts = {**FACTS, "device": device and {**FACTS["device"], "bytes": 128 * 10**9, **device}, **elsewhere}
-    idle = {"cpu_ns_total": 0}
-    series = {name: getattr(measured, name) for name in ("time", "bytes")}
-    columns = {name: {**of, "cpu_ns_total": 0 * of["end_ns"]} for name, of in series.items()}
-    real = replace(measured, profile="", target="./scratch.bin", facts=facts, before=measured.before | idle,
-                   totals=measured.totals | idle, **columns)  # fmt: skip
+    real = as_real(measured, facts)
     pslc.save(real, tmp_path / "run")
     done = command("analyze", "run")
     named = told.startswith("The write cache")
@@ -65,3 +70,18 @@ def test_a_fall_of_the_speed_has_a_cause_only_on_a_real_drive_of_which_enough_wa
     assert [phase["cause"] == "unknown" for phase in findings["phases"]] == [not named] * len(findings["phases"])
     assert len(findings["phases"]) > 1
     assert "whole drive" not in str(findings["phases"])
+
+
+@pytest.mark.parametrize("suite", ["burst", "fill-levels", "overwrite", "recovery"])
+def test_a_suite_that_asks_for_a_cache_answers_nothing_where_none_can_be_seen(suite, tmp_path, command):
+    measured = pslc.run(suite, on="sim:pm871b-128gb,scale=1/16", scope=pslc.Scope(quick=True))
+    for bus, is_seen in (("nvme", True), ("virtio", False)):
+        device = {**FACTS["device"], "bytes": 8 * 10**9, "bus": bus}
+        pslc.save(as_real(measured, {**FACTS, "device": device}), tmp_path / bus)
+        findings = json.loads(command("analyze", bus, "--json").stdout)["findings"]
+        answers = [value for name, value in findings.items() if name != "warnings" and value not in (None, [])]
+        assert bool(answers) == is_seen
+        text = " ".join(command("analyze", bus).stdout.split())
+        assert ("the device is virtual, so no cause and no end of a cache is named" in text) != is_seen
+        assert is_seen or "No cliff" not in text
+    command.fine("compare", "virtio", "virtio")

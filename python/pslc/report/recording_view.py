@@ -29,18 +29,7 @@ def of_recording(recording: Recording, label: str = "") -> View:
         took += f" of drive time, simulated in {words.span(recording.wall_s)}"
     took += f", through {recording.engine}" if recording.engine else ""
     findings = recording.findings
-    suite = suites.of(recording)
-    if suite is not None:
-        lines, shown, pictures = suite.sentences(findings), suite.tables(findings), suite.pictures(recording)
-    else:
-        writes = findings.typed(Writes)
-        lines, shown = sentences.describe(writes), tables.of_writes(writes)
-        pictures = curves.of_writes(recording, writes["phases"])
-        if not writes["phases"]:
-            pictures.sort(key=lambda picture: picture.name == "speed-bytes")
-        if len(recording.jobs) > 1 or not writes["phases"]:
-            shown.append(tables.of_jobs(recording.jobs))
-        lines += [*flushes.of_jobs(recording.jobs), *sentences.verified(recording.jobs)]
+    lines, shown, pictures = _answers(recording)
     shown += _of_the_drive_s_silences(recording)
     if "repeats" in findings:
         shown.append(tables.of_repeats(findings["repeats"]))
@@ -61,6 +50,25 @@ def of_recording(recording: Recording, label: str = "") -> View:
         question=suites.question(recording.suite) if recording.suite in (*suites.names(), *suites.OF_FILES) else "",
         measured=_measured(recording),
     )
+
+
+def _answers(recording: Recording) -> tuple[list[str], list[Table], list[Picture]]:
+    """Sentences, tables and pictures of the findings; of a suite that tells nothing here, what its jobs did."""
+    findings = recording.findings
+    suite = suites.of(recording)
+    if suites.tells_nothing(recording):
+        return [], [tables.of_jobs(recording.jobs)], curves.of_any(recording)
+    if suite is not None:
+        return suite.sentences(findings), suite.tables(findings), suite.pictures(recording)
+    writes = findings.typed(Writes)
+    lines, shown = sentences.describe(writes), tables.of_writes(writes)
+    pictures = curves.of_writes(recording, writes["phases"])
+    if not writes["phases"]:
+        pictures.sort(key=lambda picture: picture.name == "speed-bytes")
+    if len(recording.jobs) > 1 or not writes["phases"]:
+        shown.append(tables.of_jobs(recording.jobs))
+    lines += [*flushes.of_jobs(recording.jobs), *sentences.verified(recording.jobs)]
+    return lines, shown, pictures
 
 
 def _of_the_drive_s_silences(recording: Recording) -> list[Table]:

@@ -20,7 +20,9 @@ from typing import TYPE_CHECKING, Any, Protocol, cast, get_type_hints
 from typing_extensions import is_typeddict
 
 from pslc import extras
+from pslc.analysis import AnalysisWarning
 from pslc.base.errors import JobError
+from pslc.schema.unknown import unknown
 
 if TYPE_CHECKING:
     from pslc.device.region import Region
@@ -148,11 +150,16 @@ def load(name: str) -> Suite:
 
 
 def findings_of(suite: Suite, recording: Recording) -> Mapping[str, Any]:
-    """The findings of a recording of a suite.
+    """The findings of a recording of a suite: none of one that asks for a cache where no drive's cache can be seen.
 
     Raises:
         PslcError: they have no `warnings`.
     """
+    from pslc.recording.writes.findings import no_cache_seen
+
+    if asks_cache(recording.suite) and (reason := no_cache_seen(recording)) is not None:
+        nothing: dict[str, Any] = unknown(get_type_hints(suite.findings)["return"])
+        return nothing | {"warnings": [reason]}
     findings = suite.findings(recording)
     if "warnings" not in findings:
         raise JobError(f"{Path(suite.__file__).name}: what findings() returned has no warnings", NO_WARNINGS)
@@ -172,6 +179,17 @@ def asks_temperature(name: str) -> bool:
     """Whether a real drive is asked for its temperature while the suite runs (`ASKS_TEMPERATURE`): only one that never
     leaves the drive alone may do so, since asking can wake it."""
     return bool(getattr(load(name), "ASKS_TEMPERATURE", False))
+
+
+def asks_cache(name: str) -> bool:
+    """Whether all that a suite answers is of a drive's cache (`ASKS_CACHE`), unlike the speeds of others."""
+    return name in names() and bool(getattr(load(name), "ASKS_CACHE", False))
+
+
+def tells_nothing(recording: Recording) -> bool:
+    """Whether the findings of a suite are none, as no drive's cache can be seen (`findings_of`)."""
+    codes = [warning.code for warning in recording.findings.warnings]
+    return asks_cache(recording.suite) and AnalysisWarning.SPEEDS_ONLY.code in codes
 
 
 def unlike_scaled(name: str) -> str | None:

@@ -26,6 +26,7 @@ from pslc.suites import Steps
 
 QUICK = "three bursts instead of eight, a quarter of the single writes"
 COMPUTER = "none"
+ASKS_CACHE = True
 UNLIKE_SCALED = "its bursts have a fixed size"
 BURSTS, QUICK_BURSTS = 8, 3
 SINGLE = 4000

@@ -21,6 +21,7 @@ from pslc.suites import Steps
 
 QUICK = "0, 50 and 90 % full only"
 COMPUTER = "none"
+ASKS_CACHE = True
 LEVELS = (0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95)
 QUICK_LEVELS = (0, 50, 90)
 REST_S, LONGEST_REST_S = 600.0, 3600.0

@@ -91,13 +91,23 @@ def of_writes(recording: Recording, *, outside: bool = False) -> Writes:
     return findings
 
 
+def no_cache_seen(recording: Recording) -> MeasurementWarning | None:
+    """Doubt about whatever a real run seems to tell of a drive's cache, as no single plain drive lies below, or memory
+    took the writes; None where there is no such doubt."""
+    if recording.is_simulated or "device" not in recording.facts:
+        return None
+    of_traffic = traffic.through_memory(recording) or traffic.left_in_memory(recording)
+    if (doubt := place.doubt(recording.facts) or of_traffic) is None:
+        return None
+    return AnalysisWarning.SPEEDS_ONLY.of(why=doubt.why, next=doubt.next)
+
+
 def _speeds_only(recording: Recording) -> MeasurementWarning | None:
     """Doubt about a write whose curve tells speeds alone; None where it tells more."""
     if recording.is_simulated or "device" not in recording.facts:
         return None
-    of_traffic = traffic.through_memory(recording) or traffic.left_in_memory(recording)
-    if (doubt := place.doubt(recording.facts) or of_traffic) is not None:
-        return AnalysisWarning.SPEEDS_ONLY.of(why=doubt.why, next=doubt.next)
+    if (reason := no_cache_seen(recording)) is not None:
+        return reason
     if recording.written_bytes >= MIN_WRITTEN_SHARE * recording.drive_bytes:
         return None
     sizes = (words.size(recording.written_bytes), words.size(MIN_WRITTEN_SHARE * recording.drive_bytes))
