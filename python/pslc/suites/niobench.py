@@ -31,7 +31,7 @@ REST_S = 60.0
 SCENARIOS = ("native", "series", "asynchronous")
 SCENARIOS_NOTE = (
     "each iteration writes, copies and reads a file; native: one by one; series: all written, all copied, all read; "
-    "asynchronous: through memory"
+    "asynchronous: writes end in memory, copies on the drive"
 )
 OPERATIONS = ("read", "write", "copy")
 
@@ -170,7 +170,9 @@ def pictures(recording: Recording) -> list[Picture]:
         lines = [Line(o, np.arange(1, len(of) + 1), of, "points") for o, of in speeds.items()]
         if lines:
             panels.append(Panel(curves.SPEED, lines, title=(Own(scenario), "median", *medians)))
-    each = Picture("niobench", "Speed by iteration", Axis("iteration"), tuple(panels), note=SCENARIOS_NOTE)
+    sizes = [job["write"]["io_bytes"] for name, job in jobs(recording) if name.startswith("series-write-")]
+    title = ("Speed by iteration", Label("files of {}", sizes[0], "B")) if sizes else "Speed by iteration"
+    each = Picture("niobench", title, Axis("iteration"), tuple(panels), note=SCENARIOS_NOTE)
     return [each, _medians(results["niobench"]), *curves.of_any(recording)]
 
 

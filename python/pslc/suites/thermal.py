@@ -34,7 +34,7 @@ ASKS_TEMPERATURE = True
 SECONDS, QUICK_SECONDS = 1200.0, 180.0
 STRESSES = ("write", "read")
 WORK_NOTE = "grey: the host writes or reads; elsewhere it rests, and the drive may still fold"
-WORK = {"lay-out": "writing", "stress-write": "writing", "stress-read": "reading"}
+WORK = {"lay-out": "writing what will be read", "stress-write": "writing", "stress-read": "reading"}
 """Jobs that heat the drive, as pictures call them."""
 LEVEL = "throttle_level"
 REST_S, MAX_RESTS = 900.0, 4
