@@ -85,7 +85,7 @@ LASTING = {
     "fit": ["fit", "f", "-o", "twin.toml"],
 }
 """Commands that last, by name, each at work for longer than a test waits."""
-TRACE = "fio version 2 iolog\nx add\nx open\nx write 0 4096\nx wait 600000000\nx write 4096 4096\nx close\n"
+TRACE = "fio version 2 iolog\nx add\nx open\nx write 0 4096\nx wait 600000000 0\nx write 4096 4096\nx close\n"
 
 
 @pytest.mark.parametrize("command_name", LASTING)
@@ -99,7 +99,7 @@ def test_a_command_that_lasts_catches_its_ends_but_no_sighup_that_nohup_ignores(
         command.fine("run", "fill", "--on", "sim:sn850-1tb", "--save", "f", "--no-report")
     # As `nohup ... &` of a script: without SIGHUP, and without SIGINT, which is caught all the same, as fio does.
     started = ["sh", "-c", "trap '' HUP INT; exec \"$@\"", "sh", PSLC, *words]
-    with subprocess.Popen(started, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+    with subprocess.Popen(started, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
         try:
             # It is the last that is caught.
             eventually(lambda: _has(process, "SigCgt", signal.SIGQUIT), process=process)

@@ -522,7 +522,7 @@ def test_the_picture_of_a_benchmark_is_its_own_chart(suite, runs):
 
 def test_the_times_at_which_a_hot_drive_worked_are_named_in_its_picture(runs):
     temperature, power = pslc.plot(runs("thermal")).picture.panels
-    assert [mark.label for mark in temperature.marks] == ["writing", "writing", "reading"]
+    assert [mark.label for mark in temperature.marks] == ["writing what will be read", "writing", "reading"]
     assert [(mark.x, mark.end) for mark in temperature.marks] == [(mark.x, mark.end) for mark in power.marks]
     for mark in temperature.marks:
         start, end = np.interp([mark.x, mark.end], *temperature.lines[0].points)
