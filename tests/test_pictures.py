@@ -529,7 +529,7 @@ def test_the_times_at_which_a_hot_drive_worked_are_named_in_its_picture(runs):
         assert end > start + 5
     both = pictures.of_sides([Side("A", (runs("thermal"),)), Side("B", (runs("thermal"),))])
     marks = [[vocabulary.say(mark.label) for line in panel.lines for mark in line.marks] for panel in both.panels]
-    assert marks == [["writing", "writing", "reading"] * 2, []]
+    assert marks == [["writing what will be read", "writing", "reading"] * 2, []]
     assert min(mark.y for line in both.panels[0].lines for mark in line.marks) > 20, "the drive is no colder than that"
 
 
