@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from pslc import PslcError
+from pslc import PslcError, formats
 from tests.conftest import ROOT
 from tests.formats import made
 
@@ -226,6 +226,11 @@ def test_json_is_read_as_it_is_copied_from_a_terminal(tmp_path):
     document = json.dumps({"critical_warning": 0, "percent_used": 3, "power_on_hours": 9}, indent=1)
     values = log(tmp_path, f"me@box:~$ sudo nvme smart-log -o json /dev/nvme0\n{document}\nme@box:~$ \n")
     assert (values["percentage_used"], values["power_on_hours"]) == (3, 9)
+
+
+def test_lines_that_look_like_many_prompts_are_searched_once():
+    whole = "10% done # 20% left > 30% to go\n" * 5000
+    assert formats.decoded(whole.encode()) == whole
 
 
 def test_numbers_written_as_floats_are_numbers(tmp_path):
