@@ -66,6 +66,8 @@ def test_a_ufs_drive_tells_its_buffer_in_words(tmp_path):
     [
         ({"attributes/wb_avail_buf": "0x0b"}, "free_tenths", None),
         ({"attributes/wb_flush_status": "0x07"}, "flush", "0x7, beyond the standard"),
+        ({"health_descriptor/eol_info": "0x00"}, "reserve", None),
+        ({"health_descriptor/eol_info": "0x04"}, "reserve", "0x4, beyond the standard"),
         ({"attributes/wb_life_time_est": "0x0b"}, "not_switched",
          "its cells are worn out, and the drive switched it off for good"),
         ({"capabilities/write_booster": "0"}, "not_switched", "the driver does not allow it"),
@@ -146,6 +148,10 @@ def named(names: dict[int, str], number: int | None) -> str | None:
     return None if number is None else names.get(number, f"{number:#x}, beyond the standard")
 
 
+def reserve(number: int | None) -> str | None:
+    return named(cache_report.RESERVES, number or None)
+
+
 def wear(number: int | None) -> str | None:
     shares = {0: None, 11: "more than all of it used"}
     shares |= {tenths: f"{10 * tenths - 10} to {10 * tenths} % used" for tenths in range(1, 11)}
@@ -164,7 +170,7 @@ def stated(of):
         "is_on": {0: False, 1: True}.get(of("wb_on")),
         "type": named(cache_report.TYPES, of("wb_type")),
         "flush": named(cache_report.FLUSHING, of("wb_flush_status")),
-        "reserve": named(cache_report.RESERVES, of("eol_info")),
+        "reserve": reserve(of("eol_info")),
         "slc_wear": wear(of("wb_life_time_est")),
         "native_wear": wear(of("life_time_estimation_a")),
     }
@@ -193,16 +199,16 @@ def test_no_emmc_however_mangled_ends_in_an_error_or_a_wrong_word(count, tmp_pat
     draw = random.Random(2)
     for number in range(count):
         drawn = {name: mangled(draw, text) for name, text in {"first": "0x01", "second": "0x0b"}.items()}
-        area, reserve, queue = mangled(draw, "4294967274"), mangled(draw, "0x02"), mangled(draw, "1")
+        area, used, queue = mangled(draw, "4294967274"), mangled(draw, "0x02"), mangled(draw, "1")
         life = " ".join(text for text, _ in drawn.values())
-        files = {"life_time": life, "pre_eol_info": reserve[0], "enhanced_area_size": area[0], "cmdq_en": queue[0]}
+        files = {"life_time": life, "pre_eol_info": used[0], "enhanced_area_size": area[0], "cmdq_en": queue[0]}
         csd = draw.randbytes(draw.choice([512, 512, 511, 1024])).hex()
         csd = draw.choice(
             [csd, csd, csd[:-1], csd.replace("a", "\x00"), register({15: 1, 33: 1, 250: draw.randrange(9)})]
         )
         report = cache_report.cache_report(card(tmp_path / str(number), files, csd, monkeypatch))
         assert report["bytes"] == (area[1] * 1024 if area[1] is not None and area[1] < 1 << 31 else 0)
-        assert report["reserve"] == named(cache_report.RESERVES, reserve[1])
+        assert report["reserve"] == reserve(used[1])
         if all(text.strip() for text, _ in drawn.values()):
             assert (report["slc_wear"], report["native_wear"]) == tuple(wear(value) for _, value in drawn.values())
         is_whole = len(csd) == 1024 and "\x00" not in csd

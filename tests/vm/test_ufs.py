@@ -1,12 +1,15 @@
-"""A UFS drive with WriteBooster, which QEMU has since 11: what it reports, and its switch, by the kernel's driver."""
+"""UFS drives with WriteBooster, and an eMMC, which QEMU has since 11: what they report, and the switch, by the kernel."""
 
 import json
 import random
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 import pslc
 from pslc.schema.cache_setting import CacheSetting
+from pslc.schema.facts import CACHE_FREE_TENTHS
 from tests.vm.guest import KERNEL, Guest, drive, image, needs_guest
 
 QEMU = KERNEL / "qemu" / "qemu"
@@ -29,6 +32,18 @@ echo "1b36 0013 ffffffff ffffffff 0 0 $V" > /sys/bus/pci/drivers/ufshcd/new_id
 sleep 2; D=/dev/$(basename $U/host*/target*/*/block/sd*)
 """
 """QEMU's own entry in the driver's table does not allow WriteBooster; that of another host controller does."""
+NO_SWITCH = """
+time -f "probed in %e s" pslc probe --json $D > /run/share/probe.json
+mkfs.ext4 -q $D; mkdir /mnt/a; mount $D /mnt/a; cd /mnt/a
+pslc run fill --on ./x --size 48MB --yes --no-report --buffer off; echo "refused: $?"
+pslc run fill --on ./x --size 48MB --yes --no-report --save /run/share/fill
+"""
+CARD = """
+load sdhci_pci mmc_block; mount -t debugfs none /sys/kernel/debug; sleep 2; D=/dev/mmcblk0
+time -f "probed in %e s" pslc probe --json $D > /run/share/probe.json
+pslc run fill --on $D --destroy-data 0xdeadbeef --size 4MB --yes --no-report --buffer off; echo "refused: $?"
+"""
+LONGEST_PROBE_S = 10
 SETTINGS = 20
 REPORTS = """
 echo 0 > /proc/sys/kernel/kptr_restrict; echo 0 > /sys/bus/pci/drivers_autoprobe; load sd_mod ufshcd_pci
@@ -110,3 +125,32 @@ def test_what_20_ufs_drives_report_is_what_qemu_was_told(tmp_path):
         assert before["not_switched"] is None
         assert [report["is_on"] for report in switched] == [setting is not CacheSetting.OFF for setting in CacheSetting]
         assert after == before
+
+
+def probed(job: str, words: list[str], share: Path) -> tuple[dict[str, Any], str]:
+    """What `probe` says of the cache of a drive, and what a guest that runs this job prints."""
+    with Guest(job, share, words, qemu=str(QEMU)) as guest:
+        output = guest.wait()
+    print(output)
+    assert float(output.partition("probed in ")[2].split()[0]) < LONGEST_PROBE_S
+    assert "refused: 2" in output
+    return json.loads((share / "probe.json").read_text())["now"]["cache"], output
+
+
+def test_a_driver_without_the_switch_is_said_and_the_free_share_recorded(tmp_path):
+    words = ["-device", f"ufs,id=ufs0,wb-max-size={UNITS},wb-min-size=128,addr=8"]
+    words += drive(image(tmp_path / "lu.img", 8 << 30), "ufs-lu,bus=ufs0,lun=0")
+    cache, output = probed(BIND.replace("$V", "0") + NO_SWITCH, words, tmp_path / "share")
+    assert (cache["most_bytes"], cache["is_on"], cache["bits_per_cell"]) == (UNITS * UNIT_BYTES, False, 3)
+    assert cache["not_switched"] == "the driver does not allow it"
+    assert "the SLC buffer cannot be switched: the driver does not allow it" in output
+    free = pslc.load(tmp_path / "share" / "fill").bytes[CACHE_FREE_TENTHS]
+    assert set(free) == {10}
+
+
+def test_an_emmc_reports_its_register_and_has_no_switch(tmp_path):
+    words = ["-device", "sdhci-pci,addr=9", *drive(image(tmp_path / "card.img", 1 << 30), "emmc")]
+    cache, output = probed(CARD, words, tmp_path / "share")
+    assert (cache["kind"], cache["bytes"], cache["volatile_bytes"]) == ("eMMC", 0, 0)
+    assert (cache["queue_is_on"], cache["reserve"], cache["slc_wear"]) == (False, None, None)
+    assert "the drive has no SLC buffer with a switch" in output

@@ -105,7 +105,7 @@ def _write_booster(host: Path, unit: Path) -> CacheReport:
         "flush": _named(FLUSHING, of("attributes/wb_flush_status")),
         "slc_wear": _wear(life),
         "native_wear": _wear(of("health_descriptor/life_time_estimation_a")),
-        "reserve": _named(RESERVES, of("health_descriptor/eol_info")),
+        "reserve": _reserve(of("health_descriptor/eol_info")),
         "not_switched": _not_switched(host, life),
     }
 
@@ -138,7 +138,7 @@ def _emmc(card: Path) -> CacheReport:
         "flush": None,
         "slc_wear": wears[0] if wears else None,
         "native_wear": wears[1] if len(wears) > 1 else None,
-        "reserve": _named(RESERVES, _number(sysfs.text(card / "pre_eol_info"))),
+        "reserve": _reserve(_number(sysfs.text(card / "pre_eol_info"))),
         "not_switched": "an enhanced area is made once, for ever, and all data are lost",
         "volatile_bytes": int.from_bytes(register[CACHE_KIB], "little") * 1024 if register else None,
         "volatile_is_on": _flag(register[CACHE_ON]) if register else None,
@@ -163,6 +163,11 @@ def _wear(tenths: int | None) -> str | None:
     if tenths > EXCEEDED:
         return f"{tenths:#x}, beyond the standard"
     return "more than all of it used" if tenths == EXCEEDED else f"{10 * tenths - 10} to {10 * tenths} % used"
+
+
+def _reserve(value: int | None) -> str | None:
+    """Reserve used, in words; None for 0, the standards' "not defined"."""
+    return _named(RESERVES, value or None)
 
 
 def _named(names: dict[int, str], value: int | None) -> str | None:
