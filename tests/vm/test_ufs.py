@@ -1,4 +1,4 @@
-"""UFS drives with WriteBooster, and an eMMC, which QEMU has since 11: what they report, and the switch, by the kernel."""
+"""UFS drives with WriteBooster, and an eMMC, which QEMU has since 11: what they report, and the kernel's switch."""
 
 import json
 import random
