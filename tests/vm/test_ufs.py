@@ -100,7 +100,7 @@ def test_a_ufs_drive_reports_its_buffer_and_its_switch_comes_back(tmp_path):
     print(output)
     facts = json.loads((tmp_path / "share" / "probe.json").read_text() or output)
     cache = facts["now"]["cache"]
-    assert facts["device"]["bus"] == "UFS"
+    assert (facts["device"]["bus"], facts["device"]["serial"]) == ("UFS", None)
     assert (cache["most_bytes"], cache["free_tenths"], cache["is_on"]) == (UNITS * UNIT_BYTES, 10, True)
     recording = pslc.load(tmp_path / "share" / "off")
     assert [recording.facts[at]["cache"]["is_on"] for at in ("before", "after")] == [False, False]

@@ -391,7 +391,7 @@ def _bus(disk: Path) -> str | None:
 
 
 def link(disk: Path) -> Link:
-    """Speed and width of the PCIe or SATA link, now and at most."""
+    """Speed and width of the PCIe, UFS or SATA link, now and at most."""
     device = disk / "device"
     pcie = next((p for p in (device / "device", device) if (p / "current_link_speed").exists()), None)
     if pcie is not None:
@@ -400,6 +400,15 @@ def link(disk: Path) -> Link:
             "link_speed_max": sysfs.text(pcie / "max_link_speed"),
             "link_width": sysfs.number(pcie / "current_link_width"),
             "link_width_max": sysfs.number(pcie / "max_link_width"),
+        }
+    if (host := sysfs.ufs_host(disk)) is not None:
+        # Linux of 2025 and later: `HS_GEAR4`, or `PWM_GEAR1` of a link that is not set up.
+        lanes = sysfs.number(host / "power_info/lane")
+        return {
+            "link_speed": sysfs.text(host / "power_info/gear"),
+            "link_speed_max": None,
+            "link_width": lanes,
+            "link_width_max": None,
         }
     port = next((p for p in disk.parents if re.fullmatch(r"ata\d+", p.name)), None)
     links = sorted(port.glob("link*/ata_link/link*")) if port else []

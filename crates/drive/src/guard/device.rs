@@ -28,6 +28,11 @@ const BETWEEN: Duration = Duration::from_millis(200);
 
 /// Files of sysfs that tell which device one is.
 const SERIALS: [&str; 5] = ["loop/backing_file", "device/serial", "serial", "dm/uuid", "md/uuid"];
+/// A file or folder that a device with descriptors has, of USB and UFS, and where its serial number is.
+const DESCRIPTORS: [(&str, &str); 2] =
+    [("idVendor", "serial"), ("string_descriptors", "string_descriptors/serial_number")];
+/// Linux's word for an empty descriptor of a UFS drive.
+const NO_STRING: &str = "(null)";
 /// Of an array without a superblock.
 const NO_UUID: &str = "00000000-0000-0000-0000-000000000000";
 
@@ -238,16 +243,20 @@ fn serial(disk: &Path) -> Option<String> {
         let text = String::from_utf8_lossy(page.get(4..)?).trim().to_string();
         (!text.is_empty()).then_some(text)
     });
-    stated.or_else(|| usb_serial(&disk.join("device").canonicalize().ok()?))
+    stated.or_else(|| serial_of_one_unit(&disk.join("device").canonicalize().ok()?))
 }
 
-/// A stick's number is in the descriptor of its USB device; the slots of a card reader share one, which names none of them.
-fn usb_serial(unit: &Path) -> Option<String> {
+/// The number of a stick or a UFS drive is in the descriptors of the device or of its host controller; where several units
+/// (the slots of a card reader, a phone's logical units) share it, it names none of them. Well-known units hold no data.
+fn serial_of_one_unit(unit: &Path) -> Option<String> {
     let units = unit.parent()?.read_dir().ok()?.flatten();
-    let is_alone =
-        units.filter(|entry| entry.file_name().to_string_lossy().matches(':').count() == 3).count() == 1;
-    let device = unit.ancestors().find(|folder| folder.join("idVendor").exists()).filter(|_| is_alone)?;
-    sysfs::text(&device.join("serial"))
+    if units.filter(|entry| entry.path().join("block").exists()).count() != 1 {
+        return None;
+    }
+    let (device, name) = unit.ancestors().find_map(|folder| {
+        DESCRIPTORS.iter().find(|(mark, _)| folder.join(mark).exists()).map(|&(_, name)| (folder, name))
+    })?;
+    sysfs::text(&device.join(name)).filter(|serial| serial != NO_STRING)
 }
 
 #[cfg(test)]
@@ -271,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stick_is_known_by_its_usb_descriptor_and_a_slot_of_a_card_reader_by_nothing() {
+    fn a_stick_or_a_ufs_drive_is_known_by_its_descriptor_and_a_unit_of_several_by_nothing() {
         let usb = std::env::temp_dir().join(format!("pslc-usb-{}", std::process::id()));
         let target = usb.join("1-1:1.0/host2/target2:0:0");
         let disk = target.join("2:0:0:0/block/sda");
@@ -286,8 +295,14 @@ mod tests {
         assert_eq!(with("idVendor", "0781\n").as_deref(), Some("4C5300"));
         assert_eq!(with("serial", "\n"), None);
         assert_eq!(with("serial", "4C5300\n").as_deref(), Some("4C5300"));
-        std::fs::create_dir(target.join("2:0:0:1")).unwrap();
-        assert_eq!(serial(&disk), None);
+        std::fs::create_dir(target.join("2:0:0:49488")).unwrap();
+        assert_eq!(serial(&disk).as_deref(), Some("4C5300"));
+        std::fs::remove_file(usb.join("idVendor")).unwrap();
+        std::fs::create_dir(usb.join("string_descriptors")).unwrap();
+        assert_eq!(with("string_descriptors/serial_number", "QM00042\n").as_deref(), Some("QM00042"));
+        assert_eq!(with("string_descriptors/serial_number", "(null)\n"), None);
+        std::fs::create_dir_all(target.join("2:0:0:1/block/sdb")).unwrap();
+        assert_eq!(with("string_descriptors/serial_number", "QM00042\n"), None);
         std::fs::remove_dir_all(&usb).unwrap();
     }
 }
