@@ -65,6 +65,9 @@ def test_a_fall_of_the_speed_has_a_cause_only_on_a_real_drive_of_which_enough_wa
     named = told.startswith("The write cache")
     assert told in " ".join(done.stdout.split())
     assert ("The write cache" in done.stdout) == named
+    is_place = not named and "only 128 GB" not in told
+    assert ("the machine is virtual" in done.stdout) != is_place
+    assert " ".join(done.stdout.partition("warning:")[2].split()).count(told.partition(", so no")[0]) <= 1
     findings = json.loads(command("analyze", "run", "--json").stdout)["findings"]
     assert (findings["cache_bytes"] is not None) == named
     assert [phase["cause"] == "unknown" for phase in findings["phases"]] == [not named] * len(findings["phases"])

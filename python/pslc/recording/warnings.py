@@ -6,6 +6,7 @@ from typing import Final
 
 import numpy as np
 
+from pslc.analysis.warnings import AnalysisWarning
 from pslc.base import words
 from pslc.recording import place, stalls, traffic
 from pslc.recording.model import HostTable, Recording
@@ -103,6 +104,9 @@ class RecordingWarning(WarningCode):
     UNKNOWN_DRIVE = "the drive behind {path} is unknown, and so are its link, temperature and cache"
 
 
+PLACES: Final = tuple(
+    warning.code for warning in (RecordingWarning.UNKNOWN_DRIVE, RecordingWarning.VIRTUAL, RecordingWarning.FILE_SYSTEM)
+)
 PROCESSOR_NS = "host_cpu_busy_ns_total"
 LIMITED_SHARE = 0.95
 """Share of its cores' time, or of what its slot carries, from which a computer is the limit of a job."""
@@ -125,8 +129,14 @@ def longer(recording: Recording, otherwise: str) -> str:
 
 
 def of_run(recording: Recording) -> list[MeasurementWarning]:
-    """The warnings about a recording of a real drive, the gravest first."""
-    return [*_of_the_run(recording), *of_the_machine(recording.facts)]
+    """The warnings about a recording of a real drive, the gravest first. What the place of its target costs is said
+    once: by the findings, where they name no cause for it."""
+    is_said = any(warning.code == AnalysisWarning.SPEEDS_ONLY.code for warning in recording.findings.warnings)
+    left_out = PLACES if is_said and place.doubt(recording.facts) is not None else ()
+    return [
+        *_of_the_run(recording),
+        *(warning for warning in of_the_machine(recording.facts) if warning.code not in left_out),
+    ]
 
 
 def of_its_end(recording: Recording) -> list[MeasurementWarning]:
