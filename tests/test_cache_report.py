@@ -129,6 +129,7 @@ def test_probe_shows_it_and_names_the_bus(tmp_path, monkeypatch):
     monkeypatch.setattr(probe, "SYS", tmp_path)
     disk = tree(tmp_path, UFS | {"power_info/gear": "HS_GEAR4", "power_info/lane": "2"})
     device = probe._device(disk.resolve())
+    assert probe.unasked("sda", "probe") == "UFS drives keep none"
     assert (device["bus"], device["link_speed"], device["link_width"]) == ("UFS", "HS_GEAR4", 2)
     now = probe.moment({"device": device})
     assert now["cache"]["free_tenths"] == 10

@@ -38,6 +38,8 @@ ANSWER = gate.Expected("smartctl -j -a prints it")
 SYS = Path("/sys")
 NAMES: Final = ("device/model", "device/name", "md/level", "dm/name")
 """Files with the model of a drive, the level of an md array, or the name of a device of dm."""
+WITHOUT_LOGS: Final = ("UFS", "MMC", "virtio")
+"""Buses whose drives have no health log for any program: UFS and eMMC tell their wear beside their cache."""
 BUSES: Final = {
     "NVMe": r"nvme(-subsys)?\d+",
     "USB": r"usb\d+",
@@ -507,6 +509,8 @@ def unasked(name: str, command: str) -> str | None:
     is_asked_itself = name.startswith("nvme") or _is_ata(SYS / "block" / name)
     if sys.platform == "linux" and is_asked_itself and os.geteuid() != 0:
         return NEEDS_ROOT.format(command=command, name=name)
+    if (bus := _bus(SYS / "block" / name)) in WITHOUT_LOGS:
+        return f"{bus} drives keep none"
     return "smartctl is not installed (package smartmontools)" if children.find("smartctl") is None else None
 
 
