@@ -19,7 +19,7 @@ from pslc import extras
 from pslc.analysis import Curve
 from pslc.analysis.load import Load
 from pslc.analysis.series import Floats
-from pslc.base import gate, words
+from pslc.base import gate, memory, words
 from pslc.base.errors import RecordingError
 from pslc.formats import _unread
 from pslc.recording.warnings import RecordingWarning
@@ -33,6 +33,8 @@ from pslc.schema.warnings import MeasurementWarning, notes
 FILE = gate.Expected("give a log or results that a program wrote", RecordingError, gate.MAX_LOG_BYTES)
 STREAM = replace(FILE, max_bytes=1 << 40)
 """A log that is read line by line."""
+DOCUMENT_RATIO: Final = 12
+"""Bytes of memory for each byte of a file that is read as a whole: JSON takes ten."""
 HEAD_BYTES: Final = 8192
 """Start of a file that its format is told by."""
 LONG_HEAD_BYTES: Final = 1_000_000
@@ -395,9 +397,15 @@ def text(path: Path) -> str:
     code page.
 
     Raises:
-        PslcError: it cannot be read.
+        PslcError: it cannot be read, or takes more memory than is free.
     """
-    return decoded(gate.data(path, FILE))
+    free = memory.free_bytes() or 0
+    return decoded(gate.data(path, replace(FILE, max_bytes=max(gate.MAX_LOG_BYTES, free // DOCUMENT_RATIO))))
+
+
+def beginning(path: Path) -> str:
+    """The first characters of a file, without blanks before them."""
+    return decoded(gate.head(path, STREAM, HEAD_BYTES)).lstrip()
 
 
 def decoded(data: bytes) -> str:
@@ -407,15 +415,17 @@ def decoded(data: bytes) -> str:
 
 
 def _characters(data: bytes) -> str:
-    if encoding := utf16(data):
-        return data.decode(encoding, errors="replace").removeprefix("\ufeff")
+    return data.decode(_encoding(data), errors="replace").removeprefix("\ufeff")
+
+
+def _encoding(data: bytes) -> str:
+    """The encoding of text that begins so."""
     try:
-        return data.decode("utf-8-sig")
+        data.decode()
     except UnicodeDecodeError as error:
         # A piece of a file may end within a character.
-        if error.start >= len(data) - 4:
-            return data[: error.start].decode("utf-8-sig")
-        return data.decode("cp1252", errors="replace")
+        return utf16(data) or ("utf-8" if error.start >= len(data) - 4 else "cp1252")
+    return utf16(data) or "utf-8"
 
 
 def utf16(data: bytes) -> str:
@@ -429,16 +439,15 @@ def utf16(data: bytes) -> str:
 
 
 def lines(path: Path) -> Iterator[str]:
-    """Read a file line by line, of any length unless it is UTF-16; see `text`.
+    """Read a file of any length line by line; its beginning tells the encoding. See `text`.
 
     Raises:
         PslcError: see `pslc.base.gate.lines`.
     """
-    if utf16(gate.head(path, STREAM, HEAD_BYTES)):
-        yield from text(path).splitlines()
-        return
-    for number, line in enumerate(gate.lines(path, STREAM)):
-        yield (line.removeprefix("\ufeff") if number == 0 else line).removeprefix("^C")
+    for number, line in enumerate(gate.lines(path, STREAM, _encoding(gate.head(path, STREAM, HEAD_BYTES)))):
+        if number == 0:
+            line = line.removeprefix("\ufeff")
+        yield (COLOR.sub("", line) if "\x1b" in line else line).removeprefix("^C")
 
 
 def only(paths: Sequence[Path]) -> Path:

@@ -16,7 +16,7 @@ from typing import Final
 
 from pslc.base import units
 from pslc.base.columns import moment
-from pslc.formats import About, FileContents, only, text
+from pslc.formats import About, FileContents, lines, only
 from pslc.formats._loads import Reports, amount
 from pslc.schema.imports import ImportOptions
 
@@ -43,7 +43,7 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
     path = only(paths)
     reports = Reports(path, hints, "a pool, capacity, operations and bandwidth", whole_counts=True)
     below = has_waits = False
-    for line in reports.each(text(path).splitlines()):
+    for line in reports.each(lines(path)):
         if HEADER.match(line):
             below = True
         elif WAITS in line:
