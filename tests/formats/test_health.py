@@ -342,3 +342,77 @@ def test_crystal_disk_info_tells_one_drive_of_several(tmp_path):
 @pytest.mark.parametrize("above", [ATA.rpartition("177 ")[0], "Device Model:     EXAMPLE SATA SSD 1TB\n"])
 def test_the_share_of_life_is_where_each_maker_counts_it(above, row, used, tmp_path):
     assert log(tmp_path, f"{above}{row}\n")["percentage_used"] == used
+
+
+def attributes(*rows, capacity="1,000,204,886,016 bytes [1.00 TB]"):
+    """The text of a drive with attributes of a number, a name, a normalized value and a raw one."""
+    table = "".join(f"{number:3} {name:23} 0x0032   {value}   {value}   000    Old_age   Always       -       {raw}\n"
+                    for number, name, value, raw in rows)  # fmt: skip
+    return f"{HEAD}Device Model:     EXAMPLE\nUser Capacity:    {capacity}\n\n{table}"
+
+
+WORN_BY_ERASES = (167, "Average_Erase_Count", "100", 900)
+
+
+@pytest.mark.parametrize(
+    ("row", "used"),
+    [
+        ((230, "Media_Wearout_Indicator", "002", "0x002200020022"), 2),
+        ((233, "Media_Wearout_Indicator", "098", 0), 2),
+        ((231, "SSD_Life_Left", "095", 95), 5),
+        ((231, "SSD_Life_Left", "000", 0), 100),
+        ((169, "Remaining_Lifetime_Perc", "000", 0), 100),
+        ((169, "Remaining_Lifetime_Perc", "000", 93), 7),
+        ((169, "Lifetime_Remaining%", "100", 93), 7),
+        ((202, "Percent_Lifetime_Remain", "075", 25), 25),
+        ((202, "Perc_Rated_Life_Used", "075", 25), 25),
+        ((173, "Drive_Life_Used%", "100", 25), 25),
+        ((248, "SSD_Remaining_Life_Perc", "075", 75), 25),
+        ((177, "Wear_Leveling_Count", "---", 40), None),
+        ((232, "Available_Reservd_Space", "050", 50), None),
+        ((169, "Bad_Block_Count", "100", 20), None),
+        ((177, "Wear_Range_Delta", "000", 0), None),
+    ],
+)  # fmt: skip
+def test_each_family_s_wear_counts_its_own_way_and_zero_is_a_value(row, used, tmp_path):
+    values = log(tmp_path, attributes((9, "Power_On_Hours", "100", 20_000), (187, "Reported_Uncorrect", "100", 0),
+                                      WORN_BY_ERASES, row))  # fmt: skip
+    assert values.get("percentage_used") == used
+    number, name, value, raw = row
+    if used is not None and isinstance(raw, int):
+        table = [{"id": number, "name": name, "value": int(value), "raw": {"value": raw}}]
+        document = {"smartctl": {}, "ata_smart_attributes": {"table": table}}
+        assert log(tmp_path, json.dumps(document))["percentage_used"] == used
+
+
+WRITTEN = (241, "Host_Writes_GiB", "100", 7000)
+OLD = (9, "Power_On_Hours", "100", 9000)
+LIFE = (231, "SSD_Life_Left", "001", 1)
+
+
+@pytest.mark.parametrize(
+    ("rows", "why"),
+    [
+        ((OLD, (173, "Average_PE_Cycles_TLC", "100", 7), LIFE), "its blocks were erased 7 times on average"),
+        ((OLD, (244, "Average_Erase_Count", "100", 0), (231, "SSD_Life_Left", "000", 0)), "erased 0 times on average"),
+        ((OLD, LIFE, WRITTEN), "7516 GB were written to 1000 GB"),
+        (((9, "Power_On_Hours", "100", 2), LIFE), "it has run for 2 h"),
+        ((OLD, LIFE), ""),
+        ((OLD, WORN_BY_ERASES, LIFE, (*WRITTEN[:3], 90_000)), ""),
+        ((OLD, (173, "Average_PE_Cycles_TLC", "100", 7), (231, "SSD_Life_Left", "090", 90)), ""),
+    ],
+)
+def test_a_wear_that_hours_erases_or_bytes_contradict_replaces_no_drive(rows, why, tmp_path, command):
+    values = log(tmp_path, attributes(*rows))
+    shown = " ".join(command.fine("analyze", "file.txt").stdout.split())
+    assert why in shown
+    assert ("percentage_used" in values) == ("It is worn: 99 %" in shown or "10 % of its life" in shown) == (not why)
+    assert ("no reason to replace the drive" in shown) == bool(why)
+    assert ("of its life are used, or" in shown) == bool(why)
+
+
+def test_an_attribute_that_nothing_contradicts_tells_the_wear_beside_one_that_is_wrong(tmp_path):
+    rows = (OLD, (173, "Average_PE_Cycles_TLC", "100", 7), LIFE, (233, "Media_Wearout_Indicator", "099", 0))
+    data = made.read(tmp_path, attributes(*rows))
+    assert data.health[0]["percentage_used"] == 1
+    assert "SSD_Life_Left says that 99 % of its life are used, or 1 %" in str(data.of_level("warning")[0])
