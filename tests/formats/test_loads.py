@@ -401,8 +401,8 @@ def test_a_log_of_more_than_64_mb_is_read_and_its_rows_are_counted(tmp_path, com
     with path.open("w") as file:
         file.writelines(chain(reports(30), repeat(" " * 990_000 + "\n", 66)))
     assert path.stat().st_size > 65e6
-    found = json.loads(command.fine("analyze", "day.log", "--device", "nvme0n1", "--json").stdout)
-    assert found["findings"]["written_bytes"] == MOVED * 30
+    document = json.loads(command.fine("analyze", "day.log", "--device", "nvme0n1", "--json").stdout)
+    assert document["findings"]["written_bytes"] == MOVED * 30
 
 
 @pytest.mark.long

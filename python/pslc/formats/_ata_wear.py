@@ -54,12 +54,12 @@ def used_by(attribute: Attribute) -> int | None:
     source, meaning = next(
         (row[2:] for row in WEAR if row[0] in (None, number) and re.fullmatch(row[1], name, re.IGNORECASE)), ("", "")
     )
-    told = raw if source == "raw" else value
+    percent = raw if source == "raw" else value
     if meaning == "left" and value in (0, 100) and HAS_RAW_LEFT.search(name) and MIN_RAW_LEFT < raw <= 100:
-        told = raw
-    if not meaning or told is None or told > (255 if source == "raw" else 100):
+        percent = raw
+    if not meaning or percent is None or percent > (255 if source == "raw" else 100):
         return None
-    return told if meaning == "used" else 100 - told
+    return percent if meaning == "used" else 100 - percent
 
 
 def average_erases(attributes: Sequence[Attribute]) -> int | None:
@@ -77,10 +77,10 @@ def wear(
         written: bytes that the host has written; None: not told.
         capacity: in bytes; 0: not told.
     """
-    told = [(attribute.name, used) for attribute in attributes if (used := used_by(attribute)) is not None]
+    values = [(attribute.name, used) for attribute in attributes if (used := used_by(attribute)) is not None]
     most_used, why = _most_used(average_erases(attributes), written, hours, capacity)
-    doubted = [(name, used) for name, used in told if used > max(most_used, MIN_DOUBTED)]
-    used = next((used for name, used in told if (name, used) not in doubted), None)
+    doubted = [(name, used) for name, used in values if used > max(most_used, MIN_DOUBTED)]
+    used = next((used for name, used in values if (name, used) not in doubted), None)
     if not doubted:
         return used, ""
     name, wrong = doubted[0]

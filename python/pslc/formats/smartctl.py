@@ -220,7 +220,9 @@ def _written(name: str) -> tuple[str, float] | None:
     scale = next((scale for pattern, scale in UNITS_OF_NAMES if pattern.search(name)), None)
     if scale is None or not re.search(r"writ|prog", name) or re.search(r"read|_low$|_high$|_exp$", name):
         return None
-    field = "slc" if "slc" in name else "nand" if re.search(r"nand|flash|tlc", name) else "data"
+    field = next(
+        (cells for cells in ("slc", "tlc") if cells in name), "nand" if re.search("nand|flash", name) else "data"
+    )
     return f"{field}_units_written", scale
 
 
@@ -249,6 +251,8 @@ def _of_ata(
         log["data_units_written"] = round(written * sector / UNIT_BYTES)
         log.pop("unknown_units", None)
         log.pop("erased_bytes", None)
+    if (tlc := log.pop("tlc_units_written", None)) is not None:
+        log.setdefault("nand_units_written", tlc + log.get("slc_units_written", 0))
     log |= _programmed(log, raw_of)
     if (used := statistics.get("Percentage Used Endurance Indicator")) is not None:
         return log | {"percentage_used": used}
