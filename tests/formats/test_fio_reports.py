@@ -113,6 +113,22 @@ def test_what_status_interval_prints_is_a_curve(tmp_path, command):
     assert found["cache_bytes"] == pytest.approx(made.CACHE_BYTES, rel=0.02)
 
 
+@pytest.mark.parametrize(("seconds", "unit"), [(100, 1), (100, 1024), (4000, 1)])
+@pytest.mark.parametrize("above", ["", "[JOBFILE]\n[test]\nrw=write\nbs=128k\n\n[STDOUT]\n"])
+def test_the_rates_of_steadystate_are_a_curve_where_they_are_of_the_whole_job(above, seconds, unit, tmp_path):
+    run = json.loads(document(int(made.TOTAL_BYTES), seconds))
+    rates = [int(speed / unit) for speed in made.speeds()]
+    run["jobs"][0]["steadystate"] = {"duration": 100, "data": {"bw_mean": 1, "bw": rates}}
+    data = made.read(tmp_path, above + json.dumps(run))
+    (job,) = data.jobs
+    assert job["write"]["io_bytes"] == int(made.TOTAL_BYTES)
+    if seconds == 100:
+        assert data.curve.total_bytes == pytest.approx(made.TOTAL_BYTES, rel=1e-5)
+    else:
+        assert data.curve is None
+        assert "the last 100 s of 1 h 7 min second by second" in str(data.of_level("note"))
+
+
 def test_documents_of_several_runs_are_no_curve(tmp_path):
     data = made.read(tmp_path, document(60_000_000_000, 99) + "\n" + document(20_000_000_000, 30))
     assert data.curve is None

@@ -260,7 +260,10 @@ def test_the_unit_of_a_drive_that_smartctl_does_not_know_is_not_guessed(tmp_path
         ),
         ([(241, "Host_Writes_32MiB", 1000), (245, "TLC_Writes_32MiB", 2500)], 2.5),
         ([(241, "Total_Writes_GiB", 1000), (233, "NAND_GB_Written_TLC", 2147)], 2),
-        ([(233, "NAND_GB_Written_TLC", 7420), (234, "NAND_GB_Written_SLC", 11830), (241, "Host_Writes_GiB", 6904)], 2.6),
+        (
+            [(233, "NAND_GB_Written_TLC", 7420), (234, "NAND_GB_Written_SLC", 11830), (241, "Host_Writes_GiB", 6904)],
+            2.6,
+        ),
         ([(241, "Host_Writes_GiB", 100), (175, "Program_Fail_Count_Chip", 3), (1, "Write_Error_Rate", 9)], None),
     ],
 )  # fmt: skip
