@@ -268,11 +268,15 @@ def lines(speeds, step_s, whole_mib):
 
 @pytest.mark.parametrize("step_s", [1, 10])
 @pytest.mark.parametrize("command_line", ["", "# fio --name=fill --rw=write --eta-newline={}\n"])
-@pytest.mark.parametrize("report", ["", REPORT])
-def test_the_status_lines_of_fio_are_a_curve_with_ends_as_far_apart_as_they(step_s, command_line, report, tmp_path):
+@pytest.mark.parametrize(("report", "is_cut"), [("", False), (REPORT, False), (REPORT, True)])
+def test_the_status_lines_of_fio_are_a_curve_with_ends_as_far_apart_as_they(
+    step_s, command_line, report, is_cut, tmp_path
+):
     speeds = [2000] * 40 + [500] * 40
-    text = command_line.format(step_s) + PLAN + lines(speeds, step_s, 400_000 * step_s) + report.format(97.66 * step_s)
-    data = made.read(tmp_path, text)
+    status = lines(speeds, step_s, 400_000 * step_s)
+    # fio 3.1 cut each line, and a terminal joins them.
+    status = status.replace("s]\n", "s") + "\n" if is_cut else status
+    data = made.read(tmp_path, command_line.format(step_s) + PLAN + status + report.format(97.66 * step_s))
     assert data.curve.seconds == pytest.approx([step_s] * 80)
     assert data.curve.total_bytes == 100_000 * step_s * 2**20
     assert f"status lines, {step_s}." in data.read_as

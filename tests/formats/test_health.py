@@ -1,6 +1,7 @@
 """What drives say of their life, through smartctl and nvme-cli."""
 
 import json
+import re
 
 import pytest
 
@@ -233,6 +234,19 @@ def test_lines_that_look_like_many_prompts_are_searched_once():
     assert formats.decoded(whole.encode()) == whole
 
 
+@pytest.mark.parametrize("prompt", ["me@box:~$ ", "[root@box ~]# ", "C:\\> "])
+def test_a_document_below_a_command_is_read(prompt, tmp_path):
+    document = json.dumps({"critical_warning": 0, "percent_used": 3, "power_on_hours": 9}, indent=1)
+    assert log(tmp_path, f"{prompt}nvme smart-log -o json\n{document}\n")["percentage_used"] == 3
+
+
+@pytest.mark.parametrize("blank", [" ", ",", "\u202f", "\xa0", "\ufffd", ""])
+def test_thousands_are_set_apart_in_many_ways(blank, tmp_path):
+    for text in (NVME, NVME_CLI):
+        units = re.sub(r"(Data Units Written\s*:\s*)[\d,]+", rf"\g<1>12{blank}345{blank}678", text)
+        assert log(tmp_path, units)["data_units_written"] == 12_345_678
+
+
 def test_numbers_written_as_floats_are_numbers(tmp_path):
     log_of = {"critical_warning": 0, "avail_spare": 100.0, "percent_used": 3.0, "data_units_written": 150157123.0,
               "power_on_hours": 4980.0, "temperature": 311.0}  # fmt: skip
@@ -264,6 +278,7 @@ def test_the_unit_of_a_drive_that_smartctl_does_not_know_is_not_guessed(tmp_path
             [(233, "NAND_GB_Written_TLC", 7420), (234, "NAND_GB_Written_SLC", 11830), (241, "Host_Writes_GiB", 6904)],
             2.6,
         ),
+        ([(233, "Flash_Writes_GiB", 1886), (241, "Lifetime_Writes_GiB", 7389)], 0.255),
         ([(241, "Host_Writes_GiB", 100), (175, "Program_Fail_Count_Chip", 3), (1, "Write_Error_Rate", 9)], None),
     ],
 )  # fmt: skip
@@ -274,7 +289,8 @@ def test_the_table_of_smartctl_tells_what_the_cells_took(rows, waf, tmp_path, co
     programmed = values.get("nand_units_written")
     assert (programmed and programmed / values["data_units_written"]) == (waf and pytest.approx(waf, rel=0.01))
     shown = " ".join(command("analyze", "file.txt").stdout.split())
-    assert ("write amplification" in shown) == (waf is not None)
+    assert ("write amplification" in shown) == (waf is not None and waf > 1)
+    assert ("less than was written: it compresses" in shown) == (waf is not None and waf < 1)
     assert ("small or flushed writes" in shown) == (waf == 8)
 
 
@@ -373,6 +389,8 @@ WORN_BY_ERASES = (167, "Average_Erase_Count", "100", 900)
         ((173, "Drive_Life_Used%", "100", 25), 25),
         ((248, "SSD_Remaining_Life_Perc", "075", 75), 25),
         ((177, "Wear_Leveling_Count", "---", 40), None),
+        ((177, "Wear_Leveling_Count", "000", 900), 100),
+        ((230, "Media_Wearout_Indicator", "100", "0x2f2423142f24"), None),
         ((232, "Available_Reservd_Space", "050", 50), None),
         ((169, "Bad_Block_Count", "100", 20), None),
         ((177, "Wear_Range_Delta", "000", 0), None),
@@ -387,6 +405,21 @@ def test_each_family_s_wear_counts_its_own_way_and_zero_is_a_value(row, used, tm
         table = [{"id": number, "name": name, "value": int(value), "raw": {"value": raw}}]
         document = {"smartctl": {}, "ata_smart_attributes": {"table": table}}
         assert log(tmp_path, json.dumps(document))["percentage_used"] == used
+
+
+@pytest.mark.parametrize(
+    ("row", "used"),
+    [
+        ((177, "Wear_Leveling_Count", "000", 0), None), ((233, "Media_Wearout_Indicator", "000", 286), None),
+        ((231, "SSD_Life_Left", "000", 0), 100), ((231, "SSD_Life_Left", "000", 1), None),
+    ],
+)  # fmt: skip
+def test_a_drive_that_leaves_values_out_as_zero_is_not_worn_by_one_of_them(row, used, tmp_path):
+    other = (181, "Program_Fail_Cnt_Total", "000", 0)
+    hours = (9, "Power_On_Hours", "100", 158939559756050)
+    values = log(tmp_path, attributes(hours, other, row, (187, "Reported_Uncorrect", "100", 0), WORN_BY_ERASES))
+    assert values.get("percentage_used") == used
+    assert values["power_on_hours"] == 274, "milliseconds in the upper half"
 
 
 WRITTEN = (241, "Host_Writes_GiB", "100", 7000)

@@ -366,7 +366,31 @@ def test_whole_rates_of_zpool_tell_no_interval_and_a_command_above_is_no_row(tmp
     )
     data = made.read(tmp_path, head + rows)
     assert data.load.seconds == pytest.approx([1.0] * 5)
-    assert "intervals of 1.00 s, as is assumed" in data.read_as
+    assert "intervals of 1.00 s, as the command says" in data.read_as
+
+
+@pytest.mark.parametrize("blank", ["", "\t\t"])
+def test_a_command_in_brackets_above_iostat_tells_the_interval(blank, tmp_path):
+    text = "[root@CentOS ~]# iostat -xdk 2 3\n" + iostat().replace(".00 0.00", ".37 0.00")
+    data = made.read(tmp_path, "".join(f"{blank}{line}\n" for line in text.splitlines()))
+    assert "intervals of 2.00 s, as the command says" in data.read_as
+    assert written(data) == pytest.approx(2 * made.TOTAL_BYTES, rel=0.01)
+
+
+def test_a_time_in_front_of_the_processors_ends_the_rows_above(tmp_path):
+    head = "Device r/s rkB/s w/s wkB/s %util\n"
+    cpu = "avg-cpu:  %user   %nice\n           3.09    0.00\n\n"
+    text = "".join(f"  08/05/19 07:03:{at} PM\n{cpu}{head}sda 0 0 {at} {1024 * at} 9\n" for at in range(10, 20))
+    data = made.read(tmp_path, text)
+    assert written(data) == 2**20 * sum(range(10, 20)), "the first report is like the second"
+
+
+def test_other_pools_are_named(tmp_path):
+    head = "              capacity     operations     bandwidth\n\tpool  alloc   free   read  write   read  write\n"
+    rows = "\ttank 1M 2M 0 9 0 1M\n\t  sda - - 0 9 0 1M\n\tidle 1M 2M 0 0 0 0\n\tother 1M 2M 0 9 0 2M\n"
+    data = made.read(tmp_path, head + rows * 5)
+    assert "other moved something, too: --device other takes it" in str(data.of_level("note"))
+    assert written(data) == 4 * 2**20
 
 
 def reports(count):

@@ -49,6 +49,7 @@ def test_every_format_has_a_row():
         ("=====\n  Extended CSD rev 1.8 (MMC 5.1)\n=====\n", "mmc extcsd", "pslc probe"),
         ("2026-11-20 10:00:00;\t5;100;0;\t9;99;1234;\n", "smartd", "smartctl -x"),
         ("Drive,/dev/nvme0n1\nModel,X\nSerial,1\nAvailCapacity,931,GiB\n\nIOPS,localhost\n1\n2\n", "ezFIO", "details"),
+        ("Additional Smart Log for NVME device:nvme0\nkey  normalized raw\n", "nvme intel", "nvme smart-log"),
         ("2020-10-20 12:15:23 W | wal: sync duration of 1.01s, expected less than 1s\n" * 3, "etcd", "/metrics"),
     ],
 )

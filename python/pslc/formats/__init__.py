@@ -55,7 +55,9 @@ DRIVE_OF_NVME: Final = re.compile(r"nvme\d+")
 """Beginning of the name of an NVMe device, which its namespaces share."""
 INTERRUPT: Final = re.compile(r"^\^C", re.MULTILINE)
 """Echo of Ctrl-C, with which people end a program that goes on."""
-PROMPTS: Final = re.compile(r"\A(?>[^\n{\[]*?[$#%>] [^\n]*\n)+(?=\s*\{)|(?<=\n\})\n[^\n{}]*[$#%>][^\n{}]*\s*\Z")
+PROMPTS: Final = re.compile(
+    r"\A(?>(?:\[[^\n{\"\]]*\])?[^\n{\[]*?[$#%>] [^\n]*\n)+(?=\s*\{)|(?<=\n\})\n[^\n{}]*[$#%>][^\n{}]*\s*\Z"
+)
 """Lines of a shell in front of a JSON document, and the one behind it."""
 COLOR: Final = re.compile(r"\x1b\[[\d;]*m")
 UTF16_MARKS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)

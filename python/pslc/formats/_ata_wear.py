@@ -48,18 +48,31 @@ MAX_BYTES_PER_HOUR: Final = 1e12
 """Most bytes that a drive in use is believed to write in an hour."""
 
 
-def used_by(attribute: Attribute) -> int | None:
-    """Percent of the life that is used, as an attribute tells it; None where it tells no wear."""
+def used_by(attribute: Attribute, zeroes: int = 0) -> int | None:
+    """Percent of the life that is used, as an attribute tells it; None where it tells no wear.
+
+    Args:
+        zeroes: other attributes whose normalized value is 0, as where a drive leaves most of them out.
+    """
     number, name, value, raw = attribute
-    source, meaning = next(
-        (row[2:] for row in WEAR if row[0] in (None, number) and re.fullmatch(row[1], name, re.IGNORECASE)), ("", "")
-    )
-    percent = raw if source == "raw" else value
-    if meaning == "left" and value in (0, 100) and HAS_RAW_LEFT.search(name) and MIN_RAW_LEFT < raw <= 100:
-        percent = raw
-    if not meaning or percent is None or percent > (255 if source == "raw" else 100):
-        return None
-    return percent if meaning == "used" else 100 - percent
+    rows = (row for row in WEAR if row[0] in (None, number) and re.fullmatch(row[1], name, re.IGNORECASE))
+    match next(rows, None):
+        case (_, _, "raw", "used") if raw <= 255:
+            return raw
+        case (_, _, "value", "used") if value is not None and value <= 100:
+            return value
+        case (_, _, "value", "left") if (left := _percent_left(name, value, raw, zeroes)) is not None:
+            return 100 - left
+    return None
+
+
+def _percent_left(name: str, value: int | None, raw: int, zeroes: int) -> int | None:
+    """Percent of the life that is left by a normalized value, or by the raw one where that does not change."""
+    has_raw = HAS_RAW_LEFT.search(name) is not None
+    if value in (0, 100) and has_raw and MIN_RAW_LEFT < raw <= 100:
+        return raw
+    is_left_out = value == 0 and zeroes > 0 and not (has_raw and raw == 0)
+    return None if value is None or value > 100 or is_left_out else value
 
 
 def average_erases(attributes: Sequence[Attribute]) -> int | None:
@@ -77,16 +90,20 @@ def wear(
         written: bytes that the host has written; None: not told.
         capacity: in bytes; 0: not told.
     """
-    values = [(attribute.name, used) for attribute in attributes if (used := used_by(attribute)) is not None]
+    zeroes = sum(attribute.value == 0 and used_by(attribute) is None for attribute in attributes)
+    values = [(attribute.name, used) for attribute in attributes if (used := used_by(attribute, zeroes)) is not None]
     most_used, why = _most_used(average_erases(attributes), written, hours, capacity)
-    doubted = [(name, used) for name, used in values if used > max(most_used, MIN_DOUBTED)]
+    # Some of WD's firmware counts 230 up from 0, some down from 100.
+    unclear = ("Media_Wearout_Indicator", 100) if any(attribute.number == 230 for attribute in attributes) else None
+    doubted = [value for value in values if value[1] > max(most_used, MIN_DOUBTED) or value == unclear]
     used = next((used for name, used in values if (name, used) not in doubted), None)
     if not doubted:
         return used, ""
     name, wrong = doubted[0]
+    reason = f"{why}, which uses at most {most_used:.0f} %" if wrong > most_used else "firmware differs in that"
     return used, (
         f"{name} says that {wrong} % of its life are used, or {max(100 - wrong, 0)} % if it counts the other way, but "
-        f"{why}, which uses at most {most_used:.0f} %: that value is left out, and no reason to replace the drive"
+        f"{reason}: that value is left out, and no reason to replace the drive"
     )
 
 

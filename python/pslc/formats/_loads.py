@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 import re
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -19,7 +19,7 @@ from pslc.analysis.series import Floats
 from pslc.base import columns as cells
 from pslc.base import units, words
 from pslc.base.errors import RecordingError
-from pslc.formats import About, FileContents, Reader
+from pslc.formats import About, FileContents, Reader, Row
 from pslc.schema.imports import ImportOptions
 
 RATES: Final = {
@@ -59,6 +59,8 @@ interval as well, not the time since boot."""
 MOVED: Final = ("read_bytes", "write_bytes")
 ASSUMED: Final = ", as is assumed"
 """Words of an interval that neither the file nor the user states."""
+COMMAND: Final = re.compile(r"\b(?:iostat|vmstat|gstat)\b.*?(?<!-c)\s(\d{1,5})(?:\s+\d+)?\s*$")
+"""A command line that was copied with its output: the interval, and how many reports."""
 MAX_INTERVAL_S: Final = 1e8
 """Three years; a longer interval is a damaged time."""
 MIN_COUNTS: Final = 4
@@ -127,6 +129,7 @@ class Reports(Reader):
         date: of the first day, where the file tells it.
         at_s: end of the report that is read, in seconds of the day the first began on; None: it tells no time.
         before_s: end of the report before it.
+        command_s: interval in seconds, as a command line above the reports says; None: there is none.
     """
 
     def __init__(self, path: Path, hints: ImportOptions, expected: str = "", *, whole_counts: bool = False) -> None:
@@ -137,7 +140,15 @@ class Reports(Reader):
         self.at_s: float | None = None
         self.before_s: float | None = None
         self.whole_counts = whole_counts
+        self.command_s: float | None = None
         self._wanted = (hints.device or "").removeprefix("/dev/")
+
+    def each(self, rows: Iterable[Row], first: int = 1, separator: str = ",") -> Iterator[Row]:
+        """Yield each row as `Reader.each` does; a command line above them tells the interval."""
+        for row in super().each(rows, first, separator):
+            if not self.rows and isinstance(row, str) and (command := COMMAND.search(row)):
+                self.command_s = float(command[1]) or None
+            yield row
 
     def tick(self, at_s: float | None) -> None:
         """Begin the next report, which ends at `at_s`."""
@@ -232,6 +243,8 @@ class Reports(Reader):
             usual = float(np.median(stated_s[is_stated]))
             # The first of the intervals between two times has no time before it.
             return np.where(is_stated, stated_s, usual), usual, ""
+        if self.command_s is not None:
+            return np.full(len(rows), self.command_s), self.command_s, ", as the command says"
         counted = None if self.whole_counts else interval_of_counts(rows)
         usual = counted or 1.0
         return np.full(len(rows), usual), usual, ASSUMED if counted is None else ", by the fractions of requests"

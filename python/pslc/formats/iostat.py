@@ -38,6 +38,8 @@ OF_FREEBSD: Final = {
 }  # fmt: skip
 """Names of FreeBSD's iostat -x, whose k is 1024, and those of Linux."""
 NAME_LAST: Final = re.compile(rf"\s*{NAMES}(?:\s+{NAMES})*\s+Device:?\s*$")
+DOCUMENT: Final = re.compile(r"\s*(?:\{|\[\s*\{)")
+"""Beginning of JSON; a prompt may be in brackets, too: `[root@host ~]# iostat -x 1`."""
 TIME: Final = re.compile(r"Time: |\d[\d./-]*[T ]")
 """Before sysstat 9.1.2 the word stands before the time of day."""
 OF_JC: Final = {
@@ -53,7 +55,7 @@ LIKE: Final = "the first report is like the second, as with -y, and was counted 
 
 def matches(path: Path, head: str) -> bool:
     """A header of iostat's columns, or its JSON."""
-    if head.lstrip().startswith(("{", "[")):
+    if DOCUMENT.match(head):
         return '"disk_device"' in head or ('"percent_util"' in head and '"device"' in head)
     return any(_header(line) for line in head.splitlines())
 
@@ -63,7 +65,7 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
     path = only(paths)
     begin = beginning(path)
     reports = Reports(path, hints, "a device and a number for each column")
-    (_of_jc if begin.startswith("[") else _json if begin.startswith("{") else _text)(reports)
+    (_text if not DOCUMENT.match(begin) else _of_jc if begin.startswith("[") else _json)(reports)
     # gstat begins with an interval.
     notes = [] if GSTAT.search(begin) else [FIRST if reports.drop_first(unless_alike=True) else LIKE]
     return reports.foreign(ABOUT, *notes)
@@ -86,7 +88,7 @@ def _text(reports: Reports) -> None:
     report = _Report()
     names: list[str] = []
     rows = 0
-    for line in reports.each(lines(reports.path)):
+    for line in map(str.lstrip, reports.each(lines(reports.path))):
         cells = line.split()
         if header := _header(line):
             names, rows = header, 0
@@ -94,6 +96,7 @@ def _text(reports: Reports) -> None:
                 report.hand_over(reports)
         elif (moment := _moment(line, reports.at_s)) is not None:
             report.hand_over(reports)
+            names = []
             reports.tick(moment)
             reports.date = reports.date or date(line)
         elif not cells or TITLE.fullmatch(line):

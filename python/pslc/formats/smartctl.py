@@ -63,7 +63,7 @@ SCSI_WRITES = re.compile(r"^write:(?:\s+\d+){5}\s+(?P<gigabytes>\d+[.,]\d+)\s+(?
 """The error counter log: errors, how they were corrected, 10^9 bytes, and the errors that were not."""
 NAMED: Final = ("Device Model|Model Number|Product", "Serial [Nn]umber")
 """Lines of the text that name the model and the serial number."""
-LINE = re.compile(r"(?P<name>[A-Z][\w ./-]*?):\s+(?P<value>0x[0-9a-fA-F]+|[\d,.' ]*\d)")
+LINE = re.compile(r"(?P<name>[A-Z][\w ./-]*?):\s+(?P<value>0x[0-9a-fA-F]+|\d{1,3}(?:[^\w(\[]\d{3})+|\d+)")
 OF_TEXT: Final = {
     "Critical Warning": "critical_warning", "Temperature": "temperature", "Available Spare": "available_spare",
     "Available Spare Threshold": "available_spare_threshold", "Percentage Used": "percentage_used",
@@ -240,6 +240,9 @@ def _of_ata(
         capacity: in bytes; 0 where it is not told.
     """
     raw_of = {name.lower(): raw for _, name, _, raw in reversed(attributes)}
+    if HOURS in raw_of:
+        # Some drives count milliseconds in the upper half.
+        raw_of[HOURS] &= 0xFFFF_FFFF
     log = _unknown(raw_of, is_known, (average_erases(attributes) or 0) * capacity)
     for _, name, _, raw in attributes:
         low = name.lower()
@@ -281,7 +284,7 @@ def _programmed(log: HealthJson, raw_of: Mapping[str, int]) -> HealthJson:
 
 def integer(text: str) -> int:
     """A number of a log, in hexadecimal behind 0x; its thousands may be set apart."""
-    digits = re.sub(r"[,.' ]", "", text)
+    digits = re.sub(r"[^\da-fx]", "", text)
     return int(digits, 16 if digits.startswith("0x") else 10)
 
 
