@@ -85,6 +85,10 @@ class RecordingWarning(WarningCode):
     HEALTH = "the drive reports that {what}: copy its data, and judge no speed by it"
     SCHEDULER = "the I/O scheduler is {scheduler}, which may cost a fast drive a tenth of its speed: set it to none"
     GOVERNOR = "the CPU's governor is {governor}: set it to performance"
+    HUGE_PAGES = (
+        "transparent huge pages are always on, which may cost a fast drive a tenth of its speed: "
+        "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled"
+    )
     POWER_STATES = "NVMe power states of up to {us} µs may slow single requests: nvme_core.default_ps_max_latency_us=0"
     WRITE_CACHE = "the drive's write cache is off ({what}): switch it on unless that is the question"
     FLUSHES = (
@@ -415,6 +419,8 @@ def _of_its_power(facts: Facts) -> Iterator[MeasurementWarning]:
     device = facts["device"]
     if device is not None and device["name"].startswith("nvme") and device.get("scheduler") not in (None, "none"):
         yield RecordingWarning.SCHEDULER.of(scheduler=device.get("scheduler"))
+    if device is not None and device["name"].startswith("nvme") and facts["host"].get("huge_pages") == "always":
+        yield RecordingWarning.HUGE_PAGES.of()
     # A drive behind a network has no PCIe link, and its host puts it into no power state.
     latency = facts["power"]["nvme_ps_max_latency_us"]
     if latency and device is not None and device["name"].startswith("nvme") and device["link_speed"] is not None:
