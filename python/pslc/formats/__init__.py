@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, Protocol, TypeVar, cast, runtime_checkable
 
 from pslc import extras
+from pslc._native import trace_format
 from pslc.analysis import Curve
 from pslc.analysis.load import Load
 from pslc.analysis.series import Floats
@@ -452,6 +453,18 @@ def lines(path: Path) -> Iterator[str]:
         yield (COLOR.sub("", line) if "\x1b" in line else line).removeprefix("^C")
 
 
+def refuse_trace(path: Path) -> None:
+    """Refuse a trace of requests, of a format that `pslc trace` knows.
+
+    Raises:
+        PslcError: it is one.
+    """
+    if kind := trace_format(str(path)):
+        raise RecordingError(
+            f"{path} is a trace of requests ({kind}), not a measurement", f"pslc trace show {path} shows what is in it"
+        )
+
+
 def only(paths: Sequence[Path]) -> Path:
     """The file of a format whose files each stand for themselves.
 
@@ -593,6 +606,7 @@ def _format(path: Path) -> str:
     if error := next(filter(None, map(SHELL_ERROR.search, heads)), None):
         what = f'{path} holds an error and no data: "{error[0].strip()}"'
         raise RecordingError(what, SHELL_HINTS[bool(error["denied"])])
+    refuse_trace(path)
     raise RecordingError(
         f"{path} is of no known format",
         "pslc reads tables and text with time and bytes in them, and the programs that docs/formats.md lists",

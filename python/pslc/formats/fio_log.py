@@ -12,6 +12,7 @@ from typing import Final, Literal
 
 import numpy as np
 
+from pslc._native import trace_format
 from pslc.base import gate, words
 from pslc.base.errors import RecordingError
 from pslc.formats import HEAD_BYTES, STREAM, About, FileContents, _fio_jobs, decoded, lines, utf16
@@ -31,6 +32,8 @@ LINE = re.compile(
     rf"\s*\d{{1,15}},{NUMBER}(?P<largest>{NUMBER})?\s*[0-2],\s*\d{{1,18}}(,\s*\d+)?(,\s*\w+)?(,\s*\d+)?\s*$",
     flags=re.ASCII,
 )
+TENCENT: Final = re.compile(r"1\d{9},\d+,\d+,[01],\d+\s*$", flags=re.ASCII)
+"""Traces of Tencent's block storage: s, sector, sectors, operation, volume."""
 ROWS_AT_ONCE: Final = 1 << 18
 MAX_EXACT_ROWS: Final = 1 << 20
 """Single requests of a job that are held one by one, 32 bytes each; a second of later ones has at most 1000 rows."""
@@ -61,8 +64,9 @@ BOM: Final = b"\xef\xbb\xbf"
 
 
 def matches(path: Path, head: str) -> bool:
-    """A first line of numbers in fio's order."""
-    return bool(LINE.match(head.partition("\n")[0]))
+    """A first line of numbers in fio's order, and none of a trace that has seconds since 1970 there."""
+    first = head.partition("\n")[0]
+    return bool(LINE.match(first)) and not (TENCENT.match(first) and trace_format(str(path)) == "tencent")
 
 
 @dataclass
