@@ -222,6 +222,8 @@ def test_the_command_prints_one_document():
     assert not row["would_do"]
     assert document["watched"]["losses"][0]["cause"] == "cache"
     assert any(warning["code"] == "addresses" for warning in document["warnings"])
+    (rests,) = (warning["text"] for warning in document["warnings"] if warning["code"] == "rests")
+    assert "the cache of 990-pro-4tb, mx500-1tb" in rests
     # Only the 990 Pro is a forecast: the MX500 was fitted to reviews of itself.
     parts = next(warning for warning in document["warnings"] if warning["code"] == "parts")
     assert re.search(r"990-pro-4tb \d+ MB/s to \d+ MB/s", str(parts))

@@ -226,7 +226,7 @@ def test_probe_tells_of_the_drive_and_says_unknown_where_it_is(command, tmp_path
         assert word in done.stdout
     document = json.loads(command("probe", str(tmp_path), "--json").stdout)
     assert document["file_system"]["mount"]
-    assert set(document["host"]) == {"kernel", "cpu", "cores", "governor", "virtual"}
+    assert set(document["host"]) == {"kernel", "cpu", "cores", "governor", "huge_pages", "virtual"}
     size = document["file_system"]["bytes"]
     assert re.search(rf"^  size +{re.escape(words.size(size))}$", done.stdout, re.MULTILINE)
     assert "_" not in "".join(line[:26] for line in done.stdout.splitlines() if line.startswith("  "))
@@ -248,7 +248,7 @@ HEALTHY = {
         "link_width_max": 4, "write_cache": "write back", "requests_in_flight": 0, "physical_block_bytes": 4096,
         "scheduler": "none",
     },
-    "host": {"virtual": False, "governor": "performance"},
+    "host": {"virtual": False, "governor": "performance", "huge_pages": "madvise"},
     "power": {"nvme_ps_max_latency_us": 0},
 }  # fmt: skip
 
@@ -268,6 +268,7 @@ HEALTHY = {
         (("device", "write_cache"), "write through", "write cache is off"),
         (("device", "requests_in_flight"), 3, "3 requests of other programs"),
         (("device", "scheduler"), "mq-deadline", "the I/O scheduler is mq-deadline"),
+        (("host", "huge_pages"), "always", "transparent huge pages are always on"),
         (("device",), None, "the drive behind /x is unknown"),
         (("power", "nvme_ps_max_latency_us"), 100_000, "power states of up to 100000 µs"),
         (("now",), {"smart": {SMARTCTL: {"critical_warning": 0b1000}}}, "reports that it can only be read"),

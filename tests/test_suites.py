@@ -18,6 +18,7 @@ from pslc.analysis.recovery import Interval, RecoveryEstimate
 from pslc.device.region import Budget, Scope
 from pslc.device.target import RealOptions
 from pslc.figures.picture import Table
+from pslc.recording.warnings import rests_are_assumed
 from pslc.report import page, recording_view, terminal
 from pslc.runner import campaign
 from pslc.schema.unknown import unknown
@@ -49,7 +50,7 @@ def test_recovery_finds_threshold_and_rate_of_migration(small):
     assert found["migration_bytes_per_s"] == pytest.approx(50e6, rel=0.10)
     assert found["cache_bytes"] == pytest.approx(800e6, rel=0.03)
     assert found["residue_bytes"] < 0.03 * 800e6
-    assert found["warnings"] == []
+    assert [warning.code for warning in found["warnings"]] == ["rests"]
 
 
 def test_recovery_finds_what_a_lazy_drive_leaves_in_its_cache(small):
@@ -96,6 +97,22 @@ def test_recovery_takes_what_the_write_buffer_holds_for_no_part_of_the_cache():
         rows = {row.key: row for row in intervals.rows(seed, ["recovery"])}
         assert rows["idle_threshold_s"].holds, rows["idle_threshold_s"]
         assert rows["migration_bytes_per_s"].holds, rows["migration_bytes_per_s"]
+
+
+@pytest.mark.parametrize(
+    ("on", "rest", "noted"),
+    [("980-pro-1tb", "6m", True), ("980-pro-1tb", "0", False), ("980-pro-1tb,cache.idle.residue=9GB", "6m", False),
+     ("980-pro-1tb,cache.idle.residue=0B", "6m", False), ("660p-1tb", "6m", False)],
+)  # fmt: skip
+def test_a_run_with_rests_says_that_the_model_takes_them_for_complete(on, rest, noted, tmp_path):
+    job = tmp_path / "rests.fio"
+    job.write_text(f"[global]\nrw=write\nbs=1M\nsize=64M\n[a]\n[b]\nstonewall\nstartdelay={rest}\n")
+    warnings = pslc.run(job, on=f"sim:{on},scale=1/64").findings["warnings"]
+    notes = [warning for warning in warnings if warning.code == "rests"]
+    assert [warning.level for warning in notes] == ["note"] * noted
+    assert noted == ("takes rests for complete" in str(notes))
+    assert rests_are_assumed('[cache.idle]\nthreshold = "1s"\n', [])
+    assert not rests_are_assumed('[cache.idle]\nthreshold = "1s"\nresidue = "9GB"\n', [])
 
 
 def test_recovery_says_how_long_it_waited_in_vain(small):

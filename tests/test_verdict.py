@@ -55,14 +55,15 @@ def test_a_change_of_one_figure_is_found_and_its_ratio_lies_within_what_is_said(
 
 def test_what_two_computers_were_set_to_is_said_where_it_differs():
     facts = {"engine": "io_uring", "device": {"scheduler": "none"}, "host": {"governor": "performance"}, "power": {}}
-    other = {**facts, "engine": "threads", "device": {"scheduler": "mq-deadline"}, "host": {}}
+    host = {"huge_pages": "always"}
+    other = {**facts, "engine": "threads", "device": {"scheduler": "mq-deadline"}, "host": host}
     real = [
         Side(name, (replace(OWN, profile="", facts={**OWN.facts, **of}),))
         for name, of in (("old", facts), ("new", other))
     ]
     assert (
         "new was measured with engine threads instead of io_uring, I/O scheduler mq-deadline instead of none, CPU "
-        "governor unknown instead of performance."
+        "governor unknown instead of performance, huge pages always instead of unknown."
     ) in verdicts(real, [])
     assert not [line for line in verdicts([real[0], real[0]], []) if "measured with" in line]
     assert not [line for line in verdicts([sides(1)[0], real[1]], []) if "measured with" in line], "one is simulated"

@@ -35,4 +35,9 @@ def read(folder: Path, text: str | bytes, name: str = "file.txt", **hints: objec
     """What pslc reads of a file."""
     path = folder / name
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return read_file(path, **hints)
+
+
+def read_file(path: Path, **hints: object) -> FileContents:
+    """What pslc reads of a file."""
     return formats.read([path], ImportOptions(**hints))

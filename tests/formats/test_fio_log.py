@@ -9,6 +9,7 @@ import pytest
 from benches import fio_logs
 
 from pslc import PslcError, formats
+from pslc.formats import fio_log
 from pslc.schema.imports import ImportOptions
 from tests.formats import made
 
@@ -293,3 +294,18 @@ def test_a_request_that_took_longer_than_its_job_ran_is_refused(tmp_path, size, 
         return
     with pytest.raises(PslcError, match="columns 2 and 4 contradict each other: 100000000 bytes at 100000 KiB/s"):
         read(path)
+
+
+def test_a_long_log_of_single_requests_is_held_by_the_ms_with_the_same_curve(tmp_path, monkeypatch):
+    rng = np.random.default_rng(3)
+    path = tmp_path / "run_bw.1.log"
+    ms, rates = np.sort(rng.integers(1, 2000, 40_000)), rng.integers(20_000, 90_000, 40_000)
+    path.write_text("".join(f"{at}, {rate}, 1, 4096, 0, 0\n" for at, rate in zip(ms, rates, strict=True)))
+    monkeypatch.setattr(fio_log, "ROWS_AT_ONCE", 10_000)
+    exact = read(path).curve
+    monkeypatch.setattr(fio_log, "MAX_EXACT_ROWS", 10_000)
+    (block,), _ = fio_log._blocks(path, False)
+    assert sum(piece.shape[1] for piece in block.pieces[1:]) <= 2000 + len(block.pieces)
+    held = read(path).curve
+    assert np.array_equal(held.edges_bytes, exact.edges_bytes)
+    assert np.allclose(held.seconds, exact.seconds, rtol=1e-3)

@@ -113,6 +113,22 @@ def test_what_status_interval_prints_is_a_curve(tmp_path, command):
     assert found["cache_bytes"] == pytest.approx(made.CACHE_BYTES, rel=0.02)
 
 
+@pytest.mark.parametrize(("seconds", "unit"), [(100, 1), (100, 1024), (4000, 1)])
+@pytest.mark.parametrize("above", ["", "[JOBFILE]\n[test]\nrw=write\nbs=128k\n\n[STDOUT]\n"])
+def test_the_rates_of_steadystate_are_a_curve_where_they_are_of_the_whole_job(above, seconds, unit, tmp_path):
+    run = json.loads(document(int(made.TOTAL_BYTES), seconds))
+    rates = [int(speed / unit) for speed in made.speeds()]
+    run["jobs"][0]["steadystate"] = {"duration": 100, "data": {"bw_mean": 1, "bw": rates}}
+    data = made.read(tmp_path, above + json.dumps(run))
+    (job,) = data.jobs
+    assert job["write"]["io_bytes"] == int(made.TOTAL_BYTES)
+    if seconds == 100:
+        assert data.curve.total_bytes == pytest.approx(made.TOTAL_BYTES, rel=1e-5)
+    else:
+        assert data.curve is None
+        assert "the last 100 s of 1 h 7 min second by second" in str(data.of_level("note"))
+
+
 def test_documents_of_several_runs_are_no_curve(tmp_path):
     data = made.read(tmp_path, document(60_000_000_000, 99) + "\n" + document(20_000_000_000, 30))
     assert data.curve is None
@@ -252,11 +268,15 @@ def lines(speeds, step_s, whole_mib):
 
 @pytest.mark.parametrize("step_s", [1, 10])
 @pytest.mark.parametrize("command_line", ["", "# fio --name=fill --rw=write --eta-newline={}\n"])
-@pytest.mark.parametrize("report", ["", REPORT])
-def test_the_status_lines_of_fio_are_a_curve_with_ends_as_far_apart_as_they(step_s, command_line, report, tmp_path):
+@pytest.mark.parametrize(("report", "is_cut"), [("", False), (REPORT, False), (REPORT, True)])
+def test_the_status_lines_of_fio_are_a_curve_with_ends_as_far_apart_as_they(
+    step_s, command_line, report, is_cut, tmp_path
+):
     speeds = [2000] * 40 + [500] * 40
-    text = command_line.format(step_s) + PLAN + lines(speeds, step_s, 400_000 * step_s) + report.format(97.66 * step_s)
-    data = made.read(tmp_path, text)
+    status = lines(speeds, step_s, 400_000 * step_s)
+    # fio 3.1 cut each line, and a terminal joins them.
+    status = status.replace("s]\n", "s") + "\n" if is_cut else status
+    data = made.read(tmp_path, command_line.format(step_s) + PLAN + status + report.format(97.66 * step_s))
     assert data.curve.seconds == pytest.approx([step_s] * 80)
     assert data.curve.total_bytes == 100_000 * step_s * 2**20
     assert f"status lines, {step_s}." in data.read_as

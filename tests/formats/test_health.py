@@ -1,6 +1,7 @@
 """What drives say of their life, through smartctl and nvme-cli."""
 
 import json
+import re
 
 import pytest
 
@@ -233,6 +234,19 @@ def test_lines_that_look_like_many_prompts_are_searched_once():
     assert formats.decoded(whole.encode()) == whole
 
 
+@pytest.mark.parametrize("prompt", ["me@box:~$ ", "[root@box ~]# ", "C:\\> "])
+def test_a_document_below_a_command_is_read(prompt, tmp_path):
+    document = json.dumps({"critical_warning": 0, "percent_used": 3, "power_on_hours": 9}, indent=1)
+    assert log(tmp_path, f"{prompt}nvme smart-log -o json\n{document}\n")["percentage_used"] == 3
+
+
+@pytest.mark.parametrize("blank", [" ", ",", "\u202f", "\xa0", "\ufffd", ""])
+def test_thousands_are_set_apart_in_many_ways(blank, tmp_path):
+    for text in (NVME, NVME_CLI):
+        units = re.sub(r"(Data Units Written\s*:\s*)[\d,]+", rf"\g<1>12{blank}345{blank}678", text)
+        assert log(tmp_path, units)["data_units_written"] == 12_345_678
+
+
 def test_numbers_written_as_floats_are_numbers(tmp_path):
     log_of = {"critical_warning": 0, "avail_spare": 100.0, "percent_used": 3.0, "data_units_written": 150157123.0,
               "power_on_hours": 4980.0, "temperature": 311.0}  # fmt: skip
@@ -260,6 +274,11 @@ def test_the_unit_of_a_drive_that_smartctl_does_not_know_is_not_guessed(tmp_path
         ),
         ([(241, "Host_Writes_32MiB", 1000), (245, "TLC_Writes_32MiB", 2500)], 2.5),
         ([(241, "Total_Writes_GiB", 1000), (233, "NAND_GB_Written_TLC", 2147)], 2),
+        (
+            [(233, "NAND_GB_Written_TLC", 7420), (234, "NAND_GB_Written_SLC", 11830), (241, "Host_Writes_GiB", 6904)],
+            2.6,
+        ),
+        ([(233, "Flash_Writes_GiB", 1886), (241, "Lifetime_Writes_GiB", 7389)], 0.255),
         ([(241, "Host_Writes_GiB", 100), (175, "Program_Fail_Count_Chip", 3), (1, "Write_Error_Rate", 9)], None),
     ],
 )  # fmt: skip
@@ -270,7 +289,8 @@ def test_the_table_of_smartctl_tells_what_the_cells_took(rows, waf, tmp_path, co
     programmed = values.get("nand_units_written")
     assert (programmed and programmed / values["data_units_written"]) == (waf and pytest.approx(waf, rel=0.01))
     shown = " ".join(command("analyze", "file.txt").stdout.split())
-    assert ("write amplification" in shown) == (waf is not None)
+    assert ("write amplification" in shown) == (waf is not None and waf > 1)
+    assert ("less than was written: it compresses" in shown) == (waf is not None and waf < 1)
     assert ("small or flushed writes" in shown) == (waf == 8)
 
 
@@ -342,3 +362,94 @@ def test_crystal_disk_info_tells_one_drive_of_several(tmp_path):
 @pytest.mark.parametrize("above", [ATA.rpartition("177 ")[0], "Device Model:     EXAMPLE SATA SSD 1TB\n"])
 def test_the_share_of_life_is_where_each_maker_counts_it(above, row, used, tmp_path):
     assert log(tmp_path, f"{above}{row}\n")["percentage_used"] == used
+
+
+def attributes(*rows, capacity="1,000,204,886,016 bytes [1.00 TB]"):
+    """The text of a drive with attributes of a number, a name, a normalized value and a raw one."""
+    table = "".join(f"{number:3} {name:23} 0x0032   {value}   {value}   000    Old_age   Always       -       {raw}\n"
+                    for number, name, value, raw in rows)  # fmt: skip
+    return f"{HEAD}Device Model:     EXAMPLE\nUser Capacity:    {capacity}\n\n{table}"
+
+
+WORN_BY_ERASES = (167, "Average_Erase_Count", "100", 900)
+
+
+@pytest.mark.parametrize(
+    ("row", "used"),
+    [
+        ((230, "Media_Wearout_Indicator", "002", "0x002200020022"), 2),
+        ((233, "Media_Wearout_Indicator", "098", 0), 2),
+        ((231, "SSD_Life_Left", "095", 95), 5),
+        ((231, "SSD_Life_Left", "000", 0), 100),
+        ((169, "Remaining_Lifetime_Perc", "000", 0), 100),
+        ((169, "Remaining_Lifetime_Perc", "000", 93), 7),
+        ((169, "Lifetime_Remaining%", "100", 93), 7),
+        ((202, "Percent_Lifetime_Remain", "075", 25), 25),
+        ((202, "Perc_Rated_Life_Used", "075", 25), 25),
+        ((173, "Drive_Life_Used%", "100", 25), 25),
+        ((248, "SSD_Remaining_Life_Perc", "075", 75), 25),
+        ((177, "Wear_Leveling_Count", "---", 40), None),
+        ((177, "Wear_Leveling_Count", "000", 900), 100),
+        ((230, "Media_Wearout_Indicator", "100", "0x2f2423142f24"), None),
+        ((232, "Available_Reservd_Space", "050", 50), None),
+        ((169, "Bad_Block_Count", "100", 20), None),
+        ((177, "Wear_Range_Delta", "000", 0), None),
+    ],
+)  # fmt: skip
+def test_each_family_s_wear_counts_its_own_way_and_zero_is_a_value(row, used, tmp_path):
+    values = log(tmp_path, attributes((9, "Power_On_Hours", "100", 20_000), (187, "Reported_Uncorrect", "100", 0),
+                                      WORN_BY_ERASES, row))  # fmt: skip
+    assert values.get("percentage_used") == used
+    number, name, value, raw = row
+    if used is not None and isinstance(raw, int):
+        table = [{"id": number, "name": name, "value": int(value), "raw": {"value": raw}}]
+        document = {"smartctl": {}, "ata_smart_attributes": {"table": table}}
+        assert log(tmp_path, json.dumps(document))["percentage_used"] == used
+
+
+@pytest.mark.parametrize(
+    ("row", "used"),
+    [
+        ((177, "Wear_Leveling_Count", "000", 0), None), ((233, "Media_Wearout_Indicator", "000", 286), None),
+        ((231, "SSD_Life_Left", "000", 0), 100), ((231, "SSD_Life_Left", "000", 1), None),
+    ],
+)  # fmt: skip
+def test_a_drive_that_leaves_values_out_as_zero_is_not_worn_by_one_of_them(row, used, tmp_path):
+    other = (181, "Program_Fail_Cnt_Total", "000", 0)
+    hours = (9, "Power_On_Hours", "100", 158939559756050)
+    values = log(tmp_path, attributes(hours, other, row, (187, "Reported_Uncorrect", "100", 0), WORN_BY_ERASES))
+    assert values.get("percentage_used") == used
+    assert values["power_on_hours"] == 274, "milliseconds in the upper half"
+
+
+WRITTEN = (241, "Host_Writes_GiB", "100", 7000)
+OLD = (9, "Power_On_Hours", "100", 9000)
+LIFE = (231, "SSD_Life_Left", "001", 1)
+
+
+@pytest.mark.parametrize(
+    ("rows", "why"),
+    [
+        ((OLD, (173, "Average_PE_Cycles_TLC", "100", 7), LIFE), "its blocks were erased 7 times on average"),
+        ((OLD, (244, "Average_Erase_Count", "100", 0), (231, "SSD_Life_Left", "000", 0)), "erased 0 times on average"),
+        ((OLD, LIFE, WRITTEN), "7516 GB were written to 1000 GB"),
+        (((9, "Power_On_Hours", "100", 2), LIFE), "it has run for 2 h"),
+        ((OLD, LIFE), ""),
+        ((OLD, WORN_BY_ERASES, LIFE, (*WRITTEN[:3], 90_000)), ""),
+        ((OLD, (173, "Average_PE_Cycles_TLC", "100", 7), (231, "SSD_Life_Left", "090", 90)), ""),
+    ],
+)
+def test_a_wear_that_hours_erases_or_bytes_contradict_replaces_no_drive(rows, why, tmp_path, command):
+    values = log(tmp_path, attributes(*rows))
+    shown = " ".join(command.fine("analyze", "file.txt").stdout.split())
+    assert why in shown
+    assert ("percentage_used" in values) == ("It is worn: 99 %" in shown or "10 % of its life" in shown) == (not why)
+    assert ("no reason to replace the drive" in shown) == bool(why)
+    assert ("of its life are used, or" in shown) == bool(why)
+
+
+def test_an_attribute_that_nothing_contradicts_tells_the_wear_beside_one_that_is_wrong(tmp_path):
+    rows = (OLD, (173, "Average_PE_Cycles_TLC", "100", 7), LIFE, (233, "Media_Wearout_Indicator", "099", 0))
+    data = made.read(tmp_path, attributes(*rows))
+    assert data.health[0]["percentage_used"] == 1
+    assert "SSD_Life_Left says that 99 % of its life are used, or 1 %" in str(data.of_level("warning")[0])

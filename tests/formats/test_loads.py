@@ -1,11 +1,17 @@
 """Programs that count a drive at work: iostat in all its forms, sar, dstat, collectl, counters of Windows, vmstat, ZFS
 and Prometheus."""
 
+import io
 import json
+import subprocess
+import sys
+import tracemalloc
+from itertools import chain, repeat
 
 import pytest
 
 from pslc import PslcError
+from pslc.base import gate
 from tests.formats import made
 
 SPEEDS = made.speeds()
@@ -360,4 +366,100 @@ def test_whole_rates_of_zpool_tell_no_interval_and_a_command_above_is_no_row(tmp
     )
     data = made.read(tmp_path, head + rows)
     assert data.load.seconds == pytest.approx([1.0] * 5)
-    assert "intervals of 1.00 s, as is assumed" in data.read_as
+    assert "intervals of 1.00 s, as the command says" in data.read_as
+
+
+@pytest.mark.parametrize("blank", ["", "\t\t"])
+def test_a_command_in_brackets_above_iostat_tells_the_interval(blank, tmp_path):
+    text = "[root@CentOS ~]# iostat -xdk 2 3\n" + iostat().replace(".00 0.00", ".37 0.00")
+    data = made.read(tmp_path, "".join(f"{blank}{line}\n" for line in text.splitlines()))
+    assert "intervals of 2.00 s, as the command says" in data.read_as
+    assert written(data) == pytest.approx(2 * made.TOTAL_BYTES, rel=0.01)
+
+
+def test_a_time_in_front_of_the_processors_ends_the_rows_above(tmp_path):
+    head = "Device r/s rkB/s w/s wkB/s %util\n"
+    cpu = "avg-cpu:  %user   %nice\n           3.09    0.00\n\n"
+    text = "".join(f"  08/05/19 07:03:{at} PM\n{cpu}{head}sda 0 0 {at} {1024 * at} 9\n" for at in range(10, 20))
+    data = made.read(tmp_path, text)
+    assert written(data) == 2**20 * sum(range(10, 20)), "the first report is like the second"
+
+
+def test_other_pools_are_named(tmp_path):
+    head = "              capacity     operations     bandwidth\n\tpool  alloc   free   read  write   read  write\n"
+    rows = "\ttank 1M 2M 0 9 0 1M\n\t  sda - - 0 9 0 1M\n\tidle 1M 2M 0 0 0 0\n\tother 1M 2M 0 9 0 2M\n"
+    data = made.read(tmp_path, head + rows * 5)
+    assert "other moved something, too: --device other takes it" in str(data.of_level("note"))
+    assert written(data) == 4 * 2**20
+
+
+def reports(count):
+    """As `iostat -x -t 1` prints them of four devices, of which one writes `MOVED` bytes a second."""
+    names = "Device r/s rkB/s rrqm/s %rrqm r_await rareq-sz w/s wkB/s wrqm/s %wrqm w_await wareq-sz aqu-sz %util\n"
+    rows = "".join(
+        f"{name} {5 * busy} 20.00 0.00 0.00 0.10 4.00 {8 * busy} {4096 * busy} 3.00 12.00 1.20 512.00 0.50 2.00\n"
+        for name, busy in (("nvme0n1", 1), ("sda", 0), ("sdb", 0), ("sdc", 0))
+    )
+    times = (f"05/01/26 {at // 3600 % 24:02}:{clock(at % 3600)[3:]}\n" for at in range(count))
+    return chain([LINUX], (f"{time}{names}{rows}\n" for time in times))
+
+
+MOVED = 4096 * 1024
+
+
+def test_memory_grows_by_the_numbers_of_a_log_and_not_by_its_text(tmp_path):
+    peaks, path = [], tmp_path / "day.log"
+    for count in (30, 1000, 3000):
+        # The first reading imports what it needs.
+        path.write_text("".join(reports(count)))
+        tracemalloc.start()
+        assert written(made.read_file(path, device="nvme0n1")) == MOVED * count
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    # A report has 460 bytes of text and 12 numbers of a device; a load has 15.
+    assert peaks[2] - peaks[1] < 2000 * 50 * 8, peaks
+
+
+def test_a_log_of_more_than_64_mb_is_read_and_its_rows_are_counted(tmp_path, command):
+    path = tmp_path / "day.log"
+    with path.open("w") as file:
+        file.writelines(chain(reports(30), repeat(" " * 990_000 + "\n", 66)))
+    assert path.stat().st_size > 65e6
+    document = json.loads(command.fine("analyze", "day.log", "--device", "nvme0n1", "--json").stdout)
+    assert document["findings"]["written_bytes"] == MOVED * 30
+
+
+@pytest.mark.long
+def test_a_log_of_120_mb_takes_50_mb_more_than_one_of_30(tmp_path):
+    run = "import sys; from pslc.base import limits; from pslc.cli import main; sys.argv = ['pslc', 'analyze', "
+    peaks = []
+    for count in (65_000, 260_000):
+        with (tmp_path / "day.log").open("w") as file:
+            file.writelines(reports(count))
+        code = run + f"'{tmp_path}/day.log', '--device', 'nvme0n1']\ntry: main()\nfinally: print(limits.peak_bytes())"
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=tmp_path)
+        assert f"{MOVED * count / 1e9:.0f} GB written" in done.stdout
+        peaks.append(int(done.stdout.split()[-1]))
+    # 700 bytes an interval: the columns of a load and of a recording, and those of its analysis.
+    assert peaks[1] - peaks[0] < 195_000 * 700
+
+
+@pytest.mark.parametrize(("encoding", "name"), [("utf-16", "sdz"), ("cp1252", "Daten\u00fc")])
+def test_a_log_is_read_in_pieces_whatever_its_encoding(encoding, name, tmp_path):
+    text = "".join(reports(30)).replace("nvme0n1", name)
+    assert written(made.read(tmp_path, text.encode(encoding), device=name)) == MOVED * 30
+
+
+def test_progress_is_drawn_on_a_terminal_and_wiped_at_the_end(tmp_path, monkeypatch):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    monkeypatch.setattr(gate, "QUIET_S", -1.0)
+    monkeypatch.setattr(gate, "LINES_A_DRAWING", 100)
+    for stream in (Terminal(), io.StringIO()):
+        monkeypatch.setattr(sys, "stderr", stream)
+        assert written(made.read(tmp_path, "".join(reports(300)), "day.log", device="nvme0n1")) == MOVED * 300
+        drawn = stream.getvalue()
+        assert ("reading day.log: 0 of 0 MB" in drawn) == stream.isatty()
+        assert drawn.rpartition("\x1b[J")[2] == ""

@@ -48,6 +48,16 @@ def test_every_format_has_a_row():
         ("\nDeviceId Temperature ReadErrorsUncorrected Wear\n-------- ---\n0   35 1 1\n", "StorageReliab", "smartctl"),
         ("=====\n  Extended CSD rev 1.8 (MMC 5.1)\n=====\n", "mmc extcsd", "pslc probe"),
         ("2026-11-20 10:00:00;\t5;100;0;\t9;99;1234;\n", "smartd", "smartctl -x"),
+        ("Drive,/dev/nvme0n1\nModel,X\nSerial,1\nAvailCapacity,931,GiB\n\nIOPS,localhost\n1\n2\n", "ezFIO", "details"),
+        ("/dev/sda -d sat # /dev/sda [SAT], ATA device\n", "smartctl --scan", "smartctl -x"),
+        ("Node    SN       Model      Namespace\n------- ----\n/dev/nvme0n1 S1 X 1\n", "nvme list", "smart-log"),
+        ("  pool: tank\n state: ONLINE\nconfig:\n", "zpool status", "zpool iostat"),
+        ("   8       0 sda 75498 5216 4903122 36822 129875 97814 8011 151 0 7 189\n", "diskstats", "iostat -xt 1"),
+        ("\nNumber FriendlyName  SerialNumber MediaType\n------ ----\n0  X  0025 SSD\n", "PhysicalDisk", "smartctl"),
+        ("HDD Device  0: /dev/sda\nHDD Model ID : X\n", "Hard Disk Sentinel", "CrystalDiskInfo"),
+        ('12:00:00.000001 pwrite64(3, "x"..., 4096, 0) = 4096 <0.00010>\n', "strace", "watch --trace"),
+        ("BeginHeader\nDiskRead, TimeStamp\nEndHeader\nDiskRead, 1\n", "xperf", "trace formats"),
+        ("Additional Smart Log for NVME device:nvme0\nkey  normalized raw\n", "nvme intel", "nvme smart-log"),
         ("2020-10-20 12:15:23 W | wal: sync duration of 1.01s, expected less than 1s\n" * 3, "etcd", "/metrics"),
     ],
 )
@@ -55,6 +65,23 @@ def test_a_program_that_is_not_read_is_named_with_what_to_give_instead(text, pro
     (tmp_path / "x.txt").write_text(text)
     with pytest.raises(PslcError, match=rf"is the output of .*{program}[\s\S]*{hint}"):
         formats.read([tmp_path / "x.txt"], ImportOptions())
+
+
+@pytest.mark.parametrize(
+    ("row", "kind"),
+    [
+        ("419,W,{place},16384,{us}", "alibaba"), ("{s},{at},8,1,1063", "tencent"), ("0,{at},8192,W,0.55{at}", "spc"),
+        ("{us}0 42 nfsd {at} 8 W 6 0 0123456789abcdef0123456789abcdef", "fiu"),
+    ],
+)  # fmt: skip
+def test_a_trace_is_named_and_no_curve_and_no_log_of_fio(row, kind, tmp_path):
+    rows = [
+        row.format(at=12910 + 8 * at, place=4096 * at, us=1577808144360767 + at, s=1538323200 + at // 4)
+        for at in range(40)
+    ]
+    (tmp_path / "x.csv").write_text("\n".join(rows) + "\n")
+    with pytest.raises(PslcError, match=rf"is a trace of requests \({kind}\)[\s\S]*pslc trace show"):
+        formats.read([tmp_path / "x.csv"], ImportOptions())
 
 
 @pytest.mark.parametrize("name", [name for name in formats.names() if name != "chart"])

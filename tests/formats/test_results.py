@@ -21,6 +21,11 @@ def test_diskspd(text, tmp_path):
     assert "8 outstanding" in row["test"]
 
 
+def test_diskspd_of_linux_says_only_test_time_and_mb(tmp_path):
+    data = made.read(tmp_path, DISKSPD.replace("actual test time:\t60.00s", "test time: 30s").replace("MiB/s", "MB/s"))
+    assert [row["bytes_per_s"] for row in data.rows] == [72477573120 / 30]
+
+
 def test_the_buckets_of_diskspd_are_a_curve_where_they_make_up_what_was_moved(tmp_path):
     speeds = [1400] * 30 + [900] * 30
     buckets = "".join(

@@ -15,6 +15,7 @@ from pslc.base import words
 from pslc.device.parts import forecast
 from pslc.device.target import find_target
 from pslc.figures.picture import Table
+from pslc.recording.warnings import RecordingWarning, rests_are_assumed
 from pslc.recording.wear import life_years
 from pslc.schema.warnings import MeasurementWarning, WarningCode, documented
 from pslc.watch.causes import CAUSES
@@ -342,6 +343,9 @@ def _model_warnings(rows: Sequence[Row]) -> list[MeasurementWarning]:
         warnings.append(AdviceWarning.PARTS.of(drives=", ".join(ranges)))
     if twins := [_short(row) for row in rows if row.outcome.is_twin]:
         warnings.append(AdviceWarning.TWIN.of(drives=", ".join(twins)))
+    targets = {_short(row): find_target(row.outcome.task.on) for row in rows}
+    if resting := [name for name, of in targets.items() if rests_are_assumed(of.profile, of.provenance)]:
+        warnings.append(RecordingWarning.RESTS.of(drives=", ".join(resting)))
     return warnings
 
 

@@ -22,6 +22,8 @@ PERCENT: Final = {"%": 0.01}
 DEGREES: Final = {"c", "°c", "celsius"}
 MAX_CELL: Final = 1e30
 """Largest absolute value of a cell, in the unit of its column."""
+PLAIN: Final = re.compile(r"-?\d{1,15}(?:\.\d{1,15})?", re.ASCII)
+"""A number that every program means alike: a log of 100 MB has ten million of them."""
 MISSING: Final = ("", "nan", "-", "--", "n/a", "na", "null", "none", "#n/a")
 Kind = Literal["speed", "size", "time", "date", "percent", "iops", "latency", "celsius", "number", "text"]
 Direction = Literal["read", "write", ""]
@@ -177,6 +179,8 @@ def number(cell: str, separator: str) -> float:
         ValueError: it is none, or one beyond `MAX_CELL`.
     """
     word = cell.strip()
+    if PLAIN.fullmatch(word):
+        return float(word)
     if bare := re.fullmatch(r"([-+]?[\d.,]+(?:[eE][-+]?\d+)?)\s*[a-zA-Z%°][a-zA-Z/%°]*", word):
         word = bare[1]
     if separator == "," or re.search(r"\d,\d{3}\.|,\d{3},", word):

@@ -8,11 +8,13 @@ that the reader names.
 
 from __future__ import annotations
 
+import io
 import json as _json
 import math
 import os
 import stat
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -23,6 +25,7 @@ from pslc.base import children, locks, rights
 from pslc.base import footer as footers
 from pslc.base.errors import PslcError
 from pslc.base.footer import Footer
+from pslc.base.live_lines import Live
 
 if TYPE_CHECKING:
     import numpy as np
@@ -39,6 +42,10 @@ MAX_LOG_BYTES: Final = 64_000_000
 run.json."""
 MAX_LINE_BYTES: Final = 1_000_000
 """Length limit of a line, in bytes, if a file is read line by line and may be of any length."""
+LINES_A_DRAWING: Final = 1 << 14
+"""Lines after which it is drawn anew how much of a file was read."""
+QUIET_S: Final = 1.0
+"""Seconds of reading in which nothing is drawn."""
 MAX_NUMBER: Final = 2.0**128
 """Size of a number in JSON. The longest counters of a drive (NVMe health log) have 128 bits."""
 MAX_DEPTH: Final = 100
@@ -143,12 +150,12 @@ def data(path: Path, expected: Expected) -> bytes:
 
 
 def head(path: Path, expected: Expected, count: int) -> bytes:
-    """Read the first `count` bytes of a file; fewer where it has fewer.
+    """Read the first `count` bytes of a file of any size; fewer where it has fewer.
 
     Raises:
         PslcError: see `opened`.
     """
-    with opened(path, expected) as file:
+    with opened(path, replace(expected, max_bytes=sys.maxsize)) as file:
         return file.read(count)
 
 
@@ -164,13 +171,14 @@ def text(path: Path, expected: Expected) -> str:
         raise expected.refused(f"{path}: not a text file") from None
 
 
-def lines(path: Path, expected: Expected) -> Iterator[str]:
-    """Read a file line by line; what is no UTF-8 is replaced.
+def lines(path: Path, expected: Expected, encoding: str = "utf-8") -> Iterator[str]:
+    """Read a file line by line, with its progress on a terminal; what the encoding does not have is replaced.
 
     Raises:
         PslcError: see `opened`; or a line has more than `MAX_LINE_BYTES`.
     """
-    with opened(path, expected) as file:
+    with opened(path, expected) as raw, reading_progress(path, raw) as draw:
+        file = io.TextIOWrapper(raw, encoding, errors="replace", newline="\n")
         number = 0
         while line := file.readline(MAX_LINE_BYTES + 1):
             number += 1
@@ -178,7 +186,23 @@ def lines(path: Path, expected: Expected) -> Iterator[str]:
                 raise expected.refused(
                     f"{path}:{number}: the line has more than {MAX_LINE_BYTES:,} bytes, which is the limit"
                 ) from None
-            yield line.decode("utf-8", errors="replace").rstrip("\r\n")
+            if number % LINES_A_DRAWING == 0:
+                draw()
+            yield line.rstrip("\r\n")
+
+
+@contextmanager
+def reading_progress(path: Path, file: BinaryIO) -> Iterator[Callable[[], None]]:
+    """A call that draws how much of a file was read; it draws nothing in the first second, and where stderr is no
+    terminal."""
+    whole, since = os.fstat(file.fileno()).st_size, time.monotonic()
+    with Live(sys.stderr) as live:
+
+        def draw() -> None:
+            if live.shown and time.monotonic() - since > QUIET_S:
+                live.draw([f"reading {path.name}: {file.tell() / 1e6:,.0f} of {whole / 1e6:,.0f} MB"])
+
+        yield draw
 
 
 def json(path: Path, schema: TypeAdapter[T], expected: Expected) -> T:

@@ -546,7 +546,8 @@ def _host() -> Host:
     if sys.platform in ("win32", "darwin"):
         system = windows if sys.platform == "win32" else macos
         cpu = system.processor()
-        return {"kernel": platform.version(), "cpu": cpu, "cores": os.cpu_count(), "governor": None, "virtual": None}
+        unknown: Host = {"governor": None, "huge_pages": None, "virtual": None}
+        return {"kernel": platform.version(), "cpu": cpu, "cores": os.cpu_count(), **unknown}
     cpuinfo = sysfs.text(Path("/proc/cpuinfo")) or ""
     model = next(
         (line.partition(":")[2].strip() for line in cpuinfo.splitlines() if line.startswith("model name")), None
@@ -557,5 +558,6 @@ def _host() -> Host:
         "cpu": model,
         "cores": os.cpu_count(),
         "governor": sysfs.text(SYS / "devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+        "huge_pages": _chosen(sysfs.text(SYS / "kernel/mm/transparent_hugepage/enabled")),
         "virtual": " hypervisor" in flags if flags is not None else None,
     }

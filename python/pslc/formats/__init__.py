@@ -16,10 +16,11 @@ from pathlib import Path
 from typing import Any, Final, Literal, Protocol, TypeVar, cast, runtime_checkable
 
 from pslc import extras
+from pslc._native import trace_format
 from pslc.analysis import Curve
 from pslc.analysis.load import Load
 from pslc.analysis.series import Floats
-from pslc.base import gate, words
+from pslc.base import gate, memory, words
 from pslc.base.errors import RecordingError
 from pslc.formats import _unread
 from pslc.recording.warnings import RecordingWarning
@@ -33,6 +34,8 @@ from pslc.schema.warnings import MeasurementWarning, notes
 FILE = gate.Expected("give a log or results that a program wrote", RecordingError, gate.MAX_LOG_BYTES)
 STREAM = replace(FILE, max_bytes=1 << 40)
 """A log that is read line by line."""
+DOCUMENT_RATIO: Final = 12
+"""Bytes of memory for each byte of a file that is read as a whole: JSON takes ten."""
 HEAD_BYTES: Final = 8192
 """Start of a file that its format is told by."""
 LONG_HEAD_BYTES: Final = 1_000_000
@@ -53,7 +56,9 @@ DRIVE_OF_NVME: Final = re.compile(r"nvme\d+")
 """Beginning of the name of an NVMe device, which its namespaces share."""
 INTERRUPT: Final = re.compile(r"^\^C", re.MULTILINE)
 """Echo of Ctrl-C, with which people end a program that goes on."""
-PROMPTS: Final = re.compile(r"\A(?>[^\n{\[]*?[$#%>] [^\n]*\n)+(?=\s*\{)|(?<=\n\})\n[^\n{}]*[$#%>][^\n{}]*\s*\Z")
+PROMPTS: Final = re.compile(
+    r"\A(?>(?:\[[^\n{\"\]]*\])?[^\n{\[]*?[$#%>] [^\n]*\n)+(?=\s*\{)|(?<=\n\})\n[^\n{}]*[$#%>][^\n{}]*\s*\Z"
+)
 """Lines of a shell in front of a JSON document, and the one behind it."""
 COLOR: Final = re.compile(r"\x1b\[[\d;]*m")
 UTF16_MARKS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -395,9 +400,15 @@ def text(path: Path) -> str:
     code page.
 
     Raises:
-        PslcError: it cannot be read.
+        PslcError: it cannot be read, or takes more memory than is free.
     """
-    return decoded(gate.data(path, FILE))
+    free = memory.free_bytes() or 0
+    return decoded(gate.data(path, replace(FILE, max_bytes=max(gate.MAX_LOG_BYTES, free // DOCUMENT_RATIO))))
+
+
+def beginning(path: Path) -> str:
+    """The first characters of a file, without blanks before them."""
+    return decoded(gate.head(path, STREAM, HEAD_BYTES)).lstrip()
 
 
 def decoded(data: bytes) -> str:
@@ -407,15 +418,17 @@ def decoded(data: bytes) -> str:
 
 
 def _characters(data: bytes) -> str:
-    if encoding := utf16(data):
-        return data.decode(encoding, errors="replace").removeprefix("\ufeff")
+    return data.decode(_encoding(data), errors="replace").removeprefix("\ufeff")
+
+
+def _encoding(data: bytes) -> str:
+    """The encoding of text that begins so."""
     try:
-        return data.decode("utf-8-sig")
+        data.decode()
     except UnicodeDecodeError as error:
         # A piece of a file may end within a character.
-        if error.start >= len(data) - 4:
-            return data[: error.start].decode("utf-8-sig")
-        return data.decode("cp1252", errors="replace")
+        return utf16(data) or ("utf-8" if error.start >= len(data) - 4 else "cp1252")
+    return utf16(data) or "utf-8"
 
 
 def utf16(data: bytes) -> str:
@@ -429,16 +442,27 @@ def utf16(data: bytes) -> str:
 
 
 def lines(path: Path) -> Iterator[str]:
-    """Read a file line by line, of any length unless it is UTF-16; see `text`.
+    """Read a file of any length line by line; its beginning tells the encoding. See `text`.
 
     Raises:
         PslcError: see `pslc.base.gate.lines`.
     """
-    if utf16(gate.head(path, STREAM, HEAD_BYTES)):
-        yield from text(path).splitlines()
-        return
-    for number, line in enumerate(gate.lines(path, STREAM)):
-        yield (line.removeprefix("\ufeff") if number == 0 else line).removeprefix("^C")
+    for number, line in enumerate(gate.lines(path, STREAM, _encoding(gate.head(path, STREAM, HEAD_BYTES)))):
+        if number == 0:
+            line = line.removeprefix("\ufeff")
+        yield (COLOR.sub("", line) if "\x1b" in line else line).removeprefix("^C")
+
+
+def refuse_trace(path: Path) -> None:
+    """Refuse a trace of requests, of a format that `pslc trace` knows.
+
+    Raises:
+        PslcError: it is one.
+    """
+    if kind := trace_format(str(path)):
+        raise RecordingError(
+            f"{path} is a trace of requests ({kind}), not a measurement", f"pslc trace show {path} shows what is in it"
+        )
 
 
 def only(paths: Sequence[Path]) -> Path:
@@ -582,6 +606,7 @@ def _format(path: Path) -> str:
     if error := next(filter(None, map(SHELL_ERROR.search, heads)), None):
         what = f'{path} holds an error and no data: "{error[0].strip()}"'
         raise RecordingError(what, SHELL_HINTS[bool(error["denied"])])
+    refuse_trace(path)
     raise RecordingError(
         f"{path} is of no known format",
         "pslc reads tables and text with time and bytes in them, and the programs that docs/formats.md lists",

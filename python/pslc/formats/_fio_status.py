@@ -18,7 +18,7 @@ from pslc.base import units
 LINE: Final = re.compile(
     r"Jobs: \d+ \(f=\d+\): \[[^\]]*\]\[(?P<percent>\d+\.\d)%\]"
     r"\[(?:r=(?P<read>[\d.]+[KMGT]?i?B)/s)?,?(?:w=(?P<write>[\d.]+[KMGT]?i?B)/s)?[^\]]*\]"
-    r"(?:\[[^\]]*\])*\[eta (?P<eta>[\d:dhms]+)\]"
+    r"(?:\[[^\[\]]*\])*\[eta (?P<eta>[\d:dhms]+)"
 )
 INTERVAL: Final = re.compile(r"--eta-newline[= ](\d{1,4})s?\b")
 SECONDS: Final = {"d": 86_400, "h": 3600, "m": 60, "s": 1}

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -17,7 +19,7 @@ from pslc.analysis.series import Floats
 from pslc.base import columns as cells
 from pslc.base import units, words
 from pslc.base.errors import RecordingError
-from pslc.formats import About, FileContents, Reader
+from pslc.formats import About, FileContents, Reader, Row
 from pslc.schema.imports import ImportOptions
 
 RATES: Final = {
@@ -45,6 +47,8 @@ BUSY_FROM: Final = 80.0
 """Percent of the time with requests under way from which people take a drive for the limit."""
 WAITS: Final = {*QUEUE, *BUSY, "await", "r_await", "w_await"}
 """Columns that tell whether requests waited for the drive."""
+KEPT: Final = frozenset({*(name for names in RATES.values() for name in names), *REQUEST, *WAITS, "tps", "f_await"})
+"""Columns that a load is made of; the others are read and not kept."""
 DAY_S: Final = 86400.0
 FIRST_ROW: Final = "the first row, of the time since the machine began, was left out"
 MAX_AMOUNT: Final = 1e12
@@ -55,6 +59,8 @@ interval as well, not the time since boot."""
 MOVED: Final = ("read_bytes", "write_bytes")
 ASSUMED: Final = ", as is assumed"
 """Words of an interval that neither the file nor the user states."""
+COMMAND: Final = re.compile(r"\b(?:iostat|vmstat|gstat)\b.*?(?<!-c)\s(\d{1,5})(?:\s+\d+)?\s*$")
+"""A command line that was copied with its output: the interval, and how many reports."""
 MAX_INTERVAL_S: Final = 1e8
 """Three years; a longer interval is a damaged time."""
 MIN_COUNTS: Final = 4
@@ -67,25 +73,82 @@ DATES: Final = ("%Y-%m-%d", "%m/%d/%Y", "%m/%d/%y", "%d.%m.%Y", "%d/%m/%Y")
 """Forms of dates in headers, which also hold versions such as 6.1.25."""
 
 
+class Rows:
+    """Rows of one device as columns of numbers, 8 bytes each: a day has 86,400 rows.
+
+    Attributes:
+        at_s: end of each interval in seconds of the day that the first began on; nan: not told.
+        seconds: its length; nan: not told.
+        columns: those of `KEPT` by their names; nan where a row does not have one.
+    """
+
+    def __init__(self) -> None:
+        self.at_s, self.seconds = array("d"), array("d")
+        self.columns: dict[str, array[float]] = {}
+
+    def __len__(self) -> int:
+        return len(self.at_s)
+
+    def add(self, at_s: float | None, seconds: float | None, columns: Mapping[str, float]) -> None:
+        """Add a row."""
+        for name, value in columns.items():
+            if name in KEPT:
+                if name not in self.columns:
+                    self.columns[name] = array("d", [math.nan]) * len(self)
+                self.columns[name].append(value)
+        self.at_s.append(math.nan if at_s is None else at_s)
+        self.seconds.append(math.nan if seconds is None else seconds)
+        if columns.keys() != self.columns.keys():
+            for column in self.columns.values():
+                column.extend([math.nan] * (len(self) - len(column)))
+
+    def drop_first(self) -> None:
+        """Leave out the first row."""
+        for column in (self.at_s, self.seconds, *self.columns.values()):
+            del column[:1]
+
+    def first(self, names: Mapping[str, float]) -> Floats:
+        """The first of some columns that each row has, in its unit; 0 where it has none."""
+        values: Floats = np.full(len(self), np.nan)
+        for name, scale in names.items():
+            if name in self.columns:
+                values = np.where(np.isnan(values), np.array(self.columns[name]) * scale, values)
+        return np.where(np.isnan(values), 0.0, values)
+
+    @property
+    def moved(self) -> Floats:
+        """Bytes per second read and written in each row, shape (2, n)."""
+        return np.array([self.first(RATES[kind]) for kind in MOVED])
+
+
 class Reports(Reader):
     """Rows of one device after the other, in the order of a file.
 
     Attributes:
-        rows: by device, the end of each interval in seconds of the day it began on, its length (None: not told), and
-            the columns by their names.
+        rows: by device.
         date: of the first day, where the file tells it.
         at_s: end of the report that is read, in seconds of the day the first began on; None: it tells no time.
         before_s: end of the report before it.
+        command_s: interval in seconds, as a command line above the reports says; None: there is none.
     """
 
     def __init__(self, path: Path, hints: ImportOptions, expected: str = "", *, whole_counts: bool = False) -> None:
         """`whole_counts`: rates of requests are rounded to whole ones, so that fractions tell no interval."""
         super().__init__(path, hints, expected)
-        self.rows: dict[str, list[tuple[float | None, float | None, Mapping[str, float]]]] = {}
+        self.rows: dict[str, Rows] = {}
         self.date: datetime | None = None
         self.at_s: float | None = None
         self.before_s: float | None = None
         self.whole_counts = whole_counts
+        self.command_s: float | None = None
+        self._wanted = (hints.device or "").removeprefix("/dev/")
+
+    def each(self, rows: Iterable[Row], first: int = 1, separator: str = ",") -> Iterator[Row]:
+        """Yield each row as `Reader.each` does; a command line above them tells the interval."""
+        for row in super().each(rows, first, separator):
+            if not self.rows and isinstance(row, str) and (command := COMMAND.search(row)):
+                self.command_s = float(command[1]) or None
+            yield row
 
     def tick(self, at_s: float | None) -> None:
         """Begin the next report, which ends at `at_s`."""
@@ -97,8 +160,11 @@ class Reports(Reader):
         return None if self.at_s is None or self.before_s is None else self.at_s - self.before_s
 
     def add(self, device: str, seconds: float | None, columns: Mapping[str, float]) -> None:
-        """Add a row of the report, of an interval of so many seconds."""
-        self.rows.setdefault(device, []).append((self.at_s, seconds, columns))
+        """Add a row of the report, of an interval of so many seconds; of devices that nobody asked for, the names."""
+        if device not in self.rows:
+            self.rows[device] = Rows()
+        if self.hints.device is None or device == self._wanted:
+            self.rows[device].add(self.at_s, seconds, columns)
 
     def drop_first(self, *, unless_alike: bool = False) -> bool:
         """Leave out the first row of each device, which is of the time since the machine began. Whether they were.
@@ -106,15 +172,13 @@ class Reports(Reader):
         Args:
             unless_alike: keep them where bytes read and written are like those of the second row, as after `iostat -y`.
         """
-        busiest = max(self.rows.values(), key=lambda rows: _moved([of for _, _, of in rows]), default=[])
-        if unless_alike and len(busiest) > 1:
-            first, second = ([_value(row, RATES[kind]) for kind in MOVED] for _, _, row in busiest[:2])
-            if any(first) and all(
-                math.isclose(a, b, rel_tol=MAX_UNLIKE_SHARE) for a, b in zip(first, second, strict=True)
-            ):
+        busiest = max((rows.moved for rows in self.rows.values()), key=np.sum, default=np.zeros((2, 0)))
+        if unless_alike and busiest.shape[1] > 1:
+            first, second = busiest[:, 0], busiest[:, 1]
+            if first.any() and all(map(partial(math.isclose, rel_tol=MAX_UNLIKE_SHARE), first, second)):
                 return False
-        for device, rows in self.rows.items():
-            self.rows[device] = rows[1:]
+        for rows in self.rows.values():
+            rows.drop_first()
         return True
 
     def drop_sum(self, name: str) -> None:
@@ -139,56 +203,59 @@ class Reports(Reader):
             what = f"one report of {device}, which may be of the time since the machine began, and no intervals"
             raise RecordingError(f"{path} holds {what}", hint)
         seconds, usual, how = self._intervals(device, self.hints.interval_s)
-        if not all(0 <= length <= MAX_INTERVAL_S for length in seconds):
+        if not ((seconds >= 0) & (seconds <= MAX_INTERVAL_S)).all():
             hint = "give the reports of one run, in order; a time in them may be damaged"
             raise RecordingError(f"{path}: its times go back, or jump by more than three years", hint)
-        program, what = about.program.partition(",")[0], _columns_of_bytes(rows[0][2])
+        program, what = about.program.partition(",")[0], _columns_of_bytes(rows)
         data = FileContents(
             f"{device} in {path.name}" if device else path.name,
             None,
             bad_lines=self.bad,
-            load=load_of(np.array(seconds), [columns for _, _, columns in rows]),
-            began_unix=self._began_unix(rows[0][0], seconds[0]),
-            waits=any(WAITS & columns.keys() for _, _, columns in rows),
-            tells_busy=any({*BUSY} & columns.keys() for _, _, columns in rows),
+            load=load_of(seconds, rows),
+            began_unix=self._began_unix(rows.at_s[0], float(seconds[0])),
+            waits=bool(WAITS & rows.columns.keys()),
+            tells_busy=bool({*BUSY} & rows.columns.keys()),
             read_as=f"{program}: {what} of {device or 'all devices'}, intervals of {words.span(usual)}{how}",
         )
         data.note(*remarks)
         if beside:
             data.note(f"{', '.join(beside)} are parts of {device}, or lie on it, and were left out")
-        if device.startswith("nvme") and any(_value(of, UTIL) >= BUSY_FROM for _, _, of in rows):
+        if device.startswith("nvme") and (rows.first(UTIL) >= BUSY_FROM).any():
             data.note("%util of an NVMe drive says that something was under way, not that the drive could do no more")
         if how == ASSUMED:
             data.warn(f"{path.name} holds no times, so intervals of 1 s are assumed: give --interval if not")
         return data
 
-    def _began_unix(self, end_s: float | None, seconds: float) -> float:
+    def _began_unix(self, end_s: float, seconds: float) -> float:
         """Start of the first interval, which ended at `end_s`; 0: the file does not tell."""
-        if self.date is None or end_s is None:
+        if self.date is None or math.isnan(end_s):
             return 0.0
         return (self.date + timedelta(seconds=end_s - seconds)).timestamp()
 
-    def _intervals(self, device: str, interval_s: float | None) -> tuple[list[float], float, str]:
+    def _intervals(self, device: str, interval_s: float | None) -> tuple[Floats, float, str]:
         """Seconds of each row, the usual ones, and how they were determined."""
         rows = self.rows[device]
+        stated_s = np.array(rows.seconds)
+        is_stated = ~np.isnan(stated_s)
         if interval_s is not None:
-            return [interval_s] * len(rows), interval_s, ", as given"
-        stated_s = [of for _, of, _ in rows if of is not None]
-        if stated_s:
-            usual = float(np.median(stated_s))
+            return np.full(len(rows), interval_s), interval_s, ", as given"
+        if is_stated.any():
+            usual = float(np.median(stated_s[is_stated]))
             # The first of the intervals between two times has no time before it.
-            return [usual if of is None else of for _, of, _ in rows], usual, ""
-        counted = None if self.whole_counts else interval_of_counts([columns for _, _, columns in rows])
+            return np.where(is_stated, stated_s, usual), usual, ""
+        if self.command_s is not None:
+            return np.full(len(rows), self.command_s), self.command_s, ", as the command says"
+        counted = None if self.whole_counts else interval_of_counts(rows)
         usual = counted or 1.0
-        return [usual] * len(rows), usual, ASSUMED if counted is None else ", by the fractions of requests"
+        return np.full(len(rows), usual), usual, ASSUMED if counted is None else ", by the fractions of requests"
 
     def _device(self, hint: str) -> tuple[str, list[str]]:
         """The device, and those left out because they are parts of it or lie on it."""
         if self.hints.device is not None:
-            return self._named(self.hints.device), []
+            return self._named(), []
         if not self.rows:
             raise RecordingError(f"{self.path} has no rows of a device", hint)
-        moved = {device: _moved([columns for _, _, columns in rows]) for device, rows in self.rows.items()}
+        moved = {device: float(rows.moved.sum()) for device, rows in self.rows.items()}
         busy = sorted((device for device, speed in moved.items() if speed), key=lambda device: -moved[device])
         drive = self._only_drive(busy, moved)
         if drive is not None:
@@ -200,16 +267,16 @@ class Reports(Reader):
             )
         return (busy[0] if busy else next(iter(self.rows))), []
 
-    def _named(self, wanted: str) -> str:
+    def _named(self) -> str:
         """The device that was asked for.
 
         Raises:
             PslcError: there is no such device.
         """
-        name = wanted.removeprefix("/dev/")
-        if name not in self.rows:
-            raise RecordingError(f"{self.path} has no device {wanted}", f"it has {', '.join(self.rows) or 'none'}")
-        return name
+        if self._wanted not in self.rows:
+            devices = ", ".join(self.rows) or "none"
+            raise RecordingError(f"{self.path} has no device {self.hints.device}", f"it has {devices}")
+        return self._wanted
 
     def _only_drive(self, busy: Sequence[str], moved: Mapping[str, float]) -> str | None:
         """The only drive among busy devices, if all of what they moved went through it."""
@@ -220,9 +287,9 @@ class Reports(Reader):
         return None
 
 
-def _columns_of_bytes(columns: Mapping[str, float]) -> str:
+def _columns_of_bytes(rows: Rows) -> str:
     """Names of the columns that bytes read and written are taken from."""
-    taken = [next((unit for unit in RATES[kind] if unit in columns), "") for kind in MOVED]
+    taken = [next((unit for unit in RATES[kind] if unit in rows.columns), "") for kind in MOVED]
     return " and ".join(filter(None, taken)) or "no bytes"
 
 
@@ -234,13 +301,13 @@ def _is_part(device: str, devices: Iterable[str]) -> bool:
     )
 
 
-def interval_of_counts(rows: Sequence[Mapping[str, float]]) -> float | None:
+def interval_of_counts(rows: Rows) -> float | None:
     """Seconds of an interval, from how fractions of requests a second are spread: of 2 s there are halves. None where
     rates do not show it."""
-    rates = [columns[name] for columns in rows for name in ("r/s", "w/s", "tps") if columns.get(name)]
-    if len(rates) < MIN_COUNTS:
+    rates = np.concatenate([rows.first({name: 1.0}) for name in ("r/s", "w/s", "tps")])
+    values = rates[rates > 0]
+    if len(values) < MIN_COUNTS:
         return None
-    values = np.array(rates)
     for seconds in INTERVALS_S:
         off = np.abs(values * seconds - np.rint(values * seconds))
         if (off <= 0.006 * seconds).mean() >= 0.98:
@@ -248,50 +315,41 @@ def interval_of_counts(rows: Sequence[Mapping[str, float]]) -> float | None:
     return None
 
 
-def _moved(rows: Sequence[Mapping[str, float]]) -> float:
-    return sum(_value(columns, RATES[name]) for columns in rows for name in MOVED)
-
-
-def _value(columns: Mapping[str, float], names: Mapping[str, float]) -> float:
-    return next((columns[name] * scale for name, scale in names.items() if name in columns), 0.0)
-
-
-def load_of(seconds: Floats, rows: Sequence[Mapping[str, float]]) -> Load:
+def load_of(seconds: Floats, rows: Rows) -> Load:
     """Rates as amounts. Where reads and writes are counted together, each has its share by bytes, and the latency of
     both. What no row tells is not known (nan)."""
 
     def rates(name: str) -> Floats:
-        amounts: Floats = np.array([_value(columns, RATES[name]) for columns in rows]) * seconds
-        return amounts
+        return rows.first(RATES[name]) * seconds
 
-    def first(names: Sequence[str]) -> Floats:
-        return np.array([next((columns[name] for name in names if name in columns), 0.0) for columns in rows])
+    def first(*names: str) -> Floats:
+        return rows.first(dict.fromkeys(names, 1.0))
 
     moved = {name: rates(name) for name in ("read_bytes", "write_bytes", "trim_bytes")}
-    named = {name for columns in rows for name in columns}
+    named = rows.columns.keys()
     both = moved["read_bytes"] + moved["write_bytes"]
     if "r/s" in named:
         counts = {name: rates(name) for name in ("reads", "writes")}
     elif named & {*REQUEST, "tps"}:
-        size = np.array([_value(columns, REQUEST) for columns in rows])
+        size = rows.first(REQUEST)
         if not named & {*REQUEST}:
-            size = both / np.maximum(first(["tps"]) * seconds, 1e-9)
+            size = both / np.maximum(first("tps") * seconds, 1e-9)
         counts = {f"{kind}s": moved[f"{kind}_bytes"] / np.maximum(size, 512.0) for kind in ("read", "write")}
     else:
         counts = {name: np.full(seconds.size, np.nan) for name in ("reads", "writes")}
     # Without a share of the time, whatever moved something was busy.
-    busy = first(BUSY) / 100 * seconds if named & {*BUSY} else np.where(both > 0, seconds, 0.0)
-    await_s = {kind: first((f"{kind[0]}_await", "await")) / 1e3 for kind in ("read", "write")}
+    busy = first(*BUSY) / 100 * seconds if named & {*BUSY} else np.where(both > 0, seconds, 0.0)
+    await_s = {kind: first(f"{kind[0]}_await", "await") / 1e3 for kind in ("read", "write")}
     return Load(
         seconds=seconds,
         **moved,
         **counts,
         flushes=rates("flushes"),
-        flush_s=first(("f_await",)) / 1e3 * rates("flushes"),
+        flush_s=first("f_await") / 1e3 * rates("flushes"),
         read_s=await_s["read"] * counts["reads"],
         write_s=await_s["write"] * counts["writes"],
         busy_s=busy,
-        queue_s=first(QUEUE) * seconds,
+        queue_s=first(*QUEUE) * seconds,
         celsius=np.full(seconds.size, np.nan),
     )
 
@@ -321,6 +379,18 @@ def numbers(names: Sequence[str], cells: Sequence[str]) -> dict[str, float]:
         ValueError: one is no amount, or there are more or fewer than names.
     """
     return {name: amount(cell.replace(",", ".")) for name, cell in zip(names, cells, strict=True)}
+
+
+def plain_amounts(cells: Iterable[str]) -> list[float]:
+    """Amounts without a suffix, as `amount` reads them one by one.
+
+    Raises:
+        ValueError: one is no number, or one that no machine has.
+    """
+    values = [*map(float, cells)]
+    if not all(0 <= value <= MAX_AMOUNT for value in values):
+        raise ValueError(f"{values} are no amounts")
+    return values
 
 
 def amount(cell: str | float) -> float:

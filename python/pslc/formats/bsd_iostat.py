@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from pslc.formats import About, FileContents, only, text
+from pslc.formats import About, FileContents, lines, only
 from pslc.formats._loads import FIRST_ROW, Reports, amount
 from pslc.schema.imports import ImportOptions
 
@@ -35,7 +35,7 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
     reports = Reports(path, hints, "three numbers for each disk", whole_counts=True)
     disks: list[str] = []
     first, above = 0, ""
-    for line in reports.each(text(path).splitlines()):
+    for line in reports.each(lines(path)):
         if HEADER.match(line):
             names = line.split()
             first = names.index("KB/t")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from pslc.base.columns import moment
-from pslc.formats import About, FileContents, only, text
+from pslc.formats import About, FileContents, lines, only
 from pslc.formats._loads import Reports, amount
 from pslc.schema.imports import ImportOptions
 
@@ -33,7 +33,7 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
     reports = Reports(path, hints, "a date, a time and a number for each column")
     names: list[str] = []
     separator: str | None = None
-    for line in reports.each(text(path).splitlines()):
+    for line in reports.each(lines(path)):
         if HEADER.match(line):
             separator = next((mark for mark in ",;\t|" if mark in line), None)
             names = line.split(separator)

@@ -86,7 +86,7 @@ def _text(whole: str) -> list[Measured]:
         if command := COMMAND.search(line):
             match += _apart(run)
             run, options = {}, command[1]
-        elif took := re.search(r"actual test time:\s*([\d.]+)s", line):
+        elif took := re.search(r"\btest time:\s*([\d.]+)s", line):
             match += _apart(run)
             run, seconds = {}, float(took[1])
         elif title := SECTION.match(line):

@@ -4,12 +4,13 @@ line of names (`"read","writ"`), then bytes a second."""
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
 from pslc.base.columns import cells, moment
-from pslc.formats import About, FileContents, only, text
+from pslc.formats import About, FileContents, lines, only
 from pslc.formats._loads import FIRST_ROW, Reports, after, amount
 from pslc.schema.imports import ImportOptions
 
@@ -30,25 +31,28 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
     """The load of one device, or of `total`."""
     path = only(paths)
     reports = Reports(path, hints, "a time, and bytes a second in the columns of disks,")
-    rows = list(cells(path, text(path).splitlines()))
-    groups = (at for at, row in enumerate(rows[:LIMIT_ROWS]) if any(cell.startswith("dsk/") for cell in row))
-    start = next(groups, None)
-    if start is None:
+    rows = cells(path, lines(path))
+    above: list[list[str]] = []
+    for row in islice(rows, LIMIT_ROWS):
+        above.append(row)
+        if any(cell.startswith("dsk/") for cell in row):
+            _take(reports, row, rows, len(above))
+            break
+    else:
         return reports.foreign(ABOUT, hint=HINT)
-    _take(reports, rows, start)
     reports.drop_sum("total")
     # The first row of pcp-dstat is of an interval.
-    is_boot = "pcp" not in "".join(rows[0]).lower()
+    is_boot = "pcp" not in "".join(above[0]).lower()
     notes = [FIRST_ROW] if is_boot and reports.drop_first() else []
     return reports.foreign(ABOUT, *notes, hint=HINT)
 
 
-def _take(reports: Reports, rows: Sequence[list[str]], start: int) -> None:
-    """Add what is below the line of groups, which is at `start`."""
-    names = rows[start + 1] if start + 1 < len(rows) else []
-    disks = _disks(rows[start], names)
+def _take(reports: Reports, groups: Sequence[str], rows: Iterator[list[str]], line: int) -> None:
+    """Add the rows below the groups, which are in line `line` of the file."""
+    names = next(rows, [])
+    disks = _disks(groups, names)
     clock = next((place for place, name in enumerate(names) if name in ("time", "date/time", "epoch")), None)
-    for row in reports.each(rows[start + 2 :], start + 3):
+    for row in reports.each(rows, line + 2):
         if not row:
             continue
         with reports.refusing():

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from pslc import formats
-from pslc.formats import About, FileContents
+from pslc.formats import About, FileContents, fio_json
 from pslc.schema.imports import ImportOptions
 from pslc.schema.jobs import Job, job
 
@@ -26,7 +26,8 @@ def matches(path: Path, head: str) -> bool:
     lines = [line for line in head.splitlines() if line.strip() and line.lstrip()[0] not in "#;"]
     below = [line for line in lines if not SECTION.match(line)]
     options = below and OPTION.match(below[0]) and any("=" in line for line in below)
-    return bool(options and SECTION.match(lines[0]))
+    # ezFIO puts the job file above fio's JSON.
+    return bool(options and SECTION.match(lines[0])) and fio_json.MARK not in head
 
 
 def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:

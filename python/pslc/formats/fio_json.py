@@ -6,12 +6,13 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
 
 from pslc.analysis import Curve
-from pslc.base import gate
+from pslc.analysis.series import Floats
+from pslc.base import gate, words
 from pslc.base.errors import RecordingError
 from pslc.base.files import Json
 from pslc.formats import FILE, About, FileContents, count_of, text
@@ -22,7 +23,7 @@ MARK: Final = '"fio version"'
 ABOUT: Final = About(
     program="fio",
     what="JSON and JSON+, with text around or several documents",
-    content="bytes, speed and latencies of each job; with --status-interval a curve",
+    content="bytes, speed and latencies of each job; with --status-interval or steadystate of a whole job a curve",
     command="fio --output-format=json",
     gives="jobs",
     mark=re.compile(MARK),
@@ -39,9 +40,12 @@ SAME_SHARE: Final = 0.05
 def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
     """The jobs of all files; what `--status-interval` printed of one run is a curve as well."""
     data = FileContents(paths[0].name, None)
+    windows: list[Floats] = []
     for path in paths:
         try:
-            states = [_state(document) for document in _documents(path)]
+            documents = _documents(path)
+            states = [_state(document) for document in documents]
+            windows += [_window(job) for document in documents for job in document.get("jobs", [])]
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
             hint = "the output of fio --output-format=json or json+"
             raise RecordingError(f"{path}: not fio's JSON ({error})", hint) from None
@@ -50,6 +54,8 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
             _curve(data, states)
         else:
             data.jobs += [job for jobs in states for job in jobs]
+    if data.curve is None and len(windows) == len(data.jobs) == 1 and windows[0].any():
+        _of_window(data, windows[0])
     data.read_as = data.read_as or f"fio's JSON: bytes, run time and latencies of {count_of(len(data.jobs), 'job')}"
     return data
 
@@ -113,6 +119,31 @@ def _curve(data: FileContents, states: Sequence[Sequence[Job]]) -> None:
     if len(done) > 2:
         data.curve = Curve(np.array(done), np.diff(at))
     data.read_as = f"fio's JSON: {len(states)} states of one run; bytes and run time of {kind}s of all jobs together"
+
+
+def _window(job: Json) -> Floats:
+    """Rates of the last seconds of a job with `steadystate`, a second each; empty without it."""
+    return np.array([_number(rate) for rate in job.get("steadystate", {}).get("data", {}).get("bw", [])], np.float64)
+
+
+def _of_window(data: FileContents, rates: Floats) -> None:
+    """The curve of a job whose `steadystate` saw all of it; else a note on its last seconds."""
+    job = data.jobs[0]
+    kinds: list[Literal["read", "write"]] = [kind for kind in ("read", "write") if job[kind]["io_bytes"]]
+    moved, seconds = (max(job[kind][name] for kind in ("read", "write")) for name in ("io_bytes", "runtime_ns"))
+    lasted_s = max(seconds / 1e9, 1e-9)
+    # Older versions count in KiB.
+    rates = rates * (KIB if float(rates.mean()) * KIB < 2 * moved / lasted_s else 1)
+    if len(kinds) == 1 and abs(lasted_s - len(rates)) <= 1:
+        data.kind = kinds[0]
+        data.curve = Curve.of_rows(rates, np.ones(len(rates)))
+        data.read_as = f"fio's JSON: steadystate's rates of {data.kind}s, a second each, and what the job counted"
+        return
+    spread = f"{words.speed(float(rates.min()))} to {words.speed(float(rates.max()))}"
+    data.note(
+        f"steadystate tells the last {len(rates)} s of {words.span(lasted_s)} second by second, {spread}: the end of "
+        "the run alone, and no curve of it; --write_bw_log=run --log_avg_msec=500 logs all of it"
+    )
 
 
 def _job(job: Json, common: Json) -> Job:

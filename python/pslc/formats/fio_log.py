@@ -12,6 +12,7 @@ from typing import Final, Literal
 
 import numpy as np
 
+from pslc._native import trace_format
 from pslc.base import gate, words
 from pslc.base.errors import RecordingError
 from pslc.formats import HEAD_BYTES, STREAM, About, FileContents, _fio_jobs, decoded, lines, utf16
@@ -31,7 +32,11 @@ LINE = re.compile(
     rf"\s*\d{{1,15}},{NUMBER}(?P<largest>{NUMBER})?\s*[0-2],\s*\d{{1,18}}(,\s*\d+)?(,\s*\w+)?(,\s*\d+)?\s*$",
     flags=re.ASCII,
 )
+TENCENT: Final = re.compile(r"1\d{9},\d+,\d+,[01],\d+\s*$", flags=re.ASCII)
+"""Traces of Tencent's block storage: s, sector, sectors, operation, volume."""
 ROWS_AT_ONCE: Final = 1 << 18
+MAX_EXACT_ROWS: Final = 1 << 20
+"""Single requests of a job that are held one by one, 32 bytes each; a second of later ones has at most 1000 rows."""
 KIND_OF: Final[dict[int, Literal["read", "write"]]] = {0: "read", 1: "write"}
 NO_SIZES = re.compile(r"(?:^|_)(iops|[cs]?lat)\b")
 """Pattern in the name of a log that is no bandwidth log."""
@@ -59,8 +64,9 @@ BOM: Final = b"\xef\xbb\xbf"
 
 
 def matches(path: Path, head: str) -> bool:
-    """A first line of numbers in fio's order."""
-    return bool(LINE.match(head.partition("\n")[0]))
+    """A first line of numbers in fio's order, and none of a trace that has seconds since 1970 there."""
+    first = head.partition("\n")[0]
+    return bool(LINE.match(first)) and not (TENCENT.match(first) and trace_format(str(path)) == "tencent")
 
 
 @dataclass
@@ -77,15 +83,22 @@ class _Block:
     place: int
     columns: int
     pieces: list[Integers] = field(default_factory=list)
+    count: int = 0
     first: int = -1
     peak: int = -1
     back_ms: int = 0
 
     def rows(self, direction: int) -> Rows:
         """Those of one direction."""
-        table = np.concatenate(self.pieces, axis=1)
-        ms, value, _, size = table[:, table[2] == direction]
+        ms, value, size = (
+            np.concatenate([piece[column][piece[2] == direction] for piece in self.pieces]) for column in (0, 1, 3)
+        )
         return Rows(ms, value, size, self.columns)
+
+    def add(self, rows: Integers) -> None:
+        """Add rows; of single requests beyond the first `MAX_EXACT_ROWS` only one for each ms."""
+        self.count += rows.shape[1]
+        self.pieces.append(_by_ms(rows) if self.count > MAX_EXACT_ROWS and rows[3].all() else rows)
 
     @property
     def samples(self) -> Integers:
@@ -401,7 +414,7 @@ def _batches(path: Path) -> Iterator[Integers]:
         ValueError: something in it is no line of a log.
     """
     # The reader does not survive characters beyond ASCII in the place of numbers; such a file is read line by line.
-    with gate.opened(path, STREAM) as raw:
+    with gate.opened(path, STREAM) as raw, gate.reading_progress(path, raw) as draw:
         if raw.read(len(BOM)) != BOM:
             raw.seek(0)
         with io.TextIOWrapper(raw, "ascii") as file, warnings.catch_warnings():
@@ -414,7 +427,17 @@ def _batches(path: Path) -> Iterator[Integers]:
                     return
                 if (rows < 0).any() or (rows[:, 2] > 2).any():
                     raise ValueError("direction")
+                draw()
                 yield rows.T
+
+
+def _by_ms(rows: Integers) -> Integers:
+    """One row for the requests of a direction that ended in the same ms: their bytes, at the speed with which these
+    take as long as the slowest of them took."""
+    ms, value, direction, size = rows[:, np.lexsort((rows[2], rows[0]))]
+    first = np.flatnonzero(np.diff(ms, prepend=-1) | np.diff(direction, prepend=-1))
+    amounts, slowest = np.add.reduceat(size, first), np.maximum.reduceat(size / np.maximum(value, 1), first)
+    return np.array([ms[first], np.rint(amounts / slowest).astype(np.int64), direction[first], amounts])
 
 
 def _split(path: Path, batches: Iterator[Integers]) -> list[_Block]:
@@ -434,7 +457,7 @@ def _split(path: Path, batches: Iterator[Integers]) -> list[_Block]:
             again = (back > MIN_RESTART_MS) & (near | (averaged & (block.first < EPOCH_MS)))
             stop = int(np.argmax(again)) if again.any() else rest.shape[1]
             if stop:
-                block.pieces.append(rest[:, :stop])
+                block.add(rest[:, :stop])
                 block.back_ms = max(block.back_ms, int(back[:stop].max()))
                 block.peak = int(peaks[stop - 1])
             rest = rest[:, stop:]

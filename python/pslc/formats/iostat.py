@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 from pslc.base import gate
-from pslc.formats import FILE, About, FileContents, only, text, undamaged
-from pslc.formats._loads import Reports, after, amount, clock, date
+from pslc.formats import FILE, About, FileContents, beginning, lines, only, text, undamaged
+from pslc.formats._loads import Reports, after, amount, clock, date, plain_amounts
 from pslc.schema.imports import ImportOptions
 
 ABOUT: Final = About(
@@ -37,6 +38,8 @@ OF_FREEBSD: Final = {
 }  # fmt: skip
 """Names of FreeBSD's iostat -x, whose k is 1024, and those of Linux."""
 NAME_LAST: Final = re.compile(rf"\s*{NAMES}(?:\s+{NAMES})*\s+Device:?\s*$")
+DOCUMENT: Final = re.compile(r"\s*(?:\{|\[\s*\{)")
+"""Beginning of JSON; a prompt may be in brackets, too: `[root@host ~]# iostat -x 1`."""
 TIME: Final = re.compile(r"Time: |\d[\d./-]*[T ]")
 """Before sysstat 9.1.2 the word stands before the time of day."""
 OF_JC: Final = {
@@ -52,7 +55,7 @@ LIKE: Final = "the first report is like the second, as with -y, and was counted 
 
 def matches(path: Path, head: str) -> bool:
     """A header of iostat's columns, or its JSON."""
-    if head.lstrip().startswith(("{", "[")):
+    if DOCUMENT.match(head):
         return '"disk_device"' in head or ('"percent_util"' in head and '"device"' in head)
     return any(_header(line) for line in head.splitlines())
 
@@ -60,16 +63,11 @@ def matches(path: Path, head: str) -> bool:
 def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
     """The load of one device."""
     path = only(paths)
-    whole = text(path)
+    begin = beginning(path)
     reports = Reports(path, hints, "a device and a number for each column")
-    if whole.lstrip().startswith("["):
-        _of_jc(whole, reports)
-    elif whole.lstrip().startswith("{"):
-        _json(whole, reports)
-    else:
-        _text(whole, reports)
+    (_text if not DOCUMENT.match(begin) else _of_jc if begin.startswith("[") else _json)(reports)
     # gstat begins with an interval.
-    notes = [] if GSTAT.search(whole) else [FIRST if reports.drop_first(unless_alike=True) else LIKE]
+    notes = [] if GSTAT.search(begin) else [FIRST if reports.drop_first(unless_alike=True) else LIKE]
     return reports.foreign(ABOUT, *notes)
 
 
@@ -86,18 +84,19 @@ class _Report:
         self.columns = {}
 
 
-def _text(whole: str, reports: Reports) -> None:
+def _text(reports: Reports) -> None:
     report = _Report()
     names: list[str] = []
     rows = 0
-    for line in reports.each(whole.splitlines()):
+    for line in map(str.lstrip, reports.each(lines(reports.path))):
         cells = line.split()
         if header := _header(line):
             names, rows = header, 0
-            if any(_words(names) & columns.keys() for columns in report.columns.values()):
+            if any({*names} & columns.keys() for columns in report.columns.values()):
                 report.hand_over(reports)
         elif (moment := _moment(line, reports.at_s)) is not None:
             report.hand_over(reports)
+            names = []
             reports.tick(moment)
             reports.date = reports.date or date(line)
         elif not cells or TITLE.fullmatch(line):
@@ -125,14 +124,12 @@ def _moment(line: str, at: float | None) -> float | None:
 
 def _header(line: str) -> list[str]:
     """Names of the columns below a line, as Linux has them; empty: it is no header."""
+    if "evice" not in line and "L(q)" not in line:
+        return []
     if GSTAT.match(line):
         return [*GSTAT_NAMES]
     is_header = HEADER.match(line) or NAME_LAST.match(line)
     return [OF_FREEBSD.get(name, name) for name in line.split()] if is_header else []
-
-
-def _words(names: Sequence[str]) -> set[str]:
-    return {name for name in names if not name.lower().startswith("device")}
 
 
 def _row(names: Sequence[str], cells: Sequence[str]) -> tuple[str, dict[str, float]]:
@@ -142,9 +139,10 @@ def _row(names: Sequence[str], cells: Sequence[str]) -> tuple[str, dict[str, flo
         ValueError: a cell is no amount, or there are more or fewer than names.
     """
     place = 0 if names[0].lower().startswith("device") else -1
-    device, values = (cells[0], cells[1:]) if place == 0 else (cells[-1], cells[:-1])
-    own = sorted(_words(names), key=names.index)
-    return device, {name: _amount(name, cell.replace(",", ".")) for name, cell in zip(own, values, strict=True)}
+    own, values = (names[1:], cells[1:]) if place == 0 else (names[:-1], cells[:-1])
+    with suppress(ValueError):
+        return cells[place], dict(zip(own, plain_amounts(values), strict=True))
+    return cells[place], {name: _amount(name, cell.replace(",", ".")) for name, cell in zip(own, values, strict=True)}
 
 
 def _amount(name: str, cell: str) -> float:
@@ -158,10 +156,10 @@ def _amount(name: str, cell: str) -> float:
     return number / 1.024 if cell[-1:] == "k" else number
 
 
-def _json(whole: str, reports: Reports) -> None:
+def _json(reports: Reports) -> None:
     hint = "iostat -x -o JSON prints it; it ends well only where iostat was told how many reports, or Ctrl-C"
     with undamaged(reports.path, hint):
-        (host,) = gate.document(whole, str(reports.path), FILE)["sysstat"]["hosts"]
+        (host,) = gate.document(text(reports.path), str(reports.path), FILE)["sysstat"]["hosts"]
         reports.date = date(host["date"])
         for report in host["statistics"]:
             stamp = report.get("timestamp")
@@ -171,10 +169,10 @@ def _json(whole: str, reports: Reports) -> None:
                 reports.add(row["disk_device"], reports.seconds, columns)
 
 
-def _of_jc(whole: str, reports: Reports) -> None:
+def _of_jc(reports: Reports) -> None:
     """What `jc --iostat` makes of the text; it has no times."""
     with undamaged(reports.path, "jc --iostat prints it"):
-        for row in gate.document(whole, str(reports.path), FILE):
+        for row in gate.document(text(reports.path), str(reports.path), FILE):
             if row.get("type") == "device":
                 reports.add(str(row["device"]), None, _named(row))
 

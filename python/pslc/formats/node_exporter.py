@@ -4,13 +4,13 @@ began, `node_disk_written_bytes_total{device="sda"} 1.2e+12`. Two scrapes or mor
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from itertools import pairwise
+from collections.abc import Iterator, Sequence
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Final
 
 from pslc.base.errors import RecordingError
-from pslc.formats import About, FileContents, text
+from pslc.formats import About, FileContents, lines
 from pslc.formats._loads import Reports
 from pslc.schema.imports import ImportOptions
 
@@ -45,13 +45,11 @@ Scrape = dict[str, dict[str, float]]
 
 def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
     """The load of one disk between scrapes of one file, or of several files in order."""
-    scrapes: list[tuple[float | None, Scrape]] = []
-    for path in paths:
-        scrapes += _scrapes(text(path))
-    if len(scrapes) < 2:
+    pairs = pairwise(scrape for path in paths for scrape in _scrapes(path))
+    if (first := next(pairs, None)) is None:
         raise RecordingError(f"{paths[0]} is one scrape of counters, which has no intervals", HINT)
     reports = Reports(paths[0], hints)
-    for (before, old), (at, new) in pairwise(scrapes):
+    for (before, old), (at, new) in chain([first], pairs):
         reports.tick(at)
         seconds = hints.interval_s if at is None or before is None or at <= before else at - before
         for device in new.keys() & old.keys():
@@ -62,12 +60,11 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
     return reports.foreign(ABOUT, hint=HINT)
 
 
-def _scrapes(whole: str) -> list[tuple[float | None, Scrape]]:
+def _scrapes(path: Path) -> Iterator[tuple[float | None, Scrape]]:
     """Time and counters of each scrape: the next begins where a counter comes again."""
-    match: list[tuple[float | None, Scrape]] = []
     at: float | None = None
     disks: Scrape = {}
-    for line in whole.splitlines():
+    for line in lines(path):
         sample = SAMPLE.match(line)
         if sample is None:
             continue
@@ -79,11 +76,12 @@ def _scrapes(whole: str) -> list[tuple[float | None, Scrape]]:
             at = value
         elif (kind := KINDS.get(sample["name"])) and sample["device"] is not None:
             if kind in disks.get(sample["device"], {}):
-                match.append((at, disks))
+                yield at, disks
                 at, disks = None, {}
             disks.setdefault(sample["device"], {})[kind] = value
             at = int(sample["ms"]) / 1000 if sample["ms"] else at
-    return [*match, (at, disks)] if disks else match
+    if disks:
+        yield at, disks
 
 
 def _rates(risen: dict[str, float], seconds: float) -> dict[str, float]:

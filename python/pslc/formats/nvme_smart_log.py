@@ -24,7 +24,9 @@ ABOUT: Final = About(
 )
 FIRST_LINE: Final = "Smart Log for NVME device"
 DEVICE: Final = re.compile(rf"^{FIRST_LINE}\s*:\s*(\w+)", re.MULTILINE)
-LINE: Final = re.compile(r"([A-Za-z][\w .\[\]-]*?)\s*:\s*(0x[0-9a-fA-F]+|-?[\d,]+)(?: *°?(F)\b)?")
+LINE: Final = re.compile(
+    r"([A-Za-z][\w .\[\]-]*?)\s*:\s*(0x[0-9a-fA-F]+|\d{1,3}(?:[^\w(\[]\d{3})+|-?\d+)(?: *°?(F)\b)?"
+)
 
 
 def matches(path: Path, head: str) -> bool:

@@ -4,13 +4,14 @@ counter, `\\HOST\PhysicalDisk(0 C:)\Disk Write Bytes/sec`; the first row of a ra
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
 from pslc.base.columns import cells, is_missing, moment
 from pslc.base.errors import RecordingError
-from pslc.formats import About, FileContents, only, text
+from pslc.formats import About, FileContents, lines, only
 from pslc.formats._loads import Reports, amount
 from pslc.schema.imports import ImportOptions
 
@@ -34,9 +35,11 @@ HINT: Final = r'typeperf "\PhysicalDisk(*)\Disk Write Bytes/sec" "\PhysicalDisk(
 def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
     """The load of one disk; `_Total` where there is no other."""
     path = only(paths)
-    lines = _lines(path)
-    separator = max(",;\t", key=lines[0].count)
-    names, *rows = cells(path, lines, separator)
+    rows_of_counters = _lines_of_counters(path)
+    first = next(rows_of_counters, "")
+    separator = max(",;\t", key=first.count)
+    rows = cells(path, chain([first], rows_of_counters), separator)
+    names = next(rows, [])
     counters = _counters(names)
     if not any(kind in ("rB/s", "wB/s") for _, kind, _ in counters.values()):
         raise RecordingError(f"{path} has no counter of bytes of a disk", HINT)
@@ -51,18 +54,14 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
     return reports.foreign(ABOUT, hint=HINT)
 
 
-def _lines(path: Path) -> list[str]:
-    """The lines of names and counters; typeperf ends with words about itself.
-
-    Raises:
-        PslcError: there are none.
-    """
-    lines = [line for line in text(path).splitlines() if line.strip()]
-    quoted = lines[0].lstrip().startswith('"')
-    lines = [line for line in lines if line.lstrip()[0] in ('"' if quoted else "0123456789(")]
-    if not lines:
-        raise RecordingError(f"{path} has no line of counters", HINT)
-    return lines
+def _lines_of_counters(path: Path) -> Iterator[str]:
+    """The lines of names and counters; typeperf ends with words about itself."""
+    marks = ""
+    for line in lines(path):
+        begin = line.lstrip()[:1]
+        marks = marks or ('"' if begin == '"' else "0123456789(" if begin else "")
+        if begin and begin in marks:
+            yield line
 
 
 def _counters(names: Sequence[str]) -> dict[int, tuple[str, str, float]]:

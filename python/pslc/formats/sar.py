@@ -15,7 +15,7 @@ from typing import Final
 
 from pslc.base import gate
 from pslc.base.errors import RecordingError
-from pslc.formats import FILE, About, FileContents, only, text, undamaged
+from pslc.formats import FILE, About, FileContents, beginning, lines, only, text, undamaged
 from pslc.formats._loads import Reports, after, amount, clock, date, numbers
 from pslc.schema.imports import ImportOptions
 
@@ -45,22 +45,19 @@ def matches(path: Path, head: str) -> bool:
 def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
     """The load of one device."""
     path = only(paths)
-    whole = text(path)
+    begin = beginning(path)
     reports = Reports(path, hints)
-    if whole.lstrip().startswith("{"):
-        _json(whole, reports)
-    else:
-        (_sadf if SADF.match(whole) else _text)(whole, reports)
+    (_json if begin.startswith("{") else _sadf if SADF.match(begin) else _text)(reports)
     if not reports.rows:
         raise RecordingError(f"{path} tells nothing of devices", "sar -d prints them, or sadf -d FILE -- -d")
     together = "sar counts reads and writes together: each has its share by bytes, and the latency of both"
     return reports.foreign(ABOUT, together)
 
 
-def _text(whole: str, reports: Reports) -> None:
+def _text(reports: Reports) -> None:
     reports.expected = "a time, a device and a number for each column"
     names: list[str] = []
-    for line in reports.each(whole.splitlines()):
+    for line in reports.each(lines(reports.path)):
         header, row = HEADER.match(line), ROW.match(line)
         if header:
             names = line[header.end(1) :].split()
@@ -79,10 +76,10 @@ def _text(whole: str, reports: Reports) -> None:
                 reports.add(device, reports.seconds or 1.0, numbers([*cells], [*cells.values()]))
 
 
-def _sadf(whole: str, reports: Reports) -> None:
+def _sadf(reports: Reports) -> None:
     reports.expected = "host, interval, time, device and a number for each column, with semicolons"
     names: list[str] = []
-    for line in reports.each(whole.splitlines()):
+    for line in reports.each(lines(reports.path)):
         cells = line.split(";")
         if line.startswith("#"):
             names = cells[4:] if "DEV" in cells[3:4] else []
@@ -95,9 +92,9 @@ def _sadf(whole: str, reports: Reports) -> None:
             reports.add(device, amount(seconds) or 1.0, numbers(names, values))
 
 
-def _json(whole: str, reports: Reports) -> None:
+def _json(reports: Reports) -> None:
     with undamaged(reports.path, "sadf -j FILE -- -d prints it"):
-        (host,) = gate.document(whole, str(reports.path), FILE)["sysstat"]["hosts"]
+        (host,) = gate.document(text(reports.path), str(reports.path), FILE)["sysstat"]["hosts"]
         for report in host["statistics"]:
             stamp = report.get("timestamp")
             if stamp is None or "disk" not in report:

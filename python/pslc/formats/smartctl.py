@@ -15,6 +15,7 @@ from pslc.base import gate, words
 from pslc.base.errors import RecordingError
 from pslc.base.files import Json
 from pslc.formats import FILE, About, FileContents, only, text, undamaged
+from pslc.formats._ata_wear import MAX_BYTES_PER_HOUR, Attribute, average_erases, wear
 from pslc.schema.facts import HealthJson
 from pslc.schema.health import SMARTCTL, in_our_names
 from pslc.schema.imports import ImportOptions
@@ -32,18 +33,6 @@ MAX_BITS: Final = 128
 """Length of the longest number of a health log, in bits."""
 FAILED: Final = 4
 """Bit of NVMe's critical warnings: the drive is not reliable."""
-LEFT = re.compile(
-    r"wear_leveling_count|media_wearout|ssd_life_left|(percent|perc|remaining)\w*(lifetime|life)\w*remain|"
-    r"(lifetime|life)_?(left|remain)|remaining_life|drive_life_remaining|endurance_remaining|percent_lifetime_remain",
-    re.IGNORECASE,
-)
-"""Attributes whose normalized value falls from 100 as life is used up."""
-LIFE_LEFT: Final = re.compile(r"life|remain", re.IGNORECASE)
-MIN_RAW_LEFT: Final = 10
-"""Smallest raw value that is the share of the life that is left, where the normalized value stays at 100; others have
-the share that is used there."""
-USED = re.compile(r"(percent|perc)\w*(life\w*|endurance)_?used|percentage_used", re.IGNORECASE)
-"""Names of attributes whose raw value is the share of the life that is used."""
 UNITS: Final = {"512 B": 512.0, "32 MiB": 32.0 * 2**20, "1 GiB": 2.0**30}
 """Units in which drives count what was written."""
 LBAS: Final = "total_lbas_written"
@@ -55,13 +44,10 @@ UNITS_OF_NAMES: Final = (
 PAGES: Final = ("host_program_page_count", ("ftl_program_page_count", "bckgnd_program_page_cnt"))
 """Pages programmed for the host, and those for the drive's own work, as Micron's drives count them."""
 HOURS: Final = "power_on_hours"
-ERASES: Final = re.compile(r"av(?:era)?g?e?_.*erase")
-"""Names of attributes whose raw value is how often blocks were erased, on average."""
 MAX_WRITTEN_RATIO: Final = 1.5
 """Bytes of the host over those that the erased blocks hold, at the most: cells take what the host writes, or more."""
 MIN_BYTES_PER_HOUR: Final = 1e6
-MAX_BYTES_PER_HOUR: Final = 1e12
-"""Fewest and most bytes that a drive in use is believed to write in an hour."""
+"""Fewest bytes that a drive in use is believed to write in an hour."""
 ERRORS: Final = ("reported_uncorrect", "uncorrectable_error_cnt", "uncorrectable_error_count")
 ATTRIBUTE = re.compile(
     r"\s*(?P<id>\d{1,3}) (?P<name>[\w%/-]+)\s+(?:0x[0-9a-f]{4}|[POSRCK+-]{6})\s+(?P<value>\d{1,3}|---)\s+"
@@ -77,7 +63,7 @@ SCSI_WRITES = re.compile(r"^write:(?:\s+\d+){5}\s+(?P<gigabytes>\d+[.,]\d+)\s+(?
 """The error counter log: errors, how they were corrected, 10^9 bytes, and the errors that were not."""
 NAMED: Final = ("Device Model|Model Number|Product", "Serial [Nn]umber")
 """Lines of the text that name the model and the serial number."""
-LINE = re.compile(r"(?P<name>[A-Z][\w ./-]*?):\s+(?P<value>0x[0-9a-fA-F]+|[\d,.' ]*\d)")
+LINE = re.compile(r"(?P<name>[A-Z][\w ./-]*?):\s+(?P<value>0x[0-9a-fA-F]+|\d{1,3}(?:[^\w(\[]\d{3})+|\d+)")
 OF_TEXT: Final = {
     "Critical Warning": "critical_warning", "Temperature": "temperature", "Available Spare": "available_spare",
     "Available Spare Threshold": "available_spare_threshold", "Percentage Used": "percentage_used",
@@ -109,7 +95,8 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
         raise RecordingError(f"{path} holds several health logs", "give each in a file of its own")
     log, about = _json(path, whole) if whole.lstrip().startswith("{") else _text(whole)
     if not any(
-        name in log for name in ("percentage_used", "data_units_written", "unknown_units", "media_errors", "failed")
+        name in log
+        for name in ("percentage_used", "data_units_written", "unknown_units", "media_errors", "failed", "doubt")
     ):
         raise RecordingError(
             f"{path} tells nothing of wear, of bytes written or of errors", "smartctl -x prints it, as root"
@@ -117,6 +104,8 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
     data = FileContents(about.model or path.name, None, drive=about.identity, logged_unix=about.logged_unix)
     if (count := log.pop("unknown_units", None)) is not None:
         data.note(_candidates(count, log.get(HOURS, 0), log.pop("erased_bytes", 0)))
+    if doubt := log.pop("doubt", ""):
+        data.warn(doubt)
     if (failed := log.pop("failed", None)) is not None:
         log["critical_warning"] = int(log.get("critical_warning", 0)) | (FAILED if failed else 0)
     data.health.append(log)
@@ -178,21 +167,9 @@ def refuse_long(path: Path, log: HealthJson) -> None:
         raise RecordingError(f"{path} is damaged: {long} is longer than {MAX_BITS} bits", "no number of such a log is")
 
 
-def _attributes(document: Json) -> list[tuple[str, int, int]]:
-    """Name, normalized value and raw value of each attribute."""
+def _attributes(document: Json) -> list[Attribute]:
     rows = document.get("ata_smart_attributes", {}).get("table", [])
-    return [
-        _attribute(int(row["id"]), str(row["name"]), int(row.get("value", 0)), int(row["raw"]["value"])) for row in rows
-    ]
-
-
-def _attribute(number: int, name: str, value: int, raw: int) -> tuple[str, int, int]:
-    """Name, normalized value and raw value of an attribute. WD's wearout rises to 100, where that of others, which has
-    another number, falls."""
-    if number == 230 and name == "Media_Wearout_Indicator":
-        return "Percentage_Used", value, value
-    is_left = LEFT.search(name) and LIFE_LEFT.search(name) and value == 100 and MIN_RAW_LEFT < raw < 100
-    return name, raw if is_left else value, raw
+    return [Attribute(int(row["id"]), str(row["name"]), row.get("value"), int(row["raw"]["value"])) for row in rows]
 
 
 def _statistics(document: Json) -> dict[str, int]:
@@ -243,12 +220,14 @@ def _written(name: str) -> tuple[str, float] | None:
     scale = next((scale for pattern, scale in UNITS_OF_NAMES if pattern.search(name)), None)
     if scale is None or not re.search(r"writ|prog", name) or re.search(r"read|_low$|_high$|_exp$", name):
         return None
-    field = "slc" if "slc" in name else "nand" if re.search(r"nand|flash|tlc", name) else "data"
+    field = next(
+        (cells for cells in ("slc", "tlc") if cells in name), "nand" if re.search("nand|flash", name) else "data"
+    )
     return f"{field}_units_written", scale
 
 
 def _of_ata(
-    attributes: Sequence[tuple[str, int, int]],
+    attributes: Sequence[Attribute],
     statistics: Mapping[str, int],
     sector: int,
     is_known: bool,
@@ -260,35 +239,38 @@ def _of_ata(
         is_known: the drive is in smartctl's table; else the names of attributes are those that most drives have.
         capacity: in bytes; 0 where it is not told.
     """
-    raw_of = {name.lower(): raw for name, _, raw in reversed(attributes)}
-    log = _unknown(raw_of, is_known, capacity)
-    for name, value, raw in attributes:
+    raw_of = {name.lower(): raw for _, name, _, raw in reversed(attributes)}
+    if HOURS in raw_of:
+        # Some drives count milliseconds in the upper half.
+        raw_of[HOURS] &= 0xFFFF_FFFF
+    log = _unknown(raw_of, is_known, (average_erases(attributes) or 0) * capacity)
+    for _, name, _, raw in attributes:
         low = name.lower()
-        if USED.search(low) and raw <= 255:
-            log.setdefault("percentage_used", raw)
-        elif LEFT.search(low) and 0 < value <= 100:
-            log.setdefault("percentage_used", 100 - value)
-        elif (counted := _written(low)) and not (low == LBAS and "unknown_units" in log):
+        if (counted := _written(low)) and not (low == LBAS and "unknown_units" in log):
             log.setdefault(counted[0], round(raw * counted[1] / UNIT_BYTES))
         elif low in ERRORS:
             log.setdefault("media_errors", raw)
-    if (used := statistics.get("Percentage Used Endurance Indicator")) is not None:
-        log["percentage_used"] = used
     if (written := statistics.get("Logical Sectors Written")) is not None:
         log["data_units_written"] = round(written * sector / UNIT_BYTES)
         log.pop("unknown_units", None)
         log.pop("erased_bytes", None)
-    return log | _programmed(log, raw_of)
+    if (tlc := log.pop("tlc_units_written", None)) is not None:
+        log.setdefault("nand_units_written", tlc + log.get("slc_units_written", 0))
+    log |= _programmed(log, raw_of)
+    if (used := statistics.get("Percentage Used Endurance Indicator")) is not None:
+        return log | {"percentage_used": used}
+    host_bytes = log["data_units_written"] * UNIT_BYTES if "data_units_written" in log else None
+    used, doubt = wear(attributes, host_bytes, log.get(HOURS), capacity)
+    return log | ({} if used is None else {"percentage_used": used}) | ({"doubt": doubt} if doubt else {})
 
 
-def _unknown(raw_of: Mapping[str, int], is_known: bool, capacity: int) -> HealthJson:
+def _unknown(raw_of: Mapping[str, int], is_known: bool, erased_bytes: int) -> HealthJson:
     """Count of writes in a unit that is not known, and bytes that the erased blocks hold; empty where the unit is
     plausible. Raw values are by the names of attributes."""
     count = raw_of.get(LBAS)
     if count is None or (is_known and count * UNITS["512 B"] >= MIN_BYTES_PER_HOUR * raw_of.get(HOURS, 0)):
         return {}
-    erases = max((raw for name, raw in raw_of.items() if ERASES.search(name)), default=0)
-    return {"unknown_units": count, "erased_bytes": erases * capacity}
+    return {"unknown_units": count, "erased_bytes": erased_bytes}
 
 
 def _programmed(log: HealthJson, raw_of: Mapping[str, int]) -> HealthJson:
@@ -302,7 +284,7 @@ def _programmed(log: HealthJson, raw_of: Mapping[str, int]) -> HealthJson:
 
 def integer(text: str) -> int:
     """A number of a log, in hexadecimal behind 0x; its thousands may be set apart."""
-    digits = re.sub(r"[,.' ]", "", text)
+    digits = re.sub(r"[^\da-fx]", "", text)
     return int(digits, 16 if digits.startswith("0x") else 10)
 
 
@@ -340,7 +322,8 @@ def _text_of_ata(whole: str) -> HealthJson:
     sector = re.search(r"Sector Sizes?:\s+(\d+) bytes logical", whole)
     rows = [match for line in lines if (match := ATTRIBUTE.match(line))]
     attributes = [
-        _attribute(int(row["id"]), row["name"], int(row["value"].strip("-") or 0), int(row["raw"])) for row in rows
+        Attribute(int(row["id"]), row["name"], int(row["value"]) if row["value"] != "---" else None, int(row["raw"]))
+        for row in rows
     ]
     statistics = {row["name"]: int(row["value"]) for line in lines if (row := STATISTIC.match(line))}
     capacity = re.search(r"^User Capacity:\s+([\d.,' ]+) bytes", whole, re.MULTILINE)

@@ -33,7 +33,7 @@ from pslc.base.columns import (
     unit_of,
 )
 from pslc.base.errors import RecordingError
-from pslc.formats import FILE, About, FileContents, _drawn, lines
+from pslc.formats import FILE, About, FileContents, _drawn, lines, refuse_trace
 from pslc.schema.imports import ImportOptions
 from pslc.schema.results import Measured, measured
 
@@ -136,6 +136,8 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
     if len(paths) > 1:
         raise RecordingError(f"{len(paths)} tables at once", "give one; pslc compare sets several beside each other")
     (path,) = paths
+    if hints.x is None and hints.y is None:
+        refuse_trace(path)
     stream = enumerate(lines(path), 1)
     head = list(islice(stream, PART_LINES))
     _refuse_too_many(path, len(head))

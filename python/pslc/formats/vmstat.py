@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from pslc.base.columns import moment
-from pslc.formats import About, FileContents, only, text
+from pslc.formats import About, FileContents, lines, only
 from pslc.formats._loads import FIRST_ROW, Reports, amount
 from pslc.schema.imports import ImportOptions
 
@@ -29,7 +29,7 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
     path = only(paths)
     reports = Reports(path, hints, "a number for each column")
     names: list[str] = []
-    for line in reports.each(text(path).splitlines()):
+    for line in reports.each(lines(path)):
         if HEADER.match(line):
             names = line.split()
         elif names and re.match(r"\s*\d", line):

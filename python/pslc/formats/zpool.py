@@ -10,13 +10,13 @@ With -l the times follow that a request took, of which the first two, in all, ar
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from pslc.base import units
 from pslc.base.columns import moment
-from pslc.formats import About, FileContents, only, text
+from pslc.formats import About, FileContents, lines, only
 from pslc.formats._loads import Reports, amount
 from pslc.schema.imports import ImportOptions
 
@@ -43,7 +43,8 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
     path = only(paths)
     reports = Reports(path, hints, "a pool, capacity, operations and bandwidth", whole_counts=True)
     below = has_waits = False
-    for line in reports.each(text(path).splitlines()):
+    indents: dict[str, int] = {}
+    for line in reports.each(lines(path)):
         if HEADER.match(line):
             below = True
         elif WAITS in line:
@@ -52,17 +53,26 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
             reports.tick(moment(line))
         elif row := ROW.match(line):
             with reports.refusing():
-                reports.add(row["name"].strip(), reports.seconds, _columns(row, has_waits))
+                name = row["name"].strip()
+                indents.setdefault(name, len(row["name"]) - len(name))
+                reports.add(name, reports.seconds, _columns(row, has_waits))
         elif below and _is_damaged(line):
             reports.refuse()
     reports.drop_first()
-    pools = list(reports.rows)[:1]
-    if hints.device is None and pools:
-        reports.rows = {name: rows for name, rows in reports.rows.items() if name in pools}
     remarks = ["the first report, of the time since the pool was imported, was left out"]
+    if hints.device is None and indents:
+        remarks += _keep_first_pool(reports, indents)
     if has_waits:
         remarks.append("latencies are those of total_wait; waits in the disks and in queues were left out")
     return reports.foreign(ABOUT, *remarks)
+
+
+def _keep_first_pool(reports: Reports, indents: Mapping[str, int]) -> list[str]:
+    """Leave out all but the first pool; a remark on others that moved something. Devices of a pool are indented."""
+    first, *others = [name for name in indents if indents[name] == min(indents.values())]
+    moved = [name for name in others if reports.rows[name].moved.any()]
+    reports.rows = {first: reports.rows[first]}
+    return [f"{', '.join(moved)} moved something, too: --device {moved[0]} takes it"] if moved else []
 
 
 def _columns(row: re.Match[str], has_waits: bool) -> dict[str, float]:

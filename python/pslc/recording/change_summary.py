@@ -54,6 +54,7 @@ def settings(recording: Recording) -> dict[str, object]:
         "engine": recording.engine,
         "I/O scheduler": device.get("scheduler"),
         "CPU governor": host.get("governor"),
+        "huge pages": host.get("huge_pages"),
         "kernel": host.get("kernel"),
         "longest wake from NVMe power saving, in us": power.get("nvme_ps_max_latency_us"),
         "SATA link power": power.get("sata_link_power"),

@@ -1,13 +1,14 @@
 """Warnings about a measurement on a real drive, pslc's or another program's: a closed set, each with what to do about
 it. Warnings about the analysis of a curve are in `pslc.analysis.warnings`."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
 
 from pslc.analysis.warnings import AnalysisWarning
-from pslc.base import words
+from pslc.base import files, words
 from pslc.recording import place, stalls, traffic
 from pslc.recording.model import HostTable, Recording
 from pslc.recording.wear import spent
@@ -86,6 +87,14 @@ class RecordingWarning(WarningCode):
     HEALTH = "the drive reports that {what}: copy its data, and judge no speed by it"
     SCHEDULER = "the I/O scheduler is {scheduler}, which may cost a fast drive a tenth of its speed: set it to none"
     GOVERNOR = "the CPU's governor is {governor}: set it to performance"
+    HUGE_PAGES = (
+        "transparent huge pages are always on, which may cost a fast drive a tenth of its speed: "
+        "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled"
+    )
+    RESTS = (
+        "the model takes rests for complete, as no source tells what stays in the cache of {drives}: of 20 runs 6 min "
+        "apart the slowest was 7 to 43 % below the fastest on three drives of a public test (docs/model.md)"
+    )
     POWER_STATES = "NVMe power states of up to {us} µs may slow single requests: nvme_core.default_ps_max_latency_us=0"
     WRITE_CACHE = "the drive's write cache is off ({what}): switch it on unless that is the question"
     FLUSHES = (
@@ -118,6 +127,8 @@ MAX_OTHER_TRAFFIC_RATIO = 0.1
 COMPRESSIBLE = ("zero_buffers", "buffer_compress_percentage")
 NO_FLASH_S = 12e-6
 """A read of one-bit cells takes 20 us and more, and the way there some more."""
+MIN_REST_S: Final = 10.0
+"""Silence between two jobs that counts as a rest, in seconds, as a pause of a load does."""
 THERMAL: Final = ("warning_temp_time", "critical_comp_time", "thm_temp1_trans_count", "thm_temp2_trans_count")
 """Counters of NVMe's health log that rise when a drive is too hot."""
 TIMES: Final = ("thm_temp1_total_time", "thm_temp2_total_time")
@@ -184,6 +195,28 @@ def of_its_wear(recording: Recording) -> list[MeasurementWarning]:
         return []
     span, written = Extent(worn.after_s, "s"), Extent(worn.written_bytes)
     return [RecordingWarning.WORN_OUT.of(written=written, span=span, times=worn.lives)]
+
+
+def of_its_rests(recording: Recording) -> list[MeasurementWarning]:
+    """Whether a simulated drive was left alone between writes, and nothing tells what such a drive frees then."""
+    jobs = sorted((job["start_ns"], job["start_ns"] + job["elapsed_ns"]) for job in recording.jobs)
+    longest_ns = max((later - end for (_, end), (later, _) in pairwise(jobs)), default=0)
+    if longest_ns < 1e9 * MIN_REST_S or not rests_are_assumed(recording.profile, recording.provenance):
+        return []
+    text = RecordingWarning.RESTS.of(drives="this drive")
+    return [MeasurementWarning(text.code, text, Level.NOTE)]
+
+
+def rests_are_assumed(profile: str, provenance: Iterable[tuple[str, str]]) -> bool:
+    """Whether a simulated drive frees its cache while it is idle, and no source tells what stays in it.
+
+    Args:
+        profile: resolved; empty of a real drive, of which nothing is assumed.
+    """
+    # The key of a value that a source or a fit tells.
+    is_known = any(key == "cache.idle.residue" and not why.startswith("assumed") for key, why in provenance)
+    keys = files.keys(profile)
+    return "cache.idle.threshold" in keys and keys.get("cache.idle.residue", "0B") == "0B" and not is_known
 
 
 def of_its_computer(recording: Recording) -> Iterator[MeasurementWarning]:
@@ -425,6 +458,8 @@ def _of_its_power(facts: Facts) -> Iterator[MeasurementWarning]:
     device = facts["device"]
     if device is not None and device["name"].startswith("nvme") and device.get("scheduler") not in (None, "none"):
         yield RecordingWarning.SCHEDULER.of(scheduler=device.get("scheduler"))
+    if device is not None and device["name"].startswith("nvme") and facts["host"].get("huge_pages") == "always":
+        yield RecordingWarning.HUGE_PAGES.of()
     # A drive behind a network has no PCIe link, and its host puts it into no power state.
     latency = facts["power"]["nvme_ps_max_latency_us"]
     if latency and device is not None and device["name"].startswith("nvme") and device["link_speed"] is not None:

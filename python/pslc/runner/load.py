@@ -156,6 +156,9 @@ def analysed(recording: Recording) -> Recording:
     recording.findings = Findings(suites.findings_of(suite, recording) if suite else _of_job_file(recording))
     if "stalls" in recording.facts:
         recording.findings["stalls"] = stalls.of_recording(recording)
+    is_suite = recording.suite in suites.names()
+    unlike_scaled = suites.unlike_scaled(recording.suite) if is_suite else None
+    rests = checks.of_its_rests(recording) if not is_suite or suites.has_rests(recording.suite) else []
     recording.findings.warnings = (
         *contradictions(recording),
         *checks.of_its_end(recording),
@@ -163,12 +166,11 @@ def analysed(recording: Recording) -> Recording:
         *checks.of_its_host(recording),
         *checks.of_its_computer(recording),
         *checks.of_its_wear(recording),
-        *checks.of_its_scale(
-            recording, suites.unlike_scaled(recording.suite) if recording.suite in suites.names() else None
-        ),
+        *checks.of_its_scale(recording, unlike_scaled),
         # A drive that is watched does its own work: there is no measurement to warning.
         *([] if recording.is_simulated or "watch" in recording.facts else checks.of_run(recording)),
         *recording.findings.warnings,
+        *rests,
     )
     return scaling.whole(recording) if "scale" in recording.facts and _is_scalable(recording) else recording
 

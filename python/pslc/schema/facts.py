@@ -150,12 +150,15 @@ class CacheReport(TypedDict):
 
 
 class Host(TypedDict, total=False):
-    """Machine that a run is made on: processor, memory, operating system."""
+    """Machine that a run is made on: processor, memory, operating system.
+
+    `huge_pages` is Linux's choice for memory that did not ask: always, madvise or never."""
 
     kernel: str
     cpu: str | None
     cores: int | None
     governor: str | None
+    huge_pages: str | None
     virtual: bool | None
 
 

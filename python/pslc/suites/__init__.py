@@ -186,6 +186,11 @@ def asks_cache(name: str) -> bool:
     return name in names() and bool(getattr(load(name), "ASKS_CACHE", False))
 
 
+def has_rests(name: str) -> bool:
+    """Whether a suite's answer is of what a drive does while it is left alone between writes (`HAS_RESTS`)."""
+    return bool(getattr(load(name), "HAS_RESTS", False))
+
+
 def tells_nothing(recording: Recording) -> bool:
     """Whether the findings of a suite are none, as no drive's cache can be seen (`findings_of`)."""
     codes = [warning.code for warning in recording.findings.warnings]

@@ -21,6 +21,7 @@ from pslc.suites import Steps
 QUICK = "three regions, each written until twice the cache was"
 COMPUTER = "none"
 ASKS_CACHE = True
+HAS_RESTS = True
 RATIOS = (0.125, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0)
 QUICK_RATIOS = (0.25, 0.5, 2.0)
 TIMES, QUICK_TIMES = 4.0, 2.0

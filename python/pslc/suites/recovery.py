@@ -30,6 +30,7 @@ from pslc.suites import FitStart, StartValues, Steps
 QUICK = "fewer and shorter pauses determine threshold and rate"
 COMPUTER = "none"
 ASKS_CACHE = True
+HAS_RESTS = True
 
 LONGEST_S = 1800.0
 QUICK_LONGEST_S = 300.0

@@ -39,6 +39,8 @@ UNTOLD: Final = Because("untold", "")
 """Cause of a fall where nothing tells whether requests waited."""
 MAX_SMALL_BYTES: Final = 256 << 10
 """Largest mean size of requests that an SSD answers in a few ms, however many are under way."""
+MIN_WAF: Final = 0.9
+"""Write amplification below which cells took less than the host wrote, beyond the rounding of both counts."""
 MIN_HIGH_WAF: Final = 4.0
 """Write amplification from which a cause is named; random writes to a full drive have 2 to 4."""
 HOT_SENSOR_C: Final = 80
@@ -526,9 +528,10 @@ def _own_count(wear: Wear) -> list[str]:
     if programmed and written:
         waf = programmed / written
         cause = ": small or flushed writes fill whole pages" if waf >= MIN_HIGH_WAF else ""
-        lines.append(
-            f"Its cells took {words.size(programmed * NVME_DATA_UNIT)}, a write amplification of {waf:.1f}{cause}."
-        )
+        meaning = f"a write amplification of {waf:.1f}{cause}"
+        if waf < MIN_WAF:
+            meaning = "less than was written: it compresses, or counts one of them in another unit than its name says"
+        lines.append(f"Its cells took {words.size(programmed * NVME_DATA_UNIT)}, {meaning}.")
     return lines
 
 
