@@ -107,8 +107,7 @@ pub struct Ftl {
     /// Erases of pSLC after which the cache is off for good; `None`: never.
     #[serde(skip)]
     worn_after: Option<u64>,
-    /// Written apart from the rest in a drive file; `None` where data do not age.
-    #[serde(skip)]
+    /// `None` where data do not age.
     pub aging: Option<Box<Aging>>,
     #[serde(skip)]
     custom: Custom,
