@@ -254,11 +254,16 @@ def test_a_second_pass_after_a_rest_that_empties_the_cache_warnings_nothing_of_i
     assert [warning for warning in found["warnings"] if warning.code == "held"] or found["cache_bytes"] is None
 
 
-def test_a_part_of_a_drive_is_told_how_to_write_the_rest(small):
+def test_a_part_of_a_drive_is_told_how_to_write_the_rest(small, tmp_path):
     (fill,) = small("fill", QUICK)["warnings"]
     assert str(fill).endswith("so later phases may be missing: leave out --quick")
-    parts = [warning for warning in small("sustained", QUICK, PROFILE)["warnings"] if warning.code == "part"]
-    assert not [warning for warning in parts if not str(warning).endswith(": pslc run fill writes all of it")]
+    (tmp_path / "sized.fio").write_text("[a]\nrw=write\nbs=1m\nsize=20g\ndirect=1\nioengine=libaio\niodepth=8\n")
+    timed = (tmp_path / "sized.fio").read_text() + "[b]\nstonewall\nrw=write\nbs=1m\nruntime=2\ntime_based\ndirect=1\n"
+    (tmp_path / "timed.fio").write_text(timed)
+    for name, hint in (("sized", "write the whole drive"), ("timed", "pslc run fill writes all of it")):
+        warnings = pslc.run(tmp_path / f"{name}.fio", on="sim:pm871b-128gb").findings["warnings"]
+        (part,) = [str(warning) for warning in warnings if warning.code == "part"]
+        assert part.endswith(f": {hint}")
 
 
 def test_plateaus_that_hardly_differ_are_told_as_one():
