@@ -119,8 +119,8 @@ def main() -> None:
         copy_of = Path(folder)
         for name in ("python", "crates"):
             shutil.copytree(quick.ROOT / name, copy_of / name, ignore=shutil.ignore_patterns("__pycache__"))
-        for name in ("Cargo.toml", "Cargo.lock", "rust-toolchain.toml"):
-            shutil.copyfile(quick.ROOT / name, copy_of / name)
+        for path in [*quick.ROOT.glob("Cargo.*"), quick.ROOT / "rust-toolchain.toml"]:
+            shutil.copy(path, copy_of)
         os.environ |= {"PYTHONPATH": f"{folder}/python", "PYTEST_ADDOPTS": "-x -q -p no:cacheprovider",
                        "CARGO_TARGET_DIR": str(quick.ROOT / "target/mutants")}  # fmt: skip
         for name, line, change, source in mutants(paths, random.Random(seed)):

@@ -15,8 +15,8 @@ import pslc
 from pslc import suites
 from pslc.analysis import sentences
 from pslc.analysis.recovery import Interval, RecoveryEstimate
-from pslc.device.region import Budget, Scope
-from pslc.device.target import RealOptions
+from pslc.device.region import Budget, Scope, find_region
+from pslc.device.target import RealOptions, find_target
 from pslc.figures.picture import Table
 from pslc.report import page, recording_view, terminal
 from pslc.runner import campaign
@@ -264,6 +264,12 @@ def test_a_part_of_a_drive_is_told_how_to_write_the_rest(small, tmp_path):
         warnings = pslc.run(tmp_path / f"{name}.fio", on="sim:pm871b-128gb").findings["warnings"]
         (part,) = [str(warning) for warning in warnings if warning.code == "part"]
         assert part.endswith(f": {hint}")
+
+
+def test_cdm_runs_a_test_five_times_for_5_s_after_one_to_warm_up_as_crystaldiskmark_does():
+    text = next(suites.load("cdm").steps(find_region(find_target("sim:pm871b-128gb"), Scope())))
+    for test in ("read SEQ1M Q8T1", "write RND4K Q1T1"):
+        assert re.findall(rf"\[{test} run (\d+)\][^[]*runtime=5000000us", text) == list("012345")
 
 
 def test_plateaus_that_hardly_differ_are_told_as_one():
