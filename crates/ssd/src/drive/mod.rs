@@ -32,7 +32,7 @@ use crate::controller::{MapCache, ReadAhead, WriteBuffer};
 use crate::cores::Cores;
 use crate::cycle_cache::CycleCounters;
 use crate::ftl::custom::Custom;
-use crate::ftl::{Ftl, Superblock};
+use crate::ftl::{Aging, Ftl, Superblock};
 use crate::link::Link;
 use crate::nand::Nand;
 use crate::power::{Waking, LEVELS};
@@ -248,6 +248,15 @@ impl Drive {
     /// The superblocks, for tools that look inside.
     pub fn superblocks(&self) -> impl Iterator<Item = &Superblock> {
         self.ftl.superblocks()
+    }
+
+    /// The age of what it holds; `None` where data do not age.
+    pub(crate) fn aging(&self) -> Option<&Aging> {
+        self.ftl.aging.as_deref()
+    }
+
+    pub(crate) fn set_aging(&mut self, aging: Option<Aging>) {
+        self.ftl.aging = aging.map(Box::new);
     }
 
     /// Mapping pages of a superblock in a mode.

@@ -107,7 +107,8 @@ pub struct Ftl {
     /// Erases of pSLC after which the cache is off for good; `None`: never.
     #[serde(skip)]
     worn_after: Option<u64>,
-    /// `None` where data do not age.
+    /// Written apart from the rest in a drive file; `None` where data do not age.
+    #[serde(skip)]
     pub aging: Option<Box<Aging>>,
     #[serde(skip)]
     custom: Custom,

@@ -10,6 +10,7 @@ use crate::consistency::{ensure, ensure_counters, Consistency};
 use crate::cores::Cores;
 use crate::drive::{CyclingDrive, Drive};
 use crate::ftl::custom::Custom;
+use crate::ftl::Aging;
 use crate::request::{Op, Request};
 use crate::units::Nanos;
 use crate::waits::{ByCause, Cause, Waits};
@@ -171,6 +172,16 @@ impl Machine {
     pub fn switch_off(&mut self, config: &config::Config, aged: Nanos) {
         self.page_cache = config.host.page_cache.map(|of| PageCache::new(&of, config.capacity_bytes));
         self.drive.drive_mut().switch_off(aged);
+    }
+
+    /// The age of what the drive holds; `None` where data do not age.
+    pub(crate) fn aging(&self) -> Option<&Aging> {
+        self.drive().aging()
+    }
+
+    /// Set the age of what it holds, as it was read.
+    pub(crate) fn set_aging(&mut self, aging: Option<Aging>) {
+        self.drive.drive_mut().set_aging(aging);
     }
 
     /// See [`CyclingDrive::begin_run`].

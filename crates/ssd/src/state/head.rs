@@ -2,14 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{About, StateError, PARTS, VERSION};
+use super::{About, StateError};
 
 /// Of a file. Every version has its head in so many bytes, and the checksum at their end.
 pub(super) const BYTES: usize = 1024;
 /// How every version begins.
 pub(super) const MAGIC: &[u8] = b"# pslc drive: pslc drives show FILE\n";
-/// Of files of before 0.1.0, which are not read; the version of their state, below ours, follows.
+/// Of files of before 0.1.0: magic, version, (length, checksum) of two sections, checksum of these.
 pub(super) const OLD_MAGIC: [u8; 8] = *b"\x89pslc\r\n\x1a";
+const OLD_BYTES: usize = 8 + 4 + 2 * (8 + 4) + 4;
 /// Of the line with the checksum.
 const SUM_BYTES: usize = "# crc32 00000000\n".len();
 /// Of a name in a head, which has room for it whatever has to be escaped.
@@ -61,26 +62,44 @@ impl Head {
         bytes
     }
 
-    /// The head of a file, undamaged.
-    pub fn read(bytes: &[u8]) -> Result<Head, StateError> {
-        if let Some((version, _)) = bytes.strip_prefix(&OLD_MAGIC).and_then(<[u8]>::split_first_chunk) {
-            let version = u32::from_le_bytes(*version);
-            return Err(StateError::TooOld { part: PARTS[1], version, ours: VERSION });
-        }
-        if !bytes.starts_with(MAGIC) {
+    /// The head of a file of any version, undamaged, and where its sections begin.
+    pub fn read(bytes: &[u8]) -> Result<(Head, usize), StateError> {
+        let is_old = bytes.starts_with(&OLD_MAGIC);
+        if !is_old && !bytes.starts_with(MAGIC) {
             return Err(StateError::Foreign);
         }
-        let Some(head) = bytes.get(..BYTES) else {
-            return Err(StateError::Cut { bytes_found: bytes.len() as u64, whole: BYTES as u64 });
+        let length = if is_old { OLD_BYTES } else { BYTES };
+        let Some(head) = bytes.get(..length) else {
+            return Err(StateError::Cut { bytes_found: bytes.len() as u64, whole: length as u64 });
         };
-        let (text, sum) = head.split_at(BYTES - SUM_BYTES);
-        if sum != sum_line(text).as_bytes() {
-            return Err(StateError::Damaged { part: "head" });
-        }
-        let strange = |message: String| StateError::Strange { part: "head", message };
-        let text = std::str::from_utf8(text).map_err(|error| strange(error.to_string()))?;
-        toml::from_str(text).map_err(|error| strange(error.message().into()))
+        let read = if is_old { old(head) } else { new(head) };
+        Ok((read?, length))
     }
+}
+
+fn new(head: &[u8]) -> Result<Head, StateError> {
+    let (text, sum) = head.split_at(BYTES - SUM_BYTES);
+    if sum != sum_line(text).as_bytes() {
+        return Err(StateError::Damaged { part: "head" });
+    }
+    let strange = |message: String| StateError::Strange { part: "head", message };
+    let text = std::str::from_utf8(text).map_err(|error| strange(error.to_string()))?;
+    toml::from_str(text).map_err(|error| strange(error.message().into()))
+}
+
+fn old(head: &[u8]) -> Result<Head, StateError> {
+    let word = |at: usize| u32::from_le_bytes(head[at..at + 4].try_into().expect("four bytes"));
+    if crc32fast::hash(&head[..OLD_BYTES - 4]) != word(OLD_BYTES - 4) {
+        return Err(StateError::Damaged { part: "head" });
+    }
+    let section = |version, at| Section {
+        version,
+        bytes: word(at) as u64 | (word(at + 4) as u64) << 32,
+        crc32: word(at + 8),
+    };
+    let [name, capacity] = [String::new(), String::new()];
+    let (profile, state) = (section(1, 12), section(word(8), 24));
+    Ok(Head { written_by: "before 0.1.0".into(), name, capacity, scale: None, profile, state })
 }
 
 fn sum_line(text: &[u8]) -> String {

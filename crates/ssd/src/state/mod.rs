@@ -3,8 +3,10 @@
 //! ```text
 //!   head     TOML in 1 KiB: name, capacity, scale; version, length and checksum of each section; its own checksum
 //!   profile  the profile as it was made, and as it is now: TOML
-//!   state    clock and machine; page maps as runs and, where they are random, as arrays
+//!   state    clock and machine; page maps as runs and, where they are random, as arrays; how old data are, from version 13 on
 //! ```
+//!
+//! Files of before 0.1.0 have a head of 40 binary bytes (`old`); their sections are the same.
 //!
 //! Nothing is opened here: bytes come and go through `Write` and slices. The serialisation is serde's, in postcard's form.
 
@@ -26,9 +28,12 @@ mod head;
 
 /// Of the form of the state. Whoever changes what any part of a drive consists of raises it: a test in tests/state.rs
 /// notices.
-pub const VERSION: u32 = 14;
-/// Of the form of the profile, and of the state.
+pub const VERSION: u32 = 13;
+/// The oldest that is read: data did not age in it.
+const OLDEST: u32 = 12;
+/// Of the form of the profile, and of the state; the oldest that are read.
 const VERSIONS: [u32; 2] = [1, VERSION];
+const OLDEST_VERSIONS: [u32; 2] = [1, OLDEST];
 const PARTS: [&str; 2] = ["profile", "state"];
 /// Of the two profiles in a file, as TOML: what a person may write of one.
 const MAX_PROFILE_BYTES: u64 = 2 * 16_000_000;
@@ -97,7 +102,8 @@ faults! {
 pub fn write(out: &mut (impl Write + Seek), about: &About, now: Nanos, machine: &Machine) -> io::Result<()> {
     machine.assert_no_pending();
     out.write_all(&[0; head::BYTES])?;
-    let sections = [part(out, about, VERSIONS[0])?, part(out, &(now, machine), VERSIONS[1])?];
+    let sections =
+        [part(out, about, VERSIONS[0])?, part(out, &(now, machine, machine.aging()), VERSIONS[1])?];
     out.seek(SeekFrom::Start(0))?;
     out.write_all(&Head::of(about, sections).to_bytes())?;
     out.seek(SeekFrom::End(0))?;
@@ -138,14 +144,19 @@ pub fn read_as(
     config: impl FnOnce(&About) -> Result<Config, ProfileError>,
 ) -> Result<Kept, StateError> {
     let (head, profile, state) = split(bytes)?;
-    let sum = head.state.crc32;
+    let (sum, version) = (head.state.crc32, head.state.version);
     let about = about(profile, head)?;
     if checksum(state) != sum {
         return Err(StateError::Damaged { part: PARTS[1] });
     }
     let config = config(&about).map_err(|source| StateError::Profile { source })?;
-    let (now, mut machine): (Nanos, Machine) =
-        postcard::from_bytes(state).map_err(|error| strange(PARTS[1], error))?;
+    let strange = |error| strange(PARTS[1], error);
+    let ((now, mut machine), rest): ((Nanos, Machine), &[u8]) =
+        postcard::take_from_bytes(state).map_err(strange)?;
+    machine.set_aging(match version {
+        OLDEST => None,
+        _ => postcard::from_bytes(rest).map_err(strange)?,
+    });
     machine.describe(&config);
     machine.check(&config, now).map_err(|part| StateError::Inconsistent { part: part.0 })?;
     Ok(Kept { about, now, machine })
@@ -172,25 +183,26 @@ fn part(out: &mut impl Write, value: &impl Serialize, version: u32) -> io::Resul
 
 /// The head of bytes that are as long as it says, and the two sections.
 fn split(bytes: &[u8]) -> Result<(Head, &[u8], &[u8]), StateError> {
-    let head = Head::read(bytes)?;
-    for ((part, section), ours) in PARTS.into_iter().zip([&head.profile, &head.state]).zip(VERSIONS) {
+    let (head, begin) = Head::read(bytes)?;
+    let ours = VERSIONS.into_iter().zip(OLDEST_VERSIONS);
+    for ((part, section), (ours, oldest)) in PARTS.into_iter().zip([&head.profile, &head.state]).zip(ours) {
         let version = section.version;
         if version > ours {
             return Err(StateError::TooNew { by: head.written_by, part, version, ours });
         }
-        if version < ours {
+        if version < oldest {
             return Err(StateError::TooOld { part, version, ours });
         }
     }
     let bytes_found = bytes.len() as u64;
-    let whole = (head::BYTES as u64).saturating_add(head.profile.bytes).saturating_add(head.state.bytes);
+    let whole = (begin as u64).saturating_add(head.profile.bytes).saturating_add(head.state.bytes);
     if bytes_found < whole {
         return Err(StateError::Cut { bytes_found, whole });
     }
     if bytes_found > whole {
         return Err(StateError::Longer { bytes: bytes_found - whole });
     }
-    let (profile, state) = bytes[head::BYTES..].split_at(head.profile.bytes as usize);
+    let (profile, state) = bytes[begin..].split_at(head.profile.bytes as usize);
     Ok((head, profile, state))
 }
 
