@@ -60,7 +60,7 @@ help:
 	@echo "make blkid-images  fetch libblkid's own test images (Debian), for tests/test_labels.py"
 	@echo "make fuzz     mutated job files, sizes, profiles and traces [SECONDS=60 each]; needs nightly Rust and cargo-fuzz"
 	@echo "make release-check  what of a release can be tried here [PROFILE=fast]"
-	@echo "make mutants  drawn mutants of the package, asked of the tests nearest to each [MUTANT_SECONDS=1200] [SEED=1]"
+	@echo "make mutants  drawn mutants of the package and of ftl/, asked of the tests nearest to each [MUTANT_SECONDS=1200] [SEED=1]"
 	@echo "make wheel    the package for this machine, into target/wheels"
 	@echo "make man      man pages and shell completions, into target/man and target/completions"
 	@echo "make windows  pslc as a Windows program under Wine: digests of runs beside those of Linux, then the tests of files"

@@ -30,11 +30,11 @@ def _parts() -> dict[str, str]:
 
 
 def question_of(
-    profile: str, name: str = "drive", overrides: Sequence[tuple[str, str]] = (), denominator: int = 1, job: str = FILL
+    profile: str, name: str = "drive", overrides: Sequence[tuple[str, str]] = (), denominator: int = 1
 ) -> dict[str, object]:
     """A question as the page asks it."""
     return {"profile": profile, "name": f"{name}.toml", "library": dict(library()), "parts": _parts(),
-            "overrides": overrides, "job": job, "denominator": denominator}  # fmt: skip
+            "overrides": overrides, "job": FILL, "denominator": denominator}  # fmt: skip
 
 
 def questions(count: int, seed: int) -> list[dict[str, object]]:

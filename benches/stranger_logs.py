@@ -211,13 +211,11 @@ def _sized(rng: Rng) -> float:
     return float(rng.choice([128, 250, 500, 512, 1000, 2000, 4000], p=[0.1, 0.15, 0.15, 0.1, 0.25, 0.2, 0.05]))
 
 
-def two_levels(
-    rng: Rng, low: float, high: float, cache: tuple[float, float] = (0.03, 0.3)
-) -> tuple[float, float, float, float]:
+def two_levels(rng: Rng, low: float, high: float) -> tuple[float, float, float, float]:
     """Capacity and cache in GB, speeds in the cache and behind it."""
     capacity = _sized(rng)
     fast = drawn(rng, low, high)
-    return capacity, min(0.33, drawn(rng, *cache)) * capacity, fast, fast * float(rng.beta(2.5, 4) * 0.75 + 0.06)
+    return capacity, min(0.33, drawn(rng, 0.03, 0.3)) * capacity, fast, fast * float(rng.beta(2.5, 4) * 0.75 + 0.06)
 
 
 def _plain(rng: Rng, write: Callable[[Scene, Rng], dict[str, str]], low: float, high: float) -> Scene:

@@ -4,7 +4,6 @@ Drives are scaled, and suites quick. Cells are asked in an order drawn by `SEED`
 until `SECONDS` are over; the page says how many were asked of how many.
 """
 
-import multiprocessing
 import os
 import random
 import sys
@@ -18,6 +17,7 @@ from typing import Final
 
 import pslc
 from pslc import suites
+from pslc.base import work
 from pslc.base.errors import JobError, ProfileError, TargetError
 from pslc.device import drive_files, profiles
 from pslc.device.region import Scope
@@ -130,24 +130,19 @@ def page(counts: Counter[tuple[str, str]], lines: Sequence[str], seed: int) -> s
     return "\n\n".join([INTRODUCTION, sentence, "\n".join(rows), *(f"- {line}" for line in lines)]) + "\n"
 
 
-def _ask(cell: Cell) -> tuple[Cell, list[str] | None]:
-    return cell, cell.contradictions()
-
-
 def main(seconds: float) -> None:
     """Ask cells for so long, on two cores, and write the page."""
     counts, lines, seed = Counter[tuple[str, str]](), list[str](), seed_of_today()
     until = time.monotonic() + seconds
-    with multiprocessing.get_context("spawn").Pool(2) as pool:
-        for cell, refuted in pool.imap_unordered(_ask, cells(seed)):
-            if refuted is not None:
-                counts[cell.suite, cell.state] += 1
-            if refuted:
-                lines.append(f"`{cell.suite}` on {cell.drive}, {cell.state}: {'; '.join(refuted)}")
-                print(lines[-1], file=sys.stderr, flush=True)
-            if time.monotonic() > until:
-                pool.terminate()
-                break
+    where = work.Local(2, grace_s=0)
+    for cell, refuted in work.run(cells(seed), Cell.contradictions, where, None, lambda: time.monotonic() > until):
+        if isinstance(refuted, Exception):
+            raise refuted
+        if refuted is not None:
+            counts[cell.suite, cell.state] += 1
+        if refuted:
+            lines.append(f"`{cell.suite}` on {cell.drive}, {cell.state}: {'; '.join(refuted)}")
+            print(lines[-1], file=sys.stderr, flush=True)
     PAGE.write_text(page(counts, sorted(lines), seed), encoding="utf-8")
 
 

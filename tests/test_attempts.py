@@ -86,7 +86,7 @@ def on_a_device(choice: random.Random, folder: Path, stack: ExitStack) -> Attemp
     elif wrong < 0.3:
         attempt.reasons.append("no serial")
         attempt.real = choice.choice([RealOptions(reuse=True), RealOptions(size=MB), RealOptions(wipe_signatures=True),
-                                      RealOptions(reuse=True, overwrite_file=Path(attempt.on).name)])  # fmt: skip
+                                      RealOptions(overwrite_file=Path(attempt.on).name)])  # fmt: skip
     else:
         attempt.real = RealOptions(destroy_data=serial, wipe_signatures=wipe)
     return attempt
@@ -98,7 +98,7 @@ def on_a_file(choice: random.Random, folder: Path, stack: ExitStack) -> Attempt:
     attempt = Attempt(str(path), RealOptions(), [path])
     ours = choice.random() < 0.5
     if ours:
-        find_target(str(path), RealOptions(reuse=True, overwrite_file="data.bin")).open()
+        find_target(str(path), RealOptions(overwrite_file="data.bin")).open()
         if choice.random() < 0.4:
             how: Callable[[], object] = choice.choice([
                 lambda: path.write_bytes(choice.randbytes(MB)),
@@ -111,7 +111,7 @@ def on_a_file(choice: random.Random, folder: Path, stack: ExitStack) -> Attempt:
     name = choice.choice([None, None, "data.bin", "other", "./data.bin", str(path), ""])
     size = choice.choice([None, None, 64 << 10, 2 * MB])
     attempt.real = RealOptions(size=size, reuse=choice.random() < 0.9, overwrite_file=name)
-    if not attempt.real.reuse:
+    if not attempt.real.takes_existing:
         attempt.reasons.append("no --reuse")
     if not ours and name != "data.bin":
         attempt.reasons.append("not pslc's")

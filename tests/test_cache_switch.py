@@ -162,7 +162,7 @@ def test_the_suite_modes_finds_the_curves_of_the_profile_on_a_served_drive(tmp_p
         with subprocess.Popen(["nbdfuse", on, "--unix", server.socket]) as mount:
             eventually(lambda: on.stat().st_size > 0)
             monkeypatch.setattr(modes, "QUICK_REST_S", rest_s / speed)
-            options = RealOptions(reuse=True, overwrite_file=on.name, sysfs=tmp_path / "ufs", ends=tmp_path / "modes")
+            options = RealOptions(overwrite_file=on.name, sysfs=tmp_path / "ufs", ends=tmp_path / "modes")
             measured = pslc.run("modes", on=str(on), real=options, scope=scope)
             mount.terminate()
         assert cache_report.cache_report(tmp_path / "ufs/disk")["is_on"]

@@ -132,7 +132,7 @@ def logging_to(lines: list[str], spec: campaign.CampaignSpec) -> campaign.Campai
 def test_an_interrupted_suite_goes_on_where_it_was_if_its_data_are_still_there(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "data.bin").write_bytes(b"\1" * 64_000_000)
-    scope, real = Scope(quick=True), RealOptions(reuse=True, overwrite_file="data.bin")
+    scope, real = Scope(quick=True), RealOptions(overwrite_file="data.bin")
     # Long enough for a look within each step.
     slow = [("pause", "0"), ("rate", "100m")]
     first = pslc.run(

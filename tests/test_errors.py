@@ -66,7 +66,7 @@ def through_a_link(folder: Path) -> None:
 
 def with_the_name_of_another(folder: Path) -> None:
     (folder / "data").write_bytes(bytes(MB))
-    pslc.run("fill", on=str(folder / "data"), real=RealOptions(reuse=True, overwrite_file="other"))
+    pslc.run("fill", on=str(folder / "data"), real=RealOptions(overwrite_file="other"))
 
 
 def to_a_name_that_is_taken(folder: Path) -> None:

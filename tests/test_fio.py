@@ -32,7 +32,7 @@ def test_every_example_runs_on_a_simulated_drive(path: Path, command):
     assert not [warning for warning in document["warnings"] if ": " not in warning["text"]]
 
 
-ON = ["--on", "data.bin", "--reuse", "--overwrite-file", "data.bin", "--yes"]
+ON = ["--on", "data.bin", "--overwrite-file", "data.bin", "--yes"]
 """A file that is there, and may be written over."""
 
 
@@ -323,7 +323,7 @@ def test_fio_replays_what_we_write_down_on_either_target(real, command, tmp_path
     (tmp_path / "data.bin").write_bytes(bytes(8 << 20))
     text = "[a]\nrw=randrw\nbs=4k\nsize=8m\nio_size=1m\nfsync=16\nioengine=libaio\niodepth=4\nwrite_iolog=ours.log\n"
     (tmp_path / "j.fio").write_text(text)
-    real_one = ["data.bin", "--reuse", "--overwrite-file", "data.bin", "--yes"]
+    real_one = ["data.bin", "--overwrite-file", "data.bin", "--yes"]
     on = real_one if real else ["sim:sn850-1tb"]
     command.fine("run", "j.fio", "--on", *on, "--json")
     replay = [FIO, "--name=r", "--read_iolog=ours.log", "--replay_redirect=data.bin", "--replay_no_stall=1",

@@ -169,7 +169,7 @@ def test_the_command_of_the_plan_makes_the_very_same_requests(exists, text, comm
     (tmp_path / "j.fio").write_text(f"[x]\n{text}write_iolog=io.log\n")
     if exists:
         (tmp_path / "x.bin").write_bytes(os.urandom(16 << 20))
-    real = ["--reuse", "--overwrite-file", "x.bin", "--yes"] if exists else ["--size=16MiB"]
+    real = ["--overwrite-file", "x.bin", "--yes"] if exists else ["--size=16MiB"]
     plan = command("run", "j.fio", "--on", "./x.bin", *real, "--dry-run").stdout
     line = next(line for line in plan.splitlines() if "as fio: " in line).partition("as fio: ")[2]
     command.fine("run", "j.fio", "--on", "./x.bin", *real, "--json")
@@ -193,7 +193,7 @@ def test_a_read_job_lays_out_a_new_scratch_file_and_the_plan_says_so(command, tm
 def test_a_job_runs_on_a_file_that_is_too_small_for_a_suite(command, tmp_path):
     (tmp_path / "x.bin").write_bytes(bytes(64 << 10))
     (tmp_path / "j.fio").write_text("[x]\nrw=write\nbs=4k\nsize=64k\n")
-    command.fine("run", "j.fio", "--on", "./x.bin", "--reuse", "--overwrite-file", "x.bin", "--json")
+    command.fine("run", "j.fio", "--on", "./x.bin", "--overwrite-file", "x.bin", "--json")
 
 
 def test_size_of_a_simulated_drive_is_that_of_the_jobs(command, tmp_path):

@@ -20,7 +20,7 @@ from tests import forked
 from tests.test_fio_property import FIO
 from tests.traced import traced
 
-ON = ["--on", "data.bin", "--reuse", "--overwrite-file", "data.bin", "--yes"]
+ON = ["--on", "data.bin", "--overwrite-file", "data.bin", "--yes"]
 
 
 def by_both(text: str, folder: Path) -> list[tuple[Path, list[dict[str, Any]]]]:

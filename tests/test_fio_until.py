@@ -46,7 +46,7 @@ def holds(steady: dict) -> None:
 
 def by_both(text: str, folder: Path, code: int = 0) -> list[dict]:
     """The first jobs of fio's JSON and of ours, run at the same time on files of their own."""
-    ours = ["run", "j.fio", "--on", "data.bin", "--reuse", "--overwrite-file", "data.bin", "--yes",
+    ours = ["run", "j.fio", "--on", "data.bin", "--overwrite-file", "data.bin", "--yes",
             "--output-format=fio"]  # fmt: skip
     theirs = [FIO, "j.fio", "--filename=data.bin", "--output-format=json"]
     commands = {

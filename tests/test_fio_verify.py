@@ -176,7 +176,7 @@ def test_nothing_is_called_verified_that_was_not(command, tmp_path: Path):
     assert "v: nothing was verified; 1.05 MB were read again, but the drive keeps no data." in done.stdout
     assert "nothing is verified, for a simulated drive keeps no data" in done.stderr + done.stdout
     (tmp_path / "data.bin").write_bytes(bytes(8 * FILE))
-    on = ["--on", "./data.bin", "--reuse", "--overwrite-file", "data.bin", "--yes"]
+    on = ["--on", "./data.bin", "--overwrite-file", "data.bin", "--yes"]
     done = command("run", "v.fio", *on)
     assert "v: 256 blocks are as they were written (md5, 1.05 MB)." in done.stdout
     (tmp_path / "v.fio").write_text("[v]\nrw=write\nverify=null\nsize=1m\nbs=4k\n")
@@ -190,7 +190,7 @@ def test_nothing_is_called_verified_that_was_not(command, tmp_path: Path):
 def test_blocks_that_are_written_twice_are_right_with_experimental_verify_too(command, tmp_path: Path, how: str):
     (tmp_path / "v.fio").write_text(f"[v]\n{how}\nverify=md5\nsize={FILE}\nbs=4k\nexperimental_verify=1\n")
     (tmp_path / "data.bin").write_bytes(bytes(FILE))
-    done = command.fine("run", "v.fio", "--on", "./data.bin", "--reuse", "--overwrite-file", "data.bin", "--yes")
+    done = command.fine("run", "v.fio", "--on", "./data.bin", "--overwrite-file", "data.bin", "--yes")
     assert "blocks are as they were written" in done.stdout
 
 
@@ -202,7 +202,7 @@ def test_a_block_that_is_wrong_ends_its_job_and_no_other_as_in_fio(command, tmp_
     (tmp_path / "v.fio").write_text("".join(f"[{name}]\n{text}" for name, text in jobs.items()))
     (tmp_path / "data.bin").write_bytes(bytes(FILE))
     fio = subprocess.run(["fio", "v.fio", "--output-format=json"], cwd=tmp_path, capture_output=True, text=True)
-    on = ["--on", "./data.bin", "--reuse", "--overwrite-file", "data.bin", "--yes"]
+    on = ["--on", "./data.bin", "--overwrite-file", "data.bin", "--yes"]
     ours = command("run", "v.fio", *on, "--output-format=fio")
     texts = (text[text.index("{") :] for text in (fio.stdout, ours.stdout))
     theirs, own = ({of["jobname"]: of["error"] for of in json.loads(text)["jobs"]} for text in texts)
@@ -222,7 +222,7 @@ def test_a_block_that_is_wrong_is_kept_as_fio_keeps_it(command, tmp_path: Path):
     path.write_bytes(wrong)
     read = write.replace("rw=write", "rw=read") + "verify_dump=1\n"
     (tmp_path / "v.fio").write_text(read)
-    done = command.refused("run", "v.fio", "--on", "./data.bin", "--reuse", "--overwrite-file", "data.bin", "--yes")
+    done = command.refused("run", "v.fio", "--on", "./data.bin", "--overwrite-file", "data.bin", "--yes")
     assert "byte 400000 is not what was written" in done.stderr
     block = slice(397_312, 401_408)
     ours = [(tmp_path / f"data.bin.397312.{what}").read_bytes() for what in ("received", "expected")]
@@ -314,7 +314,7 @@ def test_a_job_that_writes_over_what_is_still_to_be_read_finds_nothing_wrong(
 def test_a_pattern_may_have_the_bytes_of_a_file(pattern: str, command, tmp_path: Path):
     (tmp_path / "bytes").write_bytes(np.random.default_rng(1).bytes(150))
     data = tmp_path / "data.bin"
-    on = ["--on", "data.bin", "--reuse", "--overwrite-file", "data.bin", "--yes"]
+    on = ["--on", "data.bin", "--overwrite-file", "data.bin", "--yes"]
     writing = f"[a]\nrw=write\nbs=4k\nsize=64k\nverify=pattern\ndo_verify=0\nverify_pattern={pattern}\n"
     checking = writing.replace("rw=write", "rw=read").replace("do_verify=0\n", "")
     data.write_bytes(bytes(1 << 20))
@@ -342,7 +342,7 @@ def test_the_bytes_of_a_buffer_pattern_are_those_that_fio_writes(command, tmp_pa
     for file in files:
         file.write_bytes(bytes(1 << 20))
     subprocess.run([str(FIO), "a.fio", "--filename=fio.bin"], cwd=tmp_path, check=True, capture_output=True)
-    command.fine("run", "a.fio", "--on", "pslc.bin", "--reuse", "--overwrite-file", "pslc.bin", "--yes", "--json")
+    command.fine("run", "a.fio", "--on", "pslc.bin", "--overwrite-file", "pslc.bin", "--yes", "--json")
     assert files[0].read_bytes() == files[1].read_bytes()
 
 

@@ -42,7 +42,7 @@ def refused_device(loop: Loop, what: str) -> None:
 def refused_file(path: Path, what: str) -> None:
     before = path.read_bytes()
     with pytest.raises(pslc.PslcError, match=what):
-        find_target(str(path), RealOptions(reuse=True, overwrite_file=path.name)).open()
+        find_target(str(path), RealOptions(overwrite_file=path.name)).open()
     assert path.read_bytes() == before
 
 
@@ -213,9 +213,9 @@ def test_a_swap_file_is_refused(tmp_path):
 def test_a_file_that_is_measured_on_is_refused_to_a_second_run(tmp_path):
     path = tmp_path / "data.bin"
     path.write_bytes(b"d" * MB)
-    first = find_target(str(path), RealOptions(reuse=True, overwrite_file="data.bin")).open()
+    first = find_target(str(path), RealOptions(overwrite_file="data.bin")).open()
     with pytest.raises(pslc.PslcError, match=f"held open by process {os.getpid()}"):
-        find_target(str(path), RealOptions(reuse=True, overwrite_file="data.bin"))
+        find_target(str(path), RealOptions(overwrite_file="data.bin"))
     del first
     find_target(str(path), RealOptions(reuse=True)).open()
 
@@ -232,7 +232,7 @@ def test_one_that_lets_go_within_two_seconds_is_waited_for(tmp_path):
 def test_a_lock_of_our_own_is_gone_after_a_run(tmp_path):
     path = tmp_path / "data.bin"
     path.write_bytes(b"d" * MB)
-    del_me = find_target(str(path), RealOptions(reuse=True, overwrite_file="data.bin")).open()
+    del_me = find_target(str(path), RealOptions(overwrite_file="data.bin")).open()
     del del_me
     with path.open("r+b") as file:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

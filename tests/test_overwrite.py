@@ -20,7 +20,7 @@ from tests import forked
 from tests.loops import MB, reason, sh
 
 REUSE = RealOptions(reuse=True)
-NAMED = RealOptions(reuse=True, overwrite_file="data.bin")
+NAMED = RealOptions(overwrite_file="data.bin")
 JOB = "[w]\nrw=write\nbs=64k\nsize=256k\n"
 
 
@@ -56,7 +56,7 @@ KINDS = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("how", [("--reuse",), ("--reuse", "--yes"), ("--reuse", "--overwrite-file", "other")])
+@pytest.mark.parametrize("how", [("--reuse",), ("--reuse", "--yes"), ("--overwrite-file", "other")])
 def test_a_file_that_pslc_did_not_make_is_not_overwritten(kind, how, command, tmp_path):
     path = tmp_path / "data.bin"
     if kind == "another owner's" and os.geteuid() != 0:
@@ -101,7 +101,7 @@ def test_a_copy_of_pslc_s_file_with_all_its_attributes_is_not_pslc_s(tmp_path):
 def test_a_run_that_was_killed_leaves_a_file_that_has_to_be_named_again(tmp_path):
     path = data(tmp_path)
     (tmp_path / "long.fio").write_text("[w]\nrw=write\nbs=64k\nsize=1m\ntime_based\nruntime=60\n")
-    words = ["run", "long.fio", "--on", "./data.bin", "--reuse", "--overwrite-file", "data.bin", "--json"]
+    words = ["run", "long.fio", "--on", "./data.bin", "--overwrite-file", "data.bin", "--json"]
     before = path.read_bytes()
     with forked.Popen(words, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         for _ in range(600):
@@ -211,9 +211,8 @@ def test_at_a_terminal_the_file_is_shown_and_only_yes_is_yes(tmp_path):
 
 def test_a_name_that_is_not_the_file_s_is_an_error(tmp_path):
     path = data(tmp_path)
-    refused(path, "is not the name of", RealOptions(reuse=True, overwrite_file="thesis.doc"))
-    with pytest.raises(pslc.PslcError, match="--reuse --overwrite-file"):
-        find_target(str(path), RealOptions(size=MB, overwrite_file="data.bin"))
+    refused(path, "is not the name of", RealOptions(overwrite_file="thesis.doc"))
+    assert find_target(str(path), RealOptions(size=MB, overwrite_file="data.bin")).capacity_bytes == MB
 
 
 PLACES = {
@@ -246,7 +245,7 @@ def test_a_link_to_the_system_s_folders_is_no_way_round(tmp_path):
     with pytest.raises(pslc.PslcError, match=r"is in /dev|is on devtmpfs"):
         find_target(str(tmp_path / "way" / "scratch.bin"), RealOptions(size=16 * MB))
     with pytest.raises(pslc.PslcError, match="is on sysfs"):
-        find_target("/sys/kernel/uevent_seqnum", RealOptions(reuse=True, overwrite_file="uevent_seqnum"))
+        find_target("/sys/kernel/uevent_seqnum", RealOptions(overwrite_file="uevent_seqnum"))
 
 
 def test_what_is_neither_a_file_nor_a_drive_is_refused_by_its_kind(tmp_path):

@@ -105,10 +105,10 @@ def test_a_legend_is_read_from_left_to_right_and_no_curve_leaves_the_picture():
 PICTURES = {"curve": curve_with_everything, "bars": bars_with_a_test_that_did_not_run, "log": two_logarithmic_axes}
 
 
-def of_script(figure, width=700):
+def of_script(figure):
     """What figure.js draws, as every page does."""
     program = f'import {{ svg }} from "{SCRIPT.as_uri()}"; import {{ readFileSync }} from "fs";'
-    program += f"console.log(svg(JSON.parse(readFileSync(0)), {width}, {{ heading: true }}).text)"
+    program += "console.log(svg(JSON.parse(readFileSync(0)), 700, { heading: true }).text)"
     done = subprocess.run(["node", "--input-type=module", "-e", program], input=json.dumps(figure), text=True,
                           capture_output=True, check=True)  # fmt: skip
     return done.stdout

@@ -120,7 +120,7 @@ def test_the_command_that_a_plan_names_does_the_same(command, tmp_path):
         pytest.skip("fio is not installed")
     (tmp_path / "data.bin").write_bytes(bytes(8 << 20))
     (tmp_path / "j.fio").write_text(PLANNED)
-    on = ("--on", "./data.bin", "--reuse", "--overwrite-file", "data.bin")
+    on = ("--on", "./data.bin", "--overwrite-file", "data.bin")
     plan = command("run", "j.fio", *on, "--dry-run", "--fsync=8").stdout
     line = plan.split("as fio: ")[1].strip()
     theirs = subprocess.run(
@@ -164,11 +164,11 @@ def test_a_file_that_exists_is_taken_only_with_reuse_and_stays(command, tmp_path
     done = command.refused("run", "fill", "--on", "./data.bin", "--size", "4MB")
     assert "is not overwritten" in done.stderr
     assert path.read_bytes() == b"precious" * (4 * MB // 8)
-    named = ("--reuse", "--overwrite-file", "data.bin", "--json")
+    named = ("--overwrite-file", "data.bin", "--json")
     command.fine("run", "fill", "--on", "./data.bin", *named)
     assert path.stat().st_size == 4 * MB
     assert b"precious" not in path.read_bytes()
-    real = RealOptions(reuse=True, overwrite_file="data.bin")
+    real = RealOptions(overwrite_file="data.bin")
     slow = {"real": real, "options": [("rate", "4m"), ("iodepth", "1")]}
     recording = pslc.run("fill", on=str(path), **slow, progress=lambda _: path.unlink(missing_ok=True) is None)
     assert any("data.bin was removed or replaced during the run" in warning for warning in recording.warnings)
@@ -202,7 +202,7 @@ def test_a_full_file_system_ends_the_run_and_keeps_the_recording(tmp_path):
         with (point / "sparse").open("wb") as file:
             file.truncate(128 * MB)
         sparse, one = str(point / "sparse"), [("iodepth", "1")]
-        recording = pslc.run("fill", on=sparse, real=RealOptions(reuse=True, overwrite_file="sparse"), options=one)
+        recording = pslc.run("fill", on=sparse, real=RealOptions(overwrite_file="sparse"), options=one)
         assert recording.error is not None
         assert "No space left" in recording.error
         assert recording.error_code == "run-no-room"

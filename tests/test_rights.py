@@ -267,7 +267,7 @@ def test_a_limit_below_the_size_of_a_file_stops_a_run_before_it_writes(mine):
     (mine / "t").write_bytes(old := bytes(8 * MB))
     if os.geteuid() == 0:
         os.chown(mine / "t", NOBODY, NOBODY)
-    words = ("run", "fill", "--on", "./t", "--reuse", "--overwrite-file", "t", "--yes")
+    words = ("run", "fill", "--on", "./t", "--overwrite-file", "t", "--yes")
     done = as_user(mine, *words, shell="ulimit -f 1000")
     assert done.returncode == 2
     assert "a file may have 1024000 bytes at most (ulimit -f); this raises it: sudo prlimit" in done.stderr

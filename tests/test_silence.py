@@ -77,7 +77,7 @@ def begin(folder: Path, *words: str, **job: object) -> forked.Popen:
 
 
 def on_file(drive: Drive) -> list[str]:
-    return ["--on", str(drive.file), "--reuse", "--overwrite-file", "nbd"]
+    return ["--on", str(drive.file), "--overwrite-file", "nbd"]
 
 
 def test_a_stall_is_said_and_is_a_finding_with_a_mark_on_the_page(drive, tmp_path):
@@ -188,7 +188,7 @@ def test_a_job_under_the_command_line_of_fio_can_be_left_too(drive, tmp_path):
 def test_a_script_is_told_that_the_drive_does_not_answer(drive, tmp_path):
     (tmp_path / "w.fio").write_text(JOB.format(depth=1, engine="psync", runtime="10m"))
     program = (
-        f"import pslc\nreal = pslc.RealOptions(reuse=True, overwrite_file='nbd')\n"
+        f"import pslc\nreal = pslc.RealOptions(overwrite_file='nbd')\n"
         f"try: pslc.run('w.fio', on={str(drive.file)!r}, real=real)\n"
         "except pslc.RunInterrupted as end: print(end.recording.interrupted)"
     )

@@ -15,8 +15,8 @@ import pslc
 from pslc import suites
 from pslc.analysis import sentences
 from pslc.analysis.recovery import Interval, RecoveryEstimate
-from pslc.device.region import Budget, Scope
-from pslc.device.target import RealOptions
+from pslc.device.region import Budget, Scope, find_region
+from pslc.device.target import RealOptions, find_target
 from pslc.figures.picture import Table
 from pslc.recording.warnings import rests_are_assumed
 from pslc.report import page, recording_view, terminal
@@ -271,11 +271,22 @@ def test_a_second_pass_after_a_rest_that_empties_the_cache_warnings_nothing_of_i
     assert [warning for warning in found["warnings"] if warning.code == "held"] or found["cache_bytes"] is None
 
 
-def test_a_part_of_a_drive_is_told_how_to_write_the_rest(small):
+def test_a_part_of_a_drive_is_told_how_to_write_the_rest(small, tmp_path):
     (fill,) = small("fill", QUICK)["warnings"]
     assert str(fill).endswith("so later phases may be missing: leave out --quick")
-    parts = [warning for warning in small("sustained", QUICK, PROFILE)["warnings"] if warning.code == "part"]
-    assert not [warning for warning in parts if not str(warning).endswith(": pslc run fill writes all of it")]
+    (tmp_path / "sized.fio").write_text("[a]\nrw=write\nbs=1m\nsize=20g\ndirect=1\nioengine=libaio\niodepth=8\n")
+    timed = (tmp_path / "sized.fio").read_text() + "[b]\nstonewall\nrw=write\nbs=1m\nruntime=2\ntime_based\ndirect=1\n"
+    (tmp_path / "timed.fio").write_text(timed)
+    for name, hint in (("sized", "write the whole drive"), ("timed", "pslc run fill writes all of it")):
+        warnings = pslc.run(tmp_path / f"{name}.fio", on="sim:pm871b-128gb").findings["warnings"]
+        (part,) = [str(warning) for warning in warnings if warning.code == "part"]
+        assert part.endswith(f": {hint}")
+
+
+def test_cdm_runs_a_test_five_times_for_5_s_after_one_to_warm_up_as_crystaldiskmark_does():
+    text = next(suites.load("cdm").steps(find_region(find_target("sim:pm871b-128gb"), Scope())))
+    for test in ("read SEQ1M Q8T1", "write RND4K Q1T1"):
+        assert re.findall(rf"\[{test} run (\d+)\][^[]*runtime=5000000us", text) == list("012345")
 
 
 def test_plateaus_that_hardly_differ_are_told_as_one():

@@ -60,7 +60,7 @@ def written(path: Path, real: RealOptions) -> bool:
 def mine(path: Path, size: int = MB) -> Path:
     """A file that pslc wrote last."""
     path.write_bytes(b"\1" * size)
-    assert written(path, RealOptions(reuse=True, overwrite_file=path.name))
+    assert written(path, RealOptions(overwrite_file=path.name))
     return path
 
 
@@ -92,7 +92,7 @@ def test_what_was_agreed_to_is_that_file_and_no_other_of_its_name(tmp_path):
     path, other = tmp_path / "data.bin", tmp_path / "other.bin"
     path.write_bytes(b"a" * MB)
     other.write_bytes(b"b" * MB)
-    named = find_target(str(path), RealOptions(reuse=True, overwrite_file="data.bin"))
+    named = find_target(str(path), RealOptions(overwrite_file="data.bin"))
     shown = find_target(str(path), RealOptions(reuse=True))
     exchange(path, other)
     for target in (named, shown.agreed()):

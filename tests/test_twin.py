@@ -260,16 +260,14 @@ def fit_of(
     truth: model.FirmwareModel,
     values: dict[str, float],
     tried: list[model.FirmwareModel],
-    nand: str = "tlc",
 ) -> FitResult:
     """Of a fill of a drive of 24 GB, with only these firmwares tried."""
     build = model.typical_geometry(24_000_000_000, "pcie4x4", 3, 4e9, 9e8)
     (tmp_path / "truth.toml").write_text(model.Model(build, truth).profile(DRIVE | values))
     run = pslc.run("fill", on=f"sim:{tmp_path}/truth.toml")
     monkeypatch.setattr(initial_fit, "candidate_models", lambda seen, bits: tried)
-    return fit_datasets(
-        [dataset_of(run)], priors.collect_priors(24_000_000_000, 4e9, link="pcie4x4", nand=nand), workers=1
-    )
+    before = priors.collect_priors(24_000_000_000, 4e9, link="pcie4x4", nand="tlc")
+    return fit_datasets([dataset_of(run)], before, workers=1)
 
 
 @pytest.mark.long

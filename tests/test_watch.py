@@ -37,7 +37,7 @@ from pslc.watch import counters, findings, members, metrics
 from pslc.watch import telemetry as asking
 from pslc.watch.causes import throttled
 from pslc.watch.counters import FIELDS
-from pslc.watch.run import watch
+from pslc.watch.run import watch_all
 from pslc.watch.several import Checkpoints
 from pslc.watch.telemetry import Asked
 from tests import forked
@@ -276,11 +276,12 @@ def test_a_watch_is_kept_while_it_goes_on_and_costs_little(monkeypatch):
     kept: list[Recording] = []
     seen = []
     timer = threading.Timer(4.0, os.kill, (os.getpid(), signal.SIGUSR1))
-    watch(Path("/dev") / devices[0].name, 1.0)
+    paths = [Path("/dev") / devices[0].name]
+    watch_all(paths, 1.0)
     before = resource.getrusage(resource.RUSAGE_SELF)
     timer.start()
     try:
-        found = watch(Path("/dev") / devices[0].name, 60.0, seen.append, kept.append, [signal.SIGUSR1])
+        (found,) = watch_all(paths, 60.0, seen.append, kept.extend, [signal.SIGUSR1])
     finally:
         timer.cancel()
     after = resource.getrusage(resource.RUSAGE_SELF)
@@ -304,11 +305,11 @@ def test_a_signal_ends_a_watch_in_whatever_it_is_just_busy(monkeypatch):
     try:
         kept: list[Recording] = []
 
-        def keep(recording: Recording) -> None:
-            kept.append(recording)
+        def keep(recordings: list[Recording]) -> None:
+            kept.extend(recordings)
             os.kill(os.getpid(), signal.SIGUSR1)
 
-        found = watch(Path("/dev") / devices[0].name, 60.0, keep=keep, until=[signal.SIGUSR1])
+        (found,) = watch_all([Path("/dev") / devices[0].name], 60.0, None, keep, [signal.SIGUSR1])
     finally:
         done.set()
     assert len(kept) == 1

@@ -171,14 +171,13 @@ def _await_run(page):
     assert "undefined" not in page.inner_text("main")
 
 
-def _told(page, place=0, timeout=120_000):
+def _told(page, place=0):
     """The text of a part of a story, once its run is done."""
     part = page.locator(".part").nth(place)
     part.scroll_into_view_if_needed()
     part.focus()
-    page.wait_for_function(
-        "place => document.querySelectorAll('.told')[place].textContent.length > 5", arg=place, timeout=timeout
-    )
+    is_told = "place => document.querySelectorAll('.told')[place].textContent.length > 5"
+    page.wait_for_function(is_told, arg=place, timeout=120_000)
     return part.locator(".told").inner_text()
 
 

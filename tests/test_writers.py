@@ -365,7 +365,7 @@ def test_a_file_that_was_changed_with_its_times_set_back_is_not_pslc_s(tmp_path)
 
     path = tmp_path / "data.bin"
     path.write_bytes(np.random.default_rng(1).bytes(1 << 20))
-    find_target(str(path), RealOptions(reuse=True, overwrite_file="data.bin")).open()
+    find_target(str(path), RealOptions(overwrite_file="data.bin")).open()
     assert find_target(str(path), RealOptions(reuse=True)).foreign is None
     about = path.stat()
     with path.open("r+b") as file:
@@ -381,8 +381,8 @@ def test_the_name_of_a_link_allows_nothing_of_what_lies_behind(tmp_path):
     path.write_bytes(bytes(1 << 20))
     (tmp_path / "link.bin").symlink_to("data.bin")
     with pytest.raises(pslc.PslcError, match=r"link\.bin is not the name of data\.bin"):
-        find_target(str(tmp_path / "link.bin"), RealOptions(reuse=True, overwrite_file="link.bin"))
-    assert find_target(str(tmp_path / "link.bin"), RealOptions(reuse=True, overwrite_file="data.bin")).foreign is None
+        find_target(str(tmp_path / "link.bin"), RealOptions(overwrite_file="link.bin"))
+    assert find_target(str(tmp_path / "link.bin"), RealOptions(overwrite_file="data.bin")).foreign is None
 
 
 def test_a_job_file_destroys_no_disk(command, tmp_path):

@@ -30,7 +30,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Recording:
     return pslc.run(folder / "write.fio", on=f"sim:{folder}/drive.toml")
 
 
-def in_bins(recording: Recording, counts: list[int], latency_s: float = 0.04) -> Recording:
+def in_bins(recording: Recording, counts: list[int]) -> Recording:
     """The recording of a real drive, with so many requests that came back in each bin of 50 ms."""
     writes = np.array(counts, dtype=np.uint64)
     start = int(recording.jobs[0]["start_ns"])
@@ -39,8 +39,8 @@ def in_bins(recording: Recording, counts: list[int], latency_s: float = 0.04) ->
         "end_ns": start + (np.arange(1, len(writes) + 1) * BIN_S * 1e9).astype(np.uint64),
         "write_bytes": writes * REQUEST,
         "writes": writes,
-        "lat_sum_ns": writes * int(latency_s * 1e9),
-        "lat_max_ns": (writes > 0) * np.uint64(latency_s * 1e9),
+        "lat_sum_ns": writes * 40_000_000,
+        "lat_max_ns": (writes > 0) * np.uint64(40_000_000),
     }
     return replace(recording, profile="", facts={"notes": [], "device": None}, bytes=series)
 

@@ -13,9 +13,9 @@ def staircase(seconds: float, *, threshold: float, rate: float, all_of_it: float
     return 20e6 + np.floor(min(max(seconds - threshold, 0.0) * rate, all_of_it) / step) * step
 
 
-def searched(rounds: int = 15, **drive: float) -> list[Pause]:
+def searched(**drive: float) -> list[Pause]:
     pauses = [Pause(at, staircase(at, **drive)) for at in (0.01, 0.01, 0.01, 1800.0)]
-    for _ in range(rounds):
+    for _ in range(15):
         at = next_pause(pauses)
         if at is not None:
             pauses.append(Pause(at, staircase(at, **drive)))

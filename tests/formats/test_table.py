@@ -241,6 +241,13 @@ def test_a_counter_that_falls_is_refused(tmp_path):
         made.read(tmp_path, csv(("time_s", "written_gb"), *rows), "table.csv")
 
 
+def test_bytes_that_fall_in_one_row_of_three_are_each_row_s_own_and_in_one_of_five_no_counter(tmp_path):
+    rows = {period: csv(("time_s", "written_gb"), *((s, s % period + 1) for s in range(1, 101))) for period in (3, 5)}
+    assert made.read(tmp_path, rows[3], "table.csv").curve.total_bytes == pytest.approx(201e9, rel=0.02)
+    with pytest.raises(PslcError, match="counts up, but falls in 20 of 99 rows"):
+        made.read(tmp_path, rows[5], "table.csv")
+
+
 def test_a_speed_of_nothing_takes_that_of_the_next_row(tmp_path):
     rows = [(gb, 0 if gb == 50 else 500) for gb in range(1, 101)]
     curve = made.read(tmp_path, csv(("written_gb", "MB/s"), *rows), "table.csv").curve

@@ -166,27 +166,26 @@ fn shares(out: &Bound<'_, PyDict>, stats: &JobStats) -> PyResult<()> {
 
 /// What a job that verifies has found right, and what it could say nothing of.
 fn verified_dict<'py>(py: Python<'py>, verify: &Verify, verified: &Verified) -> PyResult<Bound<'py, PyDict>> {
-    let out = dict! { py;
+    dict! { py;
         "by" => verify.sum.name(),
         "blocks" => verified.blocks,
         "bytes" => verified.bytes,
         "unjudged_bytes" => verified.unjudged_bytes,
         "unseen_bytes" => verified.unseen_bytes,
         "wrong_reads" => verified.wrong_reads,
-    }?;
-    Ok(out)
+    }
 }
 
 /// A block that is not what was written, of a job that keeps it.
 fn dump_dict<'py>(py: Python<'py>, error: &TargetError) -> PyResult<Option<Bound<'py, PyDict>>> {
     let TargetError::Corrupt { failure, .. } = error else { return Ok(None) };
     let Some(dump) = &failure.dump else { return Ok(None) };
-    let out = dict! { py;
+    dict! { py;
         "offset" => failure.offset,
         "received" => PyBytes::new(py, &dump.received),
         "expected" => dump.expected.as_ref().map(|bytes| PyBytes::new(py, bytes)),
-    }?;
-    Ok(Some(out))
+    }
+    .map(Some)
 }
 
 /// Requests of these kinds, together.
@@ -219,32 +218,31 @@ fn kind_dict<'py>(
 /// What was asked for, the rates of the last seconds, and what they came to.
 fn steady_dict<'py>(py: Python<'py>, steady: &Steadiness) -> PyResult<Bound<'py, PyDict>> {
     let asked = steady.asked;
-    let out = PyDict::new(py);
     let slope = if asked.slope { "_slope" } else { "" };
-    out.set_item("criterion", format!("{}{slope}", asked.of.word()))?;
-    out.set_item("limit", asked.limit)?;
-    out.set_item("percent", asked.percent)?;
-    out.set_item("duration_s", asked.duration)?;
-    out.set_item("attained", steady.attained)?;
-    out.set_item("value", steady.criterion)?;
-    out.set_item("slope", steady.slope)?;
-    out.set_item("max_deviation", steady.deviation)?;
-    for (word, kind) in [("iops", 0), ("bytes_per_s", 1)] {
-        out.set_item(word, steady.rates.iter().map(|rate| rate[kind]).collect::<Vec<_>>())?;
+    let rates = |kind: usize| steady.rates.iter().map(|rate| rate[kind]).collect::<Vec<_>>();
+    dict! { py;
+        "criterion" => format!("{}{slope}", asked.of.word()),
+        "limit" => asked.limit,
+        "percent" => asked.percent,
+        "duration_s" => asked.duration,
+        "attained" => steady.attained,
+        "value" => steady.criterion,
+        "slope" => steady.slope,
+        "max_deviation" => steady.deviation,
+        "iops" => rates(0),
+        "bytes_per_s" => rates(1),
     }
-    Ok(out)
 }
 
 /// Of the samples of a rate.
 fn spread_dict<'py>(py: Python<'py>, spread: &Spread) -> PyResult<Bound<'py, PyDict>> {
-    let out = dict! { py;
+    dict! { py;
         "n" => spread.count,
         "min" => spread.min,
         "max" => spread.max,
         "mean" => spread.mean(),
         "stddev" => spread.stddev(),
-    }?;
-    Ok(out)
+    }
 }
 
 type Column = fn(&Entry) -> u64;
@@ -289,13 +287,12 @@ fn latency_dict<'py>(
     elapsed: u64,
     more: &[f64],
 ) -> PyResult<Bound<'py, PyDict>> {
-    let out = dict! { py;
+    dict! { py;
         "io_bytes" => latency.bytes,
         "total_ios" => latency.count,
         "runtime_ns" => if latency.count > 0 { elapsed } else { 0 },
         "lat_ns" => times_dict(py, latency, more)?,
-    }?;
-    Ok(out)
+    }
 }
 
 fn times_dict<'py>(py: Python<'py>, latency: &Latency, more: &[f64]) -> PyResult<Bound<'py, PyDict>> {

@@ -12,7 +12,7 @@ UNITS: Final = {
     "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40,
 }  # fmt: skip
 
-POWERS_OF_1024: Final = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
+POWERS_OF_1024: Final = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40, "p": 2**50}
 """Suffixes of numbers in job files and in other programs' output, in small letters."""
 SECONDS: Final = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
 NANOSECONDS: Final = {unit: round(1e9 * seconds) for unit, seconds in SECONDS.items()}

@@ -189,7 +189,7 @@ def _confirm(bar: "Bar", outputs: Outputs, plan: "Plan") -> bool:
         if outputs.yes or not can_ask:
             raise GuardError(
                 f"{name} exists, and pslc did not create it",
-                f"to overwrite it: --reuse --overwrite-file {name}; nothing was written",
+                f"to overwrite it: --overwrite-file {name}; nothing was written",
                 code="file-not-written-by-pslc",
             )
         answer = typer.prompt(f'Type "yes" to lose what is in {name}', default="no", show_default=False, err=True)

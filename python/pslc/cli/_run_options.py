@@ -60,10 +60,10 @@ Size = Annotated[
     ),
 ]
 Reuse = Annotated[
-    bool, typer.Option("--reuse", help="Measure on an existing file and overwrite it", rich_help_panel=REAL)
+    bool, typer.Option("--reuse", help="Measure on an existing file that pslc wrote last", rich_help_panel=REAL)
 ]
 OverwriteFile = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Name of that file, if pslc did not create it", rich_help_panel=REAL)
+    str | None, typer.Option(metavar="NAME", help="Measure on this existing file, and lose it", rich_help_panel=REAL)
 ]
 DestroyData = Annotated[
     str | None,

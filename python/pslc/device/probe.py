@@ -15,8 +15,8 @@ from pslc.base import children, gate
 from pslc.base.errors import PslcError, TargetError
 from pslc.device import cache_switch, macos, names, sysfs, windows
 from pslc.device.cache_report import cache_report
-from pslc.recording.place import ENCRYPTION
 from pslc.schema.facts import (
+    ENCRYPTION,
     Device,
     DiskCounts,
     Facts,

@@ -42,9 +42,8 @@ class RealOptions:
 
     Attributes:
         size: bytes of a scratch file, or of an existing one to be used.
-        reuse: measure on a file that exists; what is in it is lost. pslc takes a file that it wrote last itself; any
-            other must be named as well.
-        overwrite_file: name of the file, without its folder, that may be lost though pslc did not write it.
+        reuse: measure on an existing file that pslc wrote last; what is in it is lost.
+        overwrite_file: name, without its folder, of the existing file to measure on; it is lost whoever wrote it.
         destroy_data: serial number of the block device whose data may be lost.
         wipe_signatures: even if there is a file system, a partition table or other data on it.
         ends: folder in which both ends of a block device are kept before the first write (`pslc.device.ends`); None:
@@ -61,6 +60,11 @@ class RealOptions:
     ends: Path | None = None
     sysfs: Path | None = None
     cache: CacheSetting | None = None
+
+    @property
+    def takes_existing(self) -> bool:
+        """Whether an existing file is to be measured on."""
+        return self.reuse or self.overwrite_file is not None
 
 
 @dataclass(frozen=True)
@@ -332,10 +336,8 @@ def _file(spec: str, path: Path, real: RealOptions) -> Target:
             inspect_device(spec)  # says what it is instead
         hint = "--destroy-data erases a whole drive; a file needs --size only"
         raise TargetError(f"{spec} is not a block device", hint)
-    if real.reuse:
+    if real.takes_existing:
         return _existing(spec, path, real)
-    if real.overwrite_file is not None:
-        raise TargetError("--overwrite-file needs --reuse", f"--reuse --overwrite-file {path.name}")
     if path.is_dir():
         raise TargetError(
             f"{spec} is a folder",
@@ -363,7 +365,8 @@ def _existing(spec: str, path: Path, real: RealOptions) -> Target:
 
     if not path.exists():
         raise TargetError(
-            f"{spec} does not exist, but --reuse needs a file", "remove --reuse and give --size: pslc creates the file"
+            f"{spec} does not exist, but --reuse and --overwrite-file need a file",
+            "remove them and give --size: pslc creates the file",
         )
     file = inspect_file(spec)
     # Of a link the name of what lies behind it: that is what is lost.

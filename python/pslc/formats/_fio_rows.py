@@ -114,11 +114,6 @@ class Covered:
         """Bytes moved in all stretches."""
         return float(self.amounts.sum())
 
-    @property
-    def gap_s(self) -> float:
-        """Time between stretches that none covers."""
-        return float(np.maximum(self.start_s[1:] - self.end_s[:-1], 0.0).sum())
-
 
 class UnclearRowsError(ValueError):
     """Rows that could be read in several ways; the message says why."""

@@ -20,6 +20,7 @@ LINE: Final = re.compile(
     r"\[(?:r=(?P<read>[\d.]+[KMGT]?i?B)/s)?,?(?:w=(?P<write>[\d.]+[KMGT]?i?B)/s)?[^\]]*\]"
     r"(?:\[[^\[\]]*\])*\[eta (?P<eta>[\d:dhms]+)"
 )
+SIZE: Final = re.compile(r"(\d+(?:\.\d+)?)([kKMGTP]?)i?[bB]?")
 INTERVAL: Final = re.compile(r"--eta-newline[= ](\d{1,4})s?\b")
 SECONDS: Final = {"d": 86_400, "h": 3600, "m": 60, "s": 1}
 MIN_ROWS: Final = 4
@@ -50,7 +51,7 @@ def status(text: str) -> Status | None:
         return None
     command = INTERVAL.search(text)
     interval_s = float(command[1]) if command else _interval_s(rows)
-    rates = {kind: np.array([_bytes(row[kind]) for row in rows]) for kind in ("read", "write")}
+    rates = {kind: np.array([size(row[kind] or "") for row in rows]) for kind in ("read", "write")}
     kind: Literal["read", "write"] = "write" if rates["write"].sum() >= rates["read"].sum() else "read"
     moved = rates[kind] > 0
     if not interval_s or moved.sum() < MIN_ROWS:
@@ -79,10 +80,7 @@ def _span_s(text: str) -> float:
     return float(sum(int(part[:-1]) * SECONDS[part[-1]] for part in text.split(":")))
 
 
-def _bytes(text: str | None) -> float:
-    if text is None:
-        return 0.0
-    number = text.rstrip("KMGTiB")
-    unit = text[len(number) :]
-    scale = units.POWERS_OF_1024.get(unit[:1].lower(), 1) if unit != "B" else 1
-    return float(number) * scale
+def size(word: str) -> float:
+    """Bytes of `55.9GiB`; of fio 2's `20480MB` as well, whose KB are 1024. 0 where it is no size."""
+    match = SIZE.fullmatch(word)
+    return float(match[1]) * units.POWERS_OF_1024[match[2].lower()] if match else 0.0

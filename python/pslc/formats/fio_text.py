@@ -13,7 +13,7 @@ import numpy as np
 from pslc.base import words
 from pslc.base.errors import RecordingError
 from pslc.formats import About, Exactness, FileContents, count_of, text
-from pslc.formats._fio_status import Status, status
+from pslc.formats._fio_status import Status, size, status
 from pslc.schema.imports import ImportOptions
 from pslc.schema.jobs import KINDS, MOVED, Done, Job, Kind, done, job
 
@@ -166,7 +166,7 @@ def _options(line: str) -> dict[str, str]:
 
 
 def _done(match: re.Match[str]) -> Done:
-    moved, ms = round(_size(match["moved"])), int(match["ms"])
+    moved, ms = round(size(match["moved"])), int(match["ms"])
     count = max(round(_scaled(match["iops"]) * (ms / 1000)), 1) if moved else 0
     return done(moved, count, ms * 1_000_000)
 
@@ -198,16 +198,9 @@ def _count(job: Job, kind: Kind, count: int) -> None:
         return
     done["total_ios"] = count
     word = job["options"].get("bs", "")
-    size = _size(f"{word}iB" if word[-1:] in ("k", "m") else word) if word else 0.0
-    if size and abs(size * count / done["io_bytes"] - 1) < MAX_ROUNDING:
-        done["io_bytes"] = round(size * count)
-
-
-def _size(word: str) -> float:
-    """Bytes of `55.9GiB`; of fio 2's `20480MB` as well, whose KB are 1024."""
-    match = re.fullmatch(rf"({NUMBER})([kKMGTP]?)i?[bB]?", word)
-    power = ("", "k", "m", "g", "t", "p").index(match[2].lower()) if match else 0
-    return float(match[1]) * 1024.0**power if match else 0.0
+    each = size(f"{word}iB" if word[-1:] in ("k", "m") else word) if word else 0.0
+    if each and abs(each * count / done["io_bytes"] - 1) < MAX_ROUNDING:
+        done["io_bytes"] = round(each * count)
 
 
 def _scaled(word: str) -> float:

@@ -15,8 +15,6 @@ MEMORY: Final = ("tmpfs", "ramfs")
 UNIONS: Final = ("overlay", "aufs")
 DIRECT: Final = ("ext2", "ext3", "ext4", "xfs", "f2fs")
 """File systems that write past the page cache wherever they are asked to, unless they keep a journal of data."""
-ENCRYPTION: Final = "encryption"
-"""Kind of a layer."""
 JOURNALED: Final = "data=journal"
 ZEROED: Final = ("vfat", "msdos", "exfat", "hfs", "hfsplus")
 """File systems without holes."""

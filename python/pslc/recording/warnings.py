@@ -13,7 +13,7 @@ from pslc.recording import place, stalls, traffic
 from pslc.recording.model import HostTable, Recording
 from pslc.recording.wear import spent
 from pslc.recording.writes.reported_end import DELAY_NS, MIN_FREE_TENTHS, reported_end, reported_rest
-from pslc.schema.facts import CACHE_FREE_TENTHS, Device, Facts, FileSystem, HealthJson, Moment
+from pslc.schema.facts import CACHE_FREE_TENTHS, ENCRYPTION, Device, Facts, FileSystem, HealthJson, Moment
 from pslc.schema.health import health, troubles
 from pslc.schema.job_options import traits
 from pslc.schema.jobs import Job
@@ -446,7 +446,7 @@ def _of_its_layers(facts: Facts) -> Iterator[MeasurementWarning]:
         layers = [name for name in facts["stack"][:-1] if name.startswith(("dm-", "md", "loop", "bcache"))]
     if layers:
         # Nobody can measure an encrypted home without its encryption.
-        is_encrypted = any(layer["kind"] == place.ENCRYPTION for layer in facts.get("layers", []))
+        is_encrypted = any(layer["kind"] == ENCRYPTION for layer in facts.get("layers", []))
         advice = "cryptsetup benchmark says what it costs" if is_encrypted else "measure without it"
         yield RecordingWarning.STACK.of(stack=", ".join(layers), advice=advice)
 

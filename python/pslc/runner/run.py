@@ -177,7 +177,7 @@ def _agreed(target: Target, planned: Plan, outputs: list[str], options: RunOptio
 
 def _finished_steps(target: Target, options: RunOptions) -> list[Recording]:
     """The steps of an interrupted run whose data are still where they were written."""
-    stays_written = target.kind == "device" or (options.real is not None and options.real.reuse)
+    stays_written = target.kind == "device" or (options.real is not None and options.real.takes_existing)
     if options.interrupted is None or not stays_written:
         return []
     return [part for part in options.interrupted.parts if not part.interrupted and not part.error]

@@ -38,6 +38,10 @@ class Mount(TypedDict):
     options: str
 
 
+ENCRYPTION: Final = "encryption"
+"""Kind of a layer."""
+
+
 class Layer(TypedDict):
     """A block device between a file system and its drives, or in the place of one. `kind`: `encryption`, `LVM`,
     `raid0`, `loop device` and the like. `file`: behind a loop device, and whether it is read and written past the page

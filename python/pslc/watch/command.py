@@ -51,7 +51,7 @@ def command(
     from pslc.base.errors import user_error
     from pslc.base.live_lines import Live
     from pslc.runner.load import analysed
-    from pslc.watch.run import watch
+    from pslc.watch.run import watch_all
 
     drives = _watch_several.drives_below(devices)
     if metrics is not None or len(devices) > 1 or len(drives) > 1:
@@ -67,10 +67,10 @@ def command(
     into = _trace_file(folder) if trace and folder else None
     _watch_several.import_ahead()
     _note_no_smart(device)
-    with Live(sys.stderr) as live, _watch_several.saving(folder, _of_one(checkpoints)) as on_keep:
-        watched = watch(device, seconds, _shown(live, device, seconds), on_keep, ENDS, into)
+    with Live(sys.stderr) as live, _watch_several.saving(folder, checkpoints) as on_keep:
+        watched = watch_all([device], seconds, _shown(live, device, seconds), on_keep, ENDS, into)
         hear(signal.SIG_IGN)
-    recording = analysed(checkpoints.noted([watched])[0] if checkpoints is not None else watched)
+    recording = analysed((checkpoints.noted(watched) if checkpoints is not None else watched)[0])
     _report(recording, folder, report=not no_report, as_json=as_json)
     if recording.error:
         raise user_error(f"watching ended early: {recording.error}", "the recording covers the time before")
@@ -101,11 +101,6 @@ def _checkpoints(device: Path, folder: Path, *, trace: bool) -> _watch_several.C
     return _watch_several.Checkpoints({device: folder})
 
 
-def _of_one(checkpoints: _watch_several.Checkpoints | None) -> "Callable[[Recording], None] | None":
-    """Checkpoints of one drive."""
-    return (lambda so_far: checkpoints([so_far])) if checkpoints is not None else None
-
-
 def _trace_file(folder: Path) -> Path:
     """The file for the trace, in a folder that is made for it."""
     from pslc.base import writer
@@ -132,7 +127,7 @@ def _report(recording: "Recording", folder: Path | None, *, report: bool, as_jso
         say(f"recording: {folder}{where}", err=True)
 
 
-def _shown(live: "Live", device: Path, seconds: float | None) -> "Callable[[Now], None] | None":
+def _shown(live: "Live", device: Path, seconds: float | None) -> "Callable[[list[Now]], None] | None":
     """Drawer of each second; None where nobody looks."""
     from pslc.analysis.thresholds import MAX_RESTING_BUSY_SHARE, MIN_PAUSE_S
     from pslc.base import words
@@ -144,8 +139,9 @@ def _shown(live: "Live", device: Path, seconds: float | None) -> "Callable[[Now]
     rested = written = 0.0
     until = f" of {words.span(seconds)}" if seconds else ""
 
-    def show(now: "Now") -> None:
+    def show(nows: "list[Now]") -> None:
         nonlocal rested, written
+        (now,) = nows
         moved = now.moved
         rested = rested + now.seconds if moved["busy_ns"] < MAX_RESTING_BUSY_SHARE * 1e9 * now.seconds else 0.0
         written = 0.0 if rested >= MIN_PAUSE_S else written + moved["write_bytes"]

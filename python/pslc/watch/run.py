@@ -26,8 +26,6 @@ KEEP_EVERY_S: Final = 60.0
 KEEP_SHARE: Final = 0.001
 """Largest share of the time that is spent on saving; a long recording takes a while, and is then saved less often."""
 
-Show = Callable[["Now"], None]
-
 
 class Now:
     """Values of the current second, for a live view."""
@@ -127,23 +125,9 @@ class _Drive:
         self.counters.close()
 
 
-def watch(
-    path: Path,
-    for_s: float | None = None,
-    show: Show | None = None,
-    keep: Callable[[Recording], None] | None = None,
-    until: Sequence[signal.Signals] = (signal.SIGINT, signal.SIGTERM),
-    trace: Path | None = None,
-) -> Recording:
-    """Watch one block device, see `watch_all`; `trace` is a file that is made, for every request of the drive."""
-    every = (lambda nows: show(nows[0])) if show is not None else None
-    kept = (lambda recordings: keep(recordings[0])) if keep is not None else None
-    return watch_all([path], for_s, every, kept, until, trace)[0]
-
-
 def watch_all(
     paths: Sequence[Path],
-    for_s: float | None = None,
+    for_s: float | None,
     show: Callable[[list[Now]], None] | None = None,
     keep: Callable[[list[Recording]], None] | None = None,
     until: Sequence[signal.Signals] = (signal.SIGINT, signal.SIGTERM),
@@ -155,6 +139,7 @@ def watch_all(
     Args:
         show: told of each second.
         keep: given the recordings so far every now and then.
+        trace: a file that is made, for every request of the drive.
 
     Raises:
         PslcError: a path is not a block device, Linux keeps no counters for it, or its requests cannot be traced.

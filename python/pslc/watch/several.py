@@ -8,7 +8,7 @@ from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from pslc.base.console import say
 from pslc.base.ends import ENDS, hear
@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from pslc.recording.model import Recording
     from pslc.watch.run import Now
 
-
-S = TypeVar("S")
+    Keep = Callable[[list[Recording]], None]
 
 
 def import_ahead() -> None:
@@ -147,7 +146,7 @@ class Checkpoints:
 
 
 @contextmanager
-def saving(folder: Path | None, keep: Callable[[S], None] | None) -> Iterator[Callable[[S], None] | None]:
+def saving(folder: Path | None, keep: "Keep | None") -> "Iterator[Keep | None]":
     """A function that hands recordings to a thread, which saves them with `keep`; None where they are not kept."""
     from pslc.cli._recording_folder import Keeper
 

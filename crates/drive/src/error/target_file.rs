@@ -87,7 +87,7 @@ faults! {
         /// `name` is what `--overwrite-file` takes.
         #[error("{path} was not made by pslc, or was changed since, and would be overwritten")]
         NotOurs { path: PathBuf, name: String } = "file-not-written-by-pslc"
-            => format!("if it may be lost: --reuse --overwrite-file {name}; nothing was written"),
+            => format!("if it may be lost: --overwrite-file {name}; nothing was written"),
         /// Since its user agreed to lose it.
         #[error("{path} is not what it was when it was looked at")]
         Changed { path: PathBuf } = "file-changed" => "look again what it is; nothing was written",

@@ -372,3 +372,22 @@ impl Ftl {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile;
+
+    #[test]
+    fn a_program_that_no_die_has_begun_is_not_under_way() {
+        let text = include_str!("../../../../python/pslc/drives/aldrin-pro-2tb.toml");
+        let config = profile::load("aldrin-pro-2tb.toml", text, &|_| None, &[]).unwrap().config;
+        let (geometry, nand) = (Geometry::new(&config), Nand::new(&config));
+        let blocks = Superblocks::new(config.nand.superblocks(), 0);
+        let mut relocation = Relocation::new(&config);
+        let check = |of: &Relocation| of.check(&Relocation::new(&config), &geometry, &blocks, &nand);
+        assert!(check(&relocation).is_ok());
+        relocation.programming.push(Programming::default());
+        assert!(check(&relocation).is_err());
+    }
+}

@@ -1,8 +1,9 @@
 //! The cache: what a controller's firmware does, on cells of so many bits.
 
-use super::quantity::{quantity, written, BYTES, SHARE};
+use super::quantity::{quantity, written, SHARE};
 use super::values::Values;
 use super::{Controller, PartsError, Raw};
+use crate::profile::units::BYTES;
 
 /// Policies under which every byte goes through the cache.
 const FOLDS_FIRST: [&str; 3] = ["fold", "fold-cost-benefit", "static-first"];
@@ -72,7 +73,7 @@ pub fn derive(values: &mut Values, capacity: u64) -> Result<u64, PartsError> {
         let bytes = (capacity as f64 * part.min(1.0 / bits as f64)) as u64 / CACHE_STEP * CACHE_STEP;
         let how = format!("{} of the capacity, at most 1/{bits}; {source}", share.text());
         let key = format!("cache.{}", mode.trim_end_matches("-slc"));
-        values.set(&key, Raw::Text(written(bytes, BYTES)), how);
+        values.set(&key, Raw::Text(written(bytes, BYTES.units)), how);
     }
     if matches!(mode.as_str(), "pure-xlc" | "pure-slc") {
         return Ok(0);
@@ -100,7 +101,7 @@ pub fn derive(values: &mut Values, capacity: u64) -> Result<u64, PartsError> {
     if !matches!(mode.as_str(), "static-slc" | "hybrid-slc") {
         return Ok(0);
     }
-    values.current("cache.static").map_or(Ok(0), |size| quantity(&size.text(), BYTES, "cache.static"))
+    values.current("cache.static").map_or(Ok(0), |size| quantity(&size.text(), BYTES.units, "cache.static"))
 }
 
 fn idle(values: &mut Values, habits: Habits) -> Result<(), PartsError> {

@@ -1,7 +1,7 @@
 //! Why parts make no profile.
 
-use super::quantity::Units;
 use crate::faults;
+use crate::profile::units::Units;
 
 faults! {
     /// Why no profile can be made of parts.

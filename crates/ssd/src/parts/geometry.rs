@@ -1,8 +1,9 @@
 //! Dies, channels, blocks and spare.
 
-use super::quantity::{quantity, written, BYTES, TRANSFERS};
+use super::quantity::{quantity, written};
 use super::values::{source, Values};
 use super::{PartsError, Raw};
+use crate::profile::units::{BYTES, TRANSFERS};
 
 /// As the check of a profile wants beyond the reserve: open, or kept for moving data.
 const OPEN_SUPERBLOCKS: u64 = 4;
@@ -17,12 +18,13 @@ pub fn derive(values: &mut Values, capacity: u64, set_aside: u64) -> Result<(), 
     // Makers sell a die of 512 Gb (64 GiB) as 64 GB: what is binary beyond it is spare.
     let nominal = (die.bytes as f64 / (1u64 << 30) as f64 * 1e9) as u64;
     if 2 * capacity < nominal {
-        let [capacity, die, min] = [capacity, nominal, nominal / 2].map(|bytes| written(bytes, BYTES));
+        let [capacity, die, min] = [capacity, nominal, nominal / 2].map(|bytes| written(bytes, BYTES.units));
         return Err(PartsError::TooSmall { capacity, die, min });
     }
     let (needed, mut channels) = dies_on_channels(capacity.div_ceil(nominal), controller.channels);
     let gigabytes = die.bytes >> 30;
-    let how = format!("derived: {} over dies of {gigabytes} GB, on whole channels", written(capacity, BYTES));
+    let how =
+        format!("derived: {} over dies of {gigabytes} GB, on whole channels", written(capacity, BYTES.units));
     let dies = values.count("nand.dies", needed, how)?.max(1);
     if dies != needed {
         channels = (1..=controller.channels).rev().find(|count| dies % count == 0).unwrap_or(1);
@@ -48,7 +50,7 @@ pub fn derive(values: &mut Values, capacity: u64, set_aside: u64) -> Result<(), 
     let slower =
         if die.bus_mts <= controller.bus_mts { values.die.how("bus") } else { values.controller.how("bus") };
     let how = format!("the slower of die and controller, {slower}");
-    values.set("nand.bus", Raw::Text(written(bus, TRANSFERS)), how);
+    values.set("nand.bus", Raw::Text(written(bus, TRANSFERS.units)), how);
     values.set("nand.plane_reads", Raw::Text(die.plane_reads.clone()), values.die.how("plane_reads"));
     values.set("ftl.gc", "greedy".into(), "assumed: the usual choice".into());
     values.set("ftl.reserve_superblocks", Raw::Whole(RESERVE_SUPERBLOCKS as i64), "assumed".into());
@@ -86,7 +88,7 @@ fn watermark(values: &mut Values, capacity: u64, native_bytes: i128, bits: u64) 
     let is_direct =
         values.current("cache.when_full").is_some_and(|policy| policy.text() == "direct-then-fold");
     let Some(dynamic) = values.current("cache.dynamic").filter(|_| is_direct) else { return Ok(()) };
-    let dynamic = quantity(&dynamic.text(), BYTES, "cache.dynamic")?;
+    let dynamic = quantity(&dynamic.text(), BYTES.units, "cache.dynamic")?;
     let spare = u64::try_from(native_bytes - capacity as i128).unwrap_or(0);
     if dynamic.saturating_mul(bits) >= capacity {
         // Such a cache lives on the spare space itself.
@@ -95,7 +97,7 @@ fn watermark(values: &mut Values, capacity: u64, native_bytes: i128, bits: u64) 
     } else if spare > 0 {
         let how =
             "derived: all spare space, as the direct phases of nine reviewed drives end at capacity - (n-1)S";
-        let text = written(spare / SPARE_STEP * SPARE_STEP, BYTES);
+        let text = written(spare / SPARE_STEP * SPARE_STEP, BYTES.units);
         values.set("cache.fold_below", Raw::Text(text), how.into());
     }
     Ok(())

@@ -21,9 +21,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::profile::units::{BYTES, POWER, RATE, TIME};
 pub use cache::way_of_folding;
 pub use error::PartsError;
-use quantity::{drive_size, quantity, written, BYTES, RATES, TIMES, WATTS};
+use quantity::{drive_size, quantity, written};
 use values::{source, Values};
 
 /// A value as a part file or a profile holds it.
@@ -189,7 +190,7 @@ impl Parts {
         let Some(capacity) = values.given("capacity") else {
             return Err(PartsError::NoCapacity);
         };
-        let capacity = quantity(&capacity.text(), BYTES, "capacity")?;
+        let capacity = quantity(&capacity.text(), BYTES.units, "capacity")?;
         let size = drive_size(capacity);
         let name =
             format!("{} {}, {} {}, {size}", controller.maker, controller.model, nand.maker, nand.generation);
@@ -241,7 +242,7 @@ fn times(values: &mut Values) -> Result<(), PartsError> {
     for (mode, times) in [("slc", &die.slc), ("native", &die.native)] {
         for (what, time) in [("read", times.read), ("program", times.program), ("erase", times.erase)] {
             let how = values.die.how(&format!("{mode}.{what}"));
-            values.amount(&format!("nand.{mode}.{what}"), time, TIMES, how)?;
+            values.amount(&format!("nand.{mode}.{what}"), time, TIME, how)?;
         }
     }
     if let (Some(suspend), false) = (&values.controller.suspend, values.is_given("nand.suspend")) {
@@ -260,7 +261,7 @@ fn of_controller(values: &mut Values) -> Result<(), PartsError> {
     if c.plp {
         values.set("controller.plp", "on".into(), c.how("plp"));
     } else {
-        values.amount("controller.flush", c.flush, TIMES, c.how("flush"))?;
+        values.amount("controller.flush", c.flush, TIME, c.how("flush"))?;
     }
     match c.write_buffer {
         Some(bytes) => {
@@ -279,10 +280,10 @@ fn of_controller(values: &mut Values) -> Result<(), PartsError> {
         }
     }
     values.set("controller.cores", Raw::Whole(c.cores as i64), values.controller.how("cores"));
-    values.amount("controller.command", c.command, TIMES, values.controller.how("command"))?;
+    values.amount("controller.command", c.command, TIME, values.controller.how("command"))?;
     for (key, time) in [("read", c.read), ("write", c.write)] {
         if time != c.command {
-            values.amount(&format!("controller.{key}"), time, TIMES, values.controller.how(key))?;
+            values.amount(&format!("controller.{key}"), time, TIME, values.controller.how(key))?;
         }
     }
     if c.read_ahead > 0 {
@@ -297,7 +298,7 @@ fn of_controller(values: &mut Values) -> Result<(), PartsError> {
     ];
     for (key, source, rate) in ceilings {
         if let Some(rate) = rate {
-            let text = Raw::Text(written(rate, RATES));
+            let text = Raw::Text(written(rate, RATE.units));
             values.set(&format!("controller.{key}"), text, values.controller.how(source));
         }
     }
@@ -307,7 +308,7 @@ fn of_controller(values: &mut Values) -> Result<(), PartsError> {
             values.amount(
                 "controller.map_access",
                 c.map_access,
-                TIMES,
+                TIME,
                 values.controller.how("map_access"),
             )?;
         }
@@ -319,14 +320,14 @@ fn of_controller(values: &mut Values) -> Result<(), PartsError> {
 fn body(values: &mut Values) -> Result<(), PartsError> {
     let (c, die) = (values.controller, values.die);
     if !values.gives_table("power") {
-        values.amount("power.active", c.active_mw, WATTS, values.controller.how("power.active"))?;
-        values.amount("power.idle", c.idle_mw, WATTS, values.controller.how("power.idle"))?;
+        values.amount("power.active", c.active_mw, POWER, values.controller.how("power.active"))?;
+        values.amount("power.idle", c.idle_mw, POWER, values.controller.how("power.idle"))?;
         values.set("power.idle_after", "100ms".into(), "assumed".into());
         for (what, milliwatts) in
             [("read", die.read_mw), ("program", die.program_mw), ("erase", die.erase_mw)]
         {
             let how = values.die.how(&format!("power.{what}"));
-            values.amount(&format!("power.die_{what}"), milliwatts, WATTS, how)?;
+            values.amount(&format!("power.die_{what}"), milliwatts, POWER, how)?;
         }
         let data = format!("{}pJ/B", c.data_pj_per_byte);
         values.set("power.data", Raw::Text(data), values.controller.how("power.data"));

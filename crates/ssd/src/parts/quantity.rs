@@ -1,28 +1,11 @@
 //! Numbers with units, as part files and profiles write them.
 
 use super::PartsError;
-use crate::profile::units::exact;
+use crate::profile::units::{exact, Units};
 
-pub type Units = [(&'static str, u64)];
-
-pub const BYTES: &Units = &[
-    ("B", 1),
-    ("kB", 1_000),
-    ("MB", 1_000_000),
-    ("GB", 1_000_000_000),
-    ("TB", 1_000_000_000_000),
-    ("KiB", 1 << 10),
-    ("MiB", 1 << 20),
-    ("GiB", 1 << 30),
-];
 const DRIVE_SIZES: &Units = &[("MB", 1_000_000), ("GB", 1_000_000_000), ("TB", 1_000_000_000_000)];
-pub const TIMES: &Units =
-    &[("ns", 1), ("us", 1_000), ("ms", 1_000_000), ("s", 1_000_000_000), ("min", 60_000_000_000)];
-pub const RATES: &Units = &[("kB/s", 1_000), ("MB/s", 1_000_000), ("GB/s", 1_000_000_000)];
-pub const TRANSFERS: &Units = &[("MT/s", 1)];
 /// Hundredths of a per cent.
 pub const SHARE: &Units = &[("%", 100)];
-pub const WATTS: &Units = &[("mW", 1), ("W", 1_000)];
 
 /// A number with one of the units, in the unit that is 1.
 pub fn quantity(text: &str, units: &'static Units, key: &str) -> Result<u64, PartsError> {
@@ -62,21 +45,22 @@ pub fn drive_size(bytes: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::profile::units::BYTES;
 
     #[test]
     fn what_is_written_is_read_as_the_same_number() {
         for value in [0, 1, 999, 1000, 1024, 1500, 4096, 16384, 1 << 20, 1_000_200_000_000, 960_000_000_000] {
-            assert_eq!(quantity(&written(value, BYTES), BYTES, "x").unwrap(), value);
+            assert_eq!(quantity(&written(value, BYTES.units), BYTES.units, "x").unwrap(), value);
         }
         let names =
             [1_500_000_000_000, 500 << 30, 480_103_981_056, 512_100_000_000, 512_000_000].map(drive_size);
         assert_eq!(names, ["1.5TB", "537GB", "480GB", "512.1GB", "512MB"]);
-        assert_eq!(written(16384, BYTES), "16KiB");
+        assert_eq!(written(16384, BYTES.units), "16KiB");
     }
 
     #[test]
     fn a_number_without_a_unit_or_with_half_a_byte_is_refused_in_words() {
-        let error = |text| quantity(text, BYTES, "capacity").unwrap_err();
+        let error = |text| quantity(text, BYTES.units, "capacity").unwrap_err();
         assert_eq!(error("5").to_string(), "capacity is \"5\"");
         assert!(error("1.GB").hint().starts_with("a number with a unit (B, kB"));
         assert!(error("-1GB").hint().starts_with("a number with a unit"));

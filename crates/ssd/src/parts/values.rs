@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::quantity::{quantity, written, Units};
+use super::quantity::{quantity, written};
 use super::{Controller, Derived, Nand, Parts, PartsError, Raw};
+use crate::profile::units::Form;
 
 /// Tables in the order of profiles; others are behind them.
 const ORDER: [&str; 9] =
@@ -57,14 +58,8 @@ impl<'a> Values<'a> {
     }
 
     /// The same for a number with a unit.
-    pub fn amount(
-        &mut self,
-        key: &str,
-        value: u64,
-        units: &'static Units,
-        how: String,
-    ) -> Result<u64, PartsError> {
-        quantity(&self.set(key, Raw::Text(written(value, units)), how).text(), units, key)
+    pub fn amount(&mut self, key: &str, value: u64, of: Form, how: String) -> Result<u64, PartsError> {
+        quantity(&self.set(key, Raw::Text(written(value, of.units)), how).text(), of.units, key)
     }
 }
 

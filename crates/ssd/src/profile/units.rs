@@ -13,19 +13,21 @@ pub enum QuantityError {
     NotWhole,
 }
 
+pub type Units = [(&'static str, u64)];
+
 /// A kind of quantity: how it is read, as a whole number of the smallest unit, and how it is written.
 #[derive(Clone, Copy, Debug)]
 pub struct Form {
-    units: &'static [(&'static str, u64)],
+    pub units: &'static Units,
     /// For an error.
     pub example: &'static str,
-    write: fn(u64, &'static [(&'static str, u64)]) -> String,
+    write: fn(u64, &'static Units) -> String,
 }
 
 const fn form(
-    units: &'static [(&'static str, u64)],
+    units: &'static Units,
     example: &'static str,
-    write: fn(u64, &'static [(&'static str, u64)]) -> String,
+    write: fn(u64, &'static Units) -> String,
 ) -> Form {
     Form { units, example, write }
 }
