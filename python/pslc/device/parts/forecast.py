@@ -38,6 +38,7 @@ STRETCH: Final = 1.3
 """Factor on intervals of leave-outs, in logarithms, with which they hold on drives not seen (ACCURACY.md)."""
 STRETCH_CLASS: Final = 1.7
 """Factor where the controller or the die is in no drive of the ledger: a range, and no percentage."""
+BAND_STEPS: Final = 50
 BACK_OFF: Final = 2.0
 """Drives that each step from all drives to those alike counts for."""
 KINDS: Final = {"static": 0.11, "small": 0.25, "part": 0.78, "all cells": math.inf}
@@ -85,11 +86,21 @@ def _line(row: Mapping[str, str]) -> Line:
 
 @dataclass(frozen=True)
 class Interval:
-    """Bytes, or bytes/s: the middle, and what 80 % lie between."""
+    """Bytes, bytes/s or seconds: the middle, and what 80 % lie between."""
 
     median: float
     low: float
     high: float
+
+    def text(self, by: float, unit: str, *, is_known: bool) -> str:
+        """`1500 MB/s (80 %: 740 to 3200)`, without the percentage where a class stands in for a part."""
+        median, low, high = (two_digits(value / by) for value in (self.median, self.low, self.high))
+        return f"{median} {unit} ({'80 %: ' if is_known else 'perhaps '}{low} to {high})"
+
+
+def two_digits(value: float) -> str:
+    """`1500` of 1483."""
+    return f"{float(f'{value:.2g}'):g}"
 
 
 @dataclass(frozen=True)
@@ -114,6 +125,7 @@ class Forecast:
         is_open: the parts decide how fast it writes past the cache, not the profile itself.
         drive: capacity, cache and dies that it is for.
         is_known: drives with both parts stand in the ledger, so that the intervals are of 80 %.
+        band: the write curve of such drives: bytes/s from each share of the capacity on.
     """
 
     first: Interval
@@ -126,12 +138,13 @@ class Forecast:
     is_known: bool
     is_open: bool
     drive: Drive
+    band: tuple[tuple[float, Interval], ...]
 
     @property
-    def band(self) -> list[tuple[float, float, Interval]]:
-        """The write curve as steps: from byte, to byte, and bytes/s."""
-        first = (0.0, self.drive.cache or self.drive.capacity, self.first)
-        return [first, (self.drive.cache, self.drive.capacity, self.past)] if self.past else [first]
+    def phases(self) -> list[tuple[str, str]]:
+        """The phases of a fill in words."""
+        rows = (("first phase", self.first), ("past the cache", self.past), ("mean of a fill", self.mean))
+        return [(name, of.text(1e6, "MB/s", is_known=self.is_known)) for name, of in rows if of]
 
 
 def mode_of(drive: Drive) -> str:
@@ -262,6 +275,18 @@ def _interval(logs: Floats, stretch: float = 1.0) -> Interval:
     return Interval(*(math.exp(median + stretch * (x - median)) for x in (median, low, high)))
 
 
+def band(drive: Drive, speeds: Mapping[str, Floats], stretch: float) -> tuple[tuple[float, Interval], ...]:
+    """The write curve of draws: bytes/s from each share of the capacity on."""
+    middles = {name: np.median(speeds[name]) for name in FIGURES[:3]}
+    first, second, third = (middle + stretch * (speeds[name] - middle) for name, middle in middles.items())
+    cache, dynamic = np.asarray(drive.static + drive.dynamic), np.asarray(drive.dynamic)
+    direct = np.maximum(cache, drive.capacity - (drive.bits - 1) * dynamic)
+    shares = [at / BAND_STEPS for at in range(BAND_STEPS)]
+    past = [np.where(at * drive.capacity < direct, second, third) for at in shares]
+    curves = (np.where(at * drive.capacity < cache, first, then) for at, then in zip(shares, past, strict=True))
+    return tuple((at, _interval(logs)) for at, logs in zip(shares, curves, strict=True))
+
+
 def nearest(chip: Controller, die: Nand, among: Sequence[Line]) -> tuple[str, bool]:
     """Evidence of drives of the ledger on these parts, in words, and whether both are in some."""
     pair = sum((line.controller, line.nand) == (chip.name, die.name) for line in among)
@@ -356,6 +381,8 @@ class Evidence:
             return self.drive
         cells = constants.cells_of(self.die)
         shares, modes = share_draws(self.chip, self.die.name, cells, lines(), count, dice)
+        # Of makers whose caches take all cells, many draws are beyond that and left out.
+        shares, modes = np.resize(shares, count), np.resize(modes, count)
         sizes = shares * self.drive.capacity / self.drive.bits
         return replace(self.drive, static=np.where(modes == "static", sizes, 0.0),
                        dynamic=np.where(modes == "static", 0.0, sizes))  # fmt: skip
@@ -398,7 +425,8 @@ def of_profile(values: Mapping[str, Raw], how: Mapping[str, str], chip: Controll
     evidence, dice = Evidence.of(values, how, chip, die), np.random.default_rng(0)
     noise = {phase: constants.table()[phase, "noise single"].sd for phase in PHASES}
     logs = evidence.logs(DRAWS, dice)
-    drawn = figures(evidence.with_caches(DRAWS, dice), evidence.ways, logs, noise, dice)
+    drives = evidence.with_caches(DRAWS, dice)
+    drawn = figures(drives, evidence.ways, logs, noise, dice)
     interval = {name: _interval(logs, evidence.stretch) for name, logs in drawn.items()}
     past, mean = (interval["speed2"], interval["mean"]) if evidence.drive.cache else (None, None)
     kinds = caches(chip, die, evidence.drive.capacity, lines()) if evidence.drive.cache else ()
@@ -414,6 +442,7 @@ def of_profile(values: Mapping[str, Raw], how: Mapping[str, str], chip: Controll
         evidence.is_known,
         is_open,
         evidence.drive,
+        band(drives, drawn, evidence.stretch) if evidence.drive.cache else ((0.0, interval["speed1"]),),
     )
 
 
