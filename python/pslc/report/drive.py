@@ -33,8 +33,7 @@ def _row(name: str, value: str) -> list[str]:
 
 def forecast_lines(drive: Forecast) -> list[str]:
     """The phases of a drive of parts with their intervals, its cache as kinds, and what is known of the parts."""
-    rows = drive.phases
-    rows += [("flush", drive.flush.text(1e-3, "ms", is_known=drive.is_known))] if drive.flush else []
+    rows = drive.in_words
     kinds = "; ".join(
         f"{kind.probability:.0%}: {kind.name}, {low} to {high} GB"
         for kind in drive.caches

@@ -8,6 +8,8 @@ Constants are drawn from their table (constants.py), each draw takes one way of 
 speeds of it. Ways and caches come from the drives of lines.csv: those that share the most count the most.
 """
 
+from __future__ import annotations
+
 import csv
 import functools
 import math
@@ -141,10 +143,11 @@ class Forecast:
     band: tuple[tuple[float, Interval], ...]
 
     @property
-    def phases(self) -> list[tuple[str, str]]:
-        """The phases of a fill in words."""
+    def in_words(self) -> list[tuple[str, str]]:
+        """The phases of a fill and the flush in words."""
         rows = (("first phase", self.first), ("past the cache", self.past), ("mean of a fill", self.mean))
-        return [(name, of.text(1e6, "MB/s", is_known=self.is_known)) for name, of in rows if of]
+        phases = [(name, of.text(1e6, "MB/s", is_known=self.is_known)) for name, of in rows if of]
+        return phases + ([("flush", self.flush.text(1e-3, "ms", is_known=self.is_known))] if self.flush else [])
 
 
 def mode_of(drive: Drive) -> str:
@@ -335,7 +338,7 @@ class Evidence:
     is_known: bool
 
     @classmethod
-    def of(cls, values: Mapping[str, Raw], how: Mapping[str, str], chip: Controller, die: Nand) -> "Evidence":
+    def of(cls, values: Mapping[str, Raw], how: Mapping[str, str], chip: Controller, die: Nand) -> Evidence:
         """Read a profile by dotted key, with where each value comes from."""
         drive, among = drive_of(values, chip, die), lines()
         is_open = frozenset(key for key in values if _origin(how, key) in (chip.name, die.name))
@@ -355,9 +358,7 @@ class Evidence:
     @property
     def flush(self) -> Interval:
         """Seconds of a flush."""
-        fitted = constants.of(self.chip, self.die)["flush"]
-        within = math.exp(self.stretch * constants.SD_80 * fitted.sd)
-        return Interval(*(fitted.median / 1e9 * factor for factor in (1.0, 1 / within, within)))
+        return _seconds(constants.of(self.chip, self.die)["flush"], self.stretch)
 
     def logs(self, count: int, dice: np.random.Generator) -> Floats:
         """Rows of `figures`: each constant, factor and bias, drawn from the table, or as it is given."""
@@ -386,6 +387,16 @@ class Evidence:
         sizes = shares * self.drive.capacity / self.drive.bits
         return replace(self.drive, static=np.where(modes == "static", sizes, 0.0),
                        dynamic=np.where(modes == "static", 0.0, sizes))  # fmt: skip
+
+
+def any_flush() -> Interval:
+    """Seconds of a flush of a drive without capacitors, whatever its controller."""
+    return _seconds(constants.constant("flush", "", {}), STRETCH)
+
+
+def _seconds(fitted: constants.Constant, stretch: float) -> Interval:
+    within = math.exp(stretch * constants.SD_80 * fitted.sd)
+    return Interval(*(fitted.median / 1e9 * factor for factor in (1.0, 1 / within, within)))
 
 
 def _origin(how: Mapping[str, str], key: str) -> str:
