@@ -92,15 +92,15 @@ def table() -> list[str]:
         share = min(SHARES, key=lambda share: statistics.median(
             abs(error(other, results[other["drive"], share])) for other in rest))  # fmt: skip
         drawn = results[row["drive"], OWN], results[row["drive"], share]
-        for each, simulated in zip(errors.values(), drawn, strict=True):
-            each.append(math.exp(abs(error(row, simulated))) - 1)
+        for ratios, simulated in zip(errors.values(), drawn, strict=True):
+            ratios.append(math.exp(abs(error(row, simulated))) - 1)
         cells = [" / ".join(f"{speed[name] / 1e6:.0f}" for name in ("dirty", "after", "fresh")) for speed in drawn]
         published = " / ".join(row[f"{name}_MBps"].partition(".")[0] for name in ("dirty", "after", "fresh"))
         lines.append(f"| {row['drive']} | {published} | {' | '.join(cells)} | {share:.0%} |")
     summary = [
-        f"- {name}: {sum(one <= BOUND for one in each)} of {len(rows)} drives within {BOUND:.0%}, median "
-        f"{statistics.median(each):.0%}"
-        for name, each in errors.items()
+        f"- {name}: {sum(ratio <= BOUND for ratio in ratios)} of {len(rows)} drives within {BOUND:.0%}, median "
+        f"{statistics.median(ratios):.0%}"
+        for name, ratios in errors.items()
     ]
     return [*summary, "", *lines]
 

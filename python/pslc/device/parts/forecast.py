@@ -465,8 +465,9 @@ def parts_of(profile: str, provenance: Mapping[str, str]) -> Profile | None:
     """A whole profile in TOML with the parts it is made of; None: it is not made of parts."""
     # A profile may state any value itself, so each part is known by whatever still comes from it.
     origins = {_origin(provenance, key) for key in provenance}
-    chips, dies = sorted(origins.intersection(parts.controllers())), sorted(origins.intersection(parts.nands()))
-    if not chips or not dies:
+    chips = sorted(origins.intersection(parts.controllers()))
+    dies = sorted(origins.intersection(parts.nands())) if chips else []
+    if not dies:
         return None
     values = {key: value for key, value in files.dotted(tomllib.loads(profile)) if not key.startswith("provenance")}
     return values, provenance, parts.controller(chips[0]), parts.nand(dies[0])

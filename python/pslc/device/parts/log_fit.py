@@ -107,11 +107,13 @@ def dies_beside(controller: str) -> list[str]:
     return sorted({line.nand for line in forecast.lines() if line.chip.maker == maker})
 
 
-def verdict(own: LogFit, others: Sequence[LogFit]) -> str:
+def verdict(own: LogFit, alternatives: Sequence[LogFit]) -> str:
     """The answer in a sentence or two."""
-    alike = max(fit.log_likelihood for fit in (own, *others) if fit.cells == own.cells)
-    swapped = [other for other in others if other.cells != own.cells]
-    likelier = [other for other in others if other.log_likelihood - own.log_likelihood > math.log(MIN_LIKELIHOOD_RATIO)]
+    alike = max(fit.log_likelihood for fit in (own, *alternatives) if fit.cells == own.cells)
+    swapped = [other for other in alternatives if other.cells != own.cells]
+    likelier = [
+        other for other in alternatives if other.log_likelihood - own.log_likelihood > math.log(MIN_LIKELIHOOD_RATIO)
+    ]
     if swapped and swapped[0].log_likelihood - alike > math.log(MIN_LIKELIHOOD_RATIO):
         shows = "; ".join(own.beyond) or "figures that are rare among such drives"
         behaves = f"This drive behaves like {swapped[0].cells} ({swapped[0].nand})"
