@@ -20,7 +20,8 @@ def of_its_parts(recording: Recording) -> list[MeasurementWarning]:
     if not (recording.is_simulated and recording.written_bytes):
         return []
     source = dict(recording.provenance)
-    drive = forecast.of_target(recording.profile, source)
+    is_of_parts = any("pooled.py" in how for how in source.values())
+    drive = forecast.of_target(recording.profile, source) if is_of_parts else None
     if drive is not None and drive.is_open:
         figures = ", ".join(f"{name} {text}" for name, text in drive.in_words)
         return [_note(PredictedWarning.PREDICTED.of(figures=figures, nearest=drive.nearest))]
