@@ -12,6 +12,7 @@ import types
 import numpy as np
 import pytest
 
+import pslc
 from pslc.device import parts
 from pslc.device.parts import constants, forecast, laws
 from pslc.device.parts.schema import RATES, TIMES, quantity
@@ -170,7 +171,11 @@ def test_a_synced_write_takes_what_was_published(drive, published_us, command, t
         "[lay]\nrw=write\nbs=1m\nsize=2g\n[sync]\nstonewall\nrw=randwrite\nbs=16k\nsize=2g\nnumber_ios=300\nfsync=1\n"
     )
     (tmp_path / "sync.fio").write_text(f"[global]\ndirect=1\nioengine=io_uring\n{sync}")
-    job = json.loads(command("run", "sync.fio", "--on", f"sim:{drive}", "--json").stdout)["jobs"][-1]
+    document = json.loads(command("run", "sync.fio", "--on", f"sim:{drive}", "--json").stdout)
+    codes = {"t500-2tb": ["flush"]}
+    warnings = document["findings"]["warnings"]
+    assert [note["code"] for note in warnings if note["code"] in ("predicted", "flush")] == codes.get(drive, ["predicted"])
+    job = document["jobs"][-1]
     took_us = (job["write"]["lat_ns"]["mean"] + job["sync"]["lat_ns"]["mean"]) / 1e3
     low, high = published_us
     assert low / 1.5 < took_us < high * 1.5
@@ -214,3 +219,22 @@ def test_a_profile_that_states_its_link_itself_is_made_of_its_parts(command):
     command("examples")
     document = json.loads(command("drives", "show", "./examples/parts.toml", "--json").stdout)
     assert document["forecast"]["first"]["low"] < document["forecast"]["first"]["high"]
+
+
+@pytest.mark.parametrize(("drive", "is_predicted"), [("990-pro-4tb", True), ("mx500-1tb", False)])
+def test_a_fill_of_a_drive_of_parts_says_that_it_is_predicted_and_its_picture_has_the_band(
+    drive, is_predicted, command, tmp_path
+):
+    printed = command("run", "fill", "--on", f"sim:{drive},scale=1/8", "--save", "run", "--no-report").stdout
+    assert ("note: the speeds of this drive are predicted from its parts: first phase" in printed) == is_predicted
+    recording = pslc.load(tmp_path / "run")
+    levels = [warning.level for warning in recording.findings.warnings if warning.code == "predicted"]
+    assert levels == (["note"] if is_predicted else [])
+    picture = pslc.plot(recording).document()
+    assert (picture["note"] == "band: 80 % of the drives of such parts") == is_predicted
+    line = picture["panels"][0]["lines"][0]
+    if is_predicted:
+        predicted = forecast.of_target(recording.profile, dict(recording.provenance))
+        assert line["high"][0] == pytest.approx(predicted.first.high / 1e6, rel=0.02)
+        assert line["low"][-1] < predicted.past.median / 1e6 < line["high"][-1]
+        assert line["x"][-1] == pytest.approx(4000, rel=0.01)

@@ -16,6 +16,7 @@ from pslc._native import SimDrive
 from pslc.base import units
 from pslc.device import parts
 from pslc.device.parts import identify
+from pslc.device.parts.log_fit import Fill
 from pslc.device.parts.schema import read_controller, read_nand
 from pslc.device.target import Target, find_target
 from pslc.recording import store
@@ -431,6 +432,11 @@ FlashID: 0x2c,0xd3,0x1c,0x32,0xc6,0x0,0x0,0x0 - Micron 96L(N28A) QLC 1024Gb/CE 1
 SMARTCTL = """Model Number:                       Samsung SSD 970 EVO 1TB
 Total NVM Capacity:                 1,000,204,886,016 [1.00 TB]
 """
+NAND_STRING = """Model: Lexar SSD NM790 2TB
+Size : 1953514 MB [2048.4 GB]
+Controller    : MAP1602 - ES02
+FlashID: 0x9b,0xc5,0x58,0x71,0x30,0x0 - YMTC 3dv4-232L(x3-9070) TLC 16k 1024Gb/CE 1024Gb/die
+"""
 DISK_INFO = """           Model : Crucial P1 CT1000P1SSD8
        Disk Size : 1000.2 GB
 """
@@ -444,11 +450,28 @@ ID_CTRL = "mn        : Lexar SSD NM790 2TB\ntnvmcap   : 2048408248320\nctrl : MA
         (FLASH_ID.replace("SM2259XT", "PS3112-S12"), "micron-n28a-qlc-1t", "", "480GB"),
         (DISK_INFO, "micron-n18a-qlc-1t", "smi-sm2263", "1000GB"),
         ("Model: Nobody's SSD\n", "", "", ""),
+        (NAND_STRING, "ymtc-x3-9070-tlc-1t", "maxio-map1602", "2048GB"),
+        ('{"mn": "CT2000T500SSD8   ", "tnvmcap": 2000398934016}', "micron-b58r-tlc-1t", "phison-e25", "2000GB"),
+        ('{"model_name": "INTEL SSDPEKNW010T8", "user_capacity": {"bytes": 1024209543168}}',
+         "micron-n18a-qlc-1t", "smi-sm2263", "1024GB"),
+        ("Model Number: WD_BLACK SN850X 2000GB\n", "bics5-tlc-512g", "wd-g2", ""),
+        ("Controller: Samsung Pascal\nNAND: Samsung V8 TLC\n", "samsung-v8-tlc-1t", "samsung-pascal", ""),
     ],
-)
+)  # fmt: skip
 def test_a_report_of_a_tool_names_the_parts(report, nand, controller, capacity):
     found = identify.of_report(report)
     assert (found.nand, found.controller, found.capacity) == (nand, controller, capacity)
+
+
+@pytest.mark.parametrize(
+    "model", ["WD_BLACK SN7100 1TB", "WD Blue SN5000 1TB", "Corsair MP700 PRO", "Sabrent Rocket 5", "CT1000P3PSSD8",
+              "KIOXIA-EXCERIA G2 SSD"],
+)  # fmt: skip
+def test_a_model_with_a_word_more_is_another_drive(model):
+    """WD Black, Corsair MP700, Sabrent Rocket and Kioxia Exceria are in the ledger."""
+    identity = identify.of_report(f"Model : {model}\n")
+    assert (identity.nand, identity.controller) == ("", "")
+    assert f"no reviewed drive is named {model}" in identity.notes[0]
 
 
 @pytest.mark.parametrize("report", [SMARTCTL, ID_CTRL])
@@ -460,10 +483,38 @@ def test_a_report_that_fits_several_dies_is_refused_with_their_names(report):
 
 def test_a_drive_is_made_from_a_report(command, tmp_path):
     (tmp_path / "p1.txt").write_text(DISK_INFO)
-    done = command("drives", "new", "mine.toml", "--facts", "p1.txt")
+    done = command("drives", "new", "mine.toml", "--from", "p1.txt")
     assert "NAND die micron-n18a-qlc-1t, controller smi-sm2263, capacity 1000GB" in done.stderr
     assert "past the cache" in done.stdout
     (tmp_path / "evo.txt").write_text(SMARTCTL)
-    done = command.refused("drives", "new", "evo.toml", "--facts", "evo.txt")
+    done = command.refused("drives", "new", "evo.toml", "--from", "evo.txt")
     assert "was sold with 2 kinds of NAND" in done.stderr
-    command("drives", "new", "evo.toml", "--facts", "evo.txt", "--nand", "samsung-v4-tlc-256g")
+    command("drives", "new", "evo.toml", "--from", "evo.txt", "--nand", "samsung-v4-tlc-256g")
+
+
+def test_a_log_beside_a_report_says_whether_it_fits_the_parts_or_which_cells_it_behaves_like(command, tmp_path):
+    (tmp_path / "id.txt").write_text("Model : KINGSTON SKC3000D2048G\nDisk Size : 2048.4 GB\n")
+    for drive in ("fx700-2tb", "kc3000-2tb"):
+        command("run", "fill", "--on", f"sim:{drive},scale=1/8", "--save", drive, "--no-report")
+    swapped = command("drives", "new", "a.toml", "--from", "id.txt", "--log", "fx700-2tb")
+    assert "reviewed drives of this name have micron-b47r-tlc-512g; yours may not" in swapped.stderr
+    assert "This drive behaves like QLC" in swapped.stdout
+    assert "past the cache 130 MB/s, where such drives write" in swapped.stdout
+    document = json.loads(
+        command("drives", "new", "b.toml", "--from", "id.txt", "--log", "kc3000-2tb", "--json").stdout
+    )
+    assert document["log"].startswith("The log fits micron-b47r-tlc-512g")
+    (tmp_path / "no.csv").write_text("time,watts\n1,2\n")
+    refused = command.refused("drives", "new", "d.toml", "--from", "id.txt", "--log", "no.csv")
+    assert "no.csv" in refused.stderr
+    assert not (tmp_path / "d.toml").exists()
+
+
+def test_a_log_chooses_among_the_dies_of_a_name(tmp_path):
+    report = "Model : Crucial P2 1TB\nDisk Size : 1000.2 GB\n"
+    with pytest.raises(PslcError, match="Crucial P2 1TB was sold with 2 kinds of NAND"):
+        identify.of_report(report)
+    for speed, die in ((40e6, "micron-n28a-qlc-1t"), (900e6, "micron-b27a-tlc-512g")):
+        identity = identify.of_report(report, measured=Fill(1900e6, speed, None))
+        assert identity.nand == die
+        assert "times as likely" in identity.notes[0]

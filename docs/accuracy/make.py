@@ -231,6 +231,7 @@ def hidden_drives() -> list[str]:
 
 SECTIONS: dict[str, Callable[[], list[str]]] = {
     "Drives for servers": lambda: [*PROSE["servers"].splitlines(), *summary_of("ssd_iq.md")],
+    "After idle time": lambda: [*PROSE["idle"].splitlines(), "", *summary_of("idle.md")],
     "Twins of published figures": lambda: [*PROSE["refits"].splitlines(), "", *summary_of("refits.md")],
     "Twins of hidden drives": hidden_drives,
     "Intervals of suites": lambda: [

@@ -15,6 +15,7 @@ from pslc.cli import _complete, _drive_files, _groups, _run_options
 if TYPE_CHECKING:
     from pslc.device.parts import Computer, Controller, Derived, Nand
     from pslc.device.parts.forecast import Forecast
+    from pslc.device.parts.log_fit import Fill
     from pslc.device.target import Target
 
 GAP = 2
@@ -133,14 +134,18 @@ def new(
     report: Annotated[
         Path | None,
         typer.Option(
-            "--facts", metavar="FILE", help="Output of a flash-id tool, smartctl, nvme id-ctrl or CrystalDiskInfo"
+            "--from", metavar="FILE", help="Output of a flash-id tool, smartctl, nvme id-ctrl or CrystalDiskInfo"
         ),
+    ] = None,
+    log: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Log of a fill of the drive: does it fit these parts?")
     ] = None,
     as_json: Json = False,
 ) -> None:
     """Make a profile from parts and predict its write curve; in a terminal, ask for what is missing."""
+    measured = _measured(log) if log else None
     if report is not None:
-        nand, controller, capacity = _read_report(report, nand, controller, capacity)
+        nand, controller, capacity = _read_report(report, (nand, controller, capacity), measured)
     answers, settings, asked = _ask(nand, controller, capacity, cache, interactive=sys.stdin.isatty() and not as_json)
     from pslc.device import parts
 
@@ -149,7 +154,8 @@ def new(
     )
     if file is None:
         file = Path(typer.prompt("file", default="mine.toml", err=True) if asked else "mine.toml")
-    _predict(_write(file, answers, settings), derived, as_json)
+    verdict = _fits(measured, answers) if measured else ""
+    _predict(_write(file, answers, settings), derived, verdict, as_json)
 
 
 app.command("create")(_drive_files.create)
@@ -266,19 +272,52 @@ def _ask(
     return answers, _cache_settings(cache or ""), bool(missing)
 
 
+def _measured(path: Path) -> "Fill":
+    """The fill that a log, a table or a recording shows.
+
+    Raises:
+        PslcError: it shows no write curve, or cannot be read.
+    """
+    from pslc.base.errors import user_error
+    from pslc.device.parts.log_fit import Fill
+    from pslc.runner.load import read_sides
+
+    findings = read_sides(path)[0].recording.findings
+    phases = findings.get("phases")
+    if not phases or findings.get("kind") == "read":
+        raise user_error(f"{path} shows no fill", f"give a log of writes to an empty drive; pslc analyze {path}")
+    rows = [(float(phase["from_bytes"]), float(phase["to_bytes"]), float(phase["bytes_per_s"])) for phase in phases]
+    return Fill.of_phases(rows, findings["cache_bytes"])
+
+
+def _fits(measured: "Fill", answers: dict[str, str]) -> str:
+    """Whether a log fits the parts of a drive, in words."""
+    from pslc.device import parts
+    from pslc.device.parts import log_fit
+
+    chip, own = answers["controller"], parts.nand(answers["nand"]).name
+    dies = dict.fromkeys([own, *log_fit.dies_beside(chip)])
+    fits = log_fit.rivals(measured, dies, chip, answers["capacity"])
+    mine = next(fit for fit in fits if fit.nand == own)
+    return log_fit.verdict(mine, [fit for fit in fits if fit is not mine])
+
+
 def _read_report(
-    path: Path, nand: str | None, controller: str | None, capacity: str | None
+    path: Path, stated: tuple[str | None, str | None, str | None], measured: "Fill | None"
 ) -> tuple[str | None, str | None, str | None]:
-    """Parts and capacity of the drive that a report describes; what is given goes first."""
+    """Parts and capacity of the drive that a report describes; what is stated goes first."""
     from pslc.base import gate
     from pslc.device.parts import identify
 
+    nand, controller, capacity = stated
     expected = gate.Expected("text of a flash-id tool, of smartctl, nvme id-ctrl or CrystalDiskInfo")
     text = gate.text(path, expected)
-    identity = identify.of_report(text, nand=nand or "", controller=controller or "")
+    identity = identify.of_report(text, nand=nand or "", controller=controller or "", measured=measured)
     shown = ((identity.model, "model"), (identity.nand, "NAND die"), (identity.controller, "controller"))
     read = ", ".join(f"{what} {value}" for value, what in (*shown, (identity.capacity, "capacity")) if value)
     say(f"{path}: {read or 'no part was recognized'}", err=True)
+    for line in identity.notes:
+        say(f"note: {line}", err=True)
     return identity.nand or None, identity.controller or None, capacity or identity.capacity or None
 
 
@@ -325,7 +364,7 @@ def _forecast(target: "Target") -> "Forecast | None":
     return forecast.of_target(target.profile, dict(target.provenance))
 
 
-def _predict(path: Path, derived: "Derived", as_json: bool) -> None:
+def _predict(path: Path, derived: "Derived", verdict: str, as_json: bool) -> None:
     """Simulate a fill of the new drive, and show its curve and what drives with such parts do."""
     from pslc.base import writer
     from pslc.base.errors import PslcError
@@ -341,10 +380,11 @@ def _predict(path: Path, derived: "Derived", as_json: bool) -> None:
         raise
     forecast = _forecast(find_target(spec))
     if as_json:
-        print(json.dumps({**recording.document(), "forecast": forecast and asdict(forecast)}, indent=1))
+        document = {**recording.document(), "forecast": forecast and asdict(forecast), "log": verdict or None}
+        print(json.dumps(document, indent=1))
     else:
         terminal.show(recording_view.of_recording(recording))
-        print("\n".join(drive.forecast_lines(forecast) if forecast else []))
+        print("\n".join([*(drive.forecast_lines(forecast) if forecast else []), *([verdict] if verdict else [])]))
     assumed = sum("assumed" in how for how in derived.how.values())
     say(
         f"{path}: {len(derived.values)} values follow, {assumed} of them assumed; pslc drives show {spec[4:]}", err=True

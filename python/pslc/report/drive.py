@@ -4,7 +4,7 @@ import textwrap
 
 from pslc.base import files, words
 from pslc.device.parts import forecast
-from pslc.device.parts.forecast import Forecast, Interval
+from pslc.device.parts.forecast import Forecast, two_digits
 from pslc.device.parts.schema import above
 from pslc.device.target import Target
 from pslc.schema.facts import Facts
@@ -33,27 +33,15 @@ def _row(name: str, value: str) -> list[str]:
 
 def forecast_lines(drive: Forecast) -> list[str]:
     """The phases of a drive of parts with their intervals, its cache as kinds, and what is known of the parts."""
-    phases = (("first phase", drive.first), ("past the cache", drive.past), ("mean of a fill", drive.mean))
-    rows = [(name, _range(interval, 1e6, "MB/s", drive.is_known)) for name, interval in phases if interval]
-    rows += [("flush", _range(drive.flush, 1e-3, "ms", drive.is_known))] if drive.flush else []
+    rows = drive.in_words
     kinds = "; ".join(
         f"{kind.probability:.0%}: {kind.name}, {low} to {high} GB"
         for kind in drive.caches
-        for low, high in [(_two_digits(kind.size.low, 1e9), _two_digits(kind.size.high, 1e9))]
+        for low, high in [(two_digits(size / 1e9) for size in (kind.size.low, kind.size.high))]
     )
     rows += [("cache, by others", kinds)] if kinds else []
     share = "80 % of such drives lie within" if drive.is_known else "no percentage: a stand-in may be wrong by more"
     return [line for row in [*rows, ("nearest", f"{drive.nearest}; {share}")] for line in _row(*row)]
-
-
-def _range(interval: Interval, scale: float, unit: str, is_known: bool) -> str:
-    """`1500 MB/s (80 %: 740 to 3200)`, without the percentage where a class stands in for a part."""
-    low, high = _two_digits(interval.low, scale), _two_digits(interval.high, scale)
-    return f"{_two_digits(interval.median, scale)} {unit} ({'80 %: ' if is_known else 'perhaps '}{low} to {high})"
-
-
-def _two_digits(value: float, scale: float) -> str:
-    return f"{float(f'{value / scale:.2g}'):g}"
 
 
 def _defaults(target: Target) -> list[str]:

@@ -23,6 +23,7 @@ from pslc.recording.model import Findings, Recording, with_short_names
 from pslc.recording.store import CHANGED
 from pslc.recording.wear import of_load
 from pslc.recording.writes.findings import of_writes
+from pslc.runner import predicted
 from pslc.schema.imports import ImportOptions
 from pslc.schema.warnings import documented
 
@@ -167,6 +168,7 @@ def analysed(recording: Recording) -> Recording:
         *checks.of_its_computer(recording),
         *checks.of_its_wear(recording),
         *checks.of_its_scale(recording, unlike_scaled),
+        *predicted.of_its_parts(recording),
         # A drive that is watched does its own work: there is no measurement to warning.
         *([] if recording.is_simulated or "watch" in recording.facts else checks.of_run(recording)),
         *recording.findings.warnings,

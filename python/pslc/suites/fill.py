@@ -3,8 +3,14 @@
 As TechPowerUp, AnandTech and HD Tune's surface write do, with 1 MiB requests at queue depth 32.
 """
 
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+
 from pslc.analysis import Writes
 from pslc.analysis import sentences as write_sentences
+from pslc.device.parts import forecast
 from pslc.device.region import Region
 from pslc.figures import curves
 from pslc.figures import tables as common
@@ -15,6 +21,8 @@ from pslc.suites import Steps
 
 QUICK = "half of the drive is written"
 COMPUTER = "none"
+BANDS: Final = {True: "band: 80 % of the drives of such parts", False: "band: perhaps; a part was never reviewed"}
+"""Note of a picture whose drive is predicted from its parts, by whether reviewed drives have both."""
 
 
 def steps(region: Region) -> Steps:
@@ -38,5 +46,18 @@ def tables(findings: Writes) -> list[Table]:
 
 
 def pictures(recording: Recording) -> list[Picture]:
-    """Speed against GB written, and what the drive did inside."""
-    return curves.of_writes(recording, recording.findings.typed(Writes)["phases"])
+    """Speed against GB written, with the band of drives of such parts, and what the drive did inside."""
+    drawn = curves.of_writes(recording, recording.findings.typed(Writes)["phases"])
+    return [_with_band(picture, recording) if picture.name == "speed-bytes" else picture for picture in drawn]
+
+
+def _with_band(picture: Picture, recording: Recording) -> Picture:
+    drive = forecast.of_target(recording.profile, dict(recording.provenance)) if recording.is_simulated else None
+    if drive is None or not drive.is_open:
+        return picture
+    panel, of_shares = picture.panels[0], [of for _, of in drive.band]
+    line = panel.lines[0]
+    steps = (line.points[0] / recording.drive_bytes * len(of_shares)).astype(int).clip(0, len(of_shares) - 1)
+    low, high = (np.array([getattr(of, end) for of in of_shares])[steps] for end in ("low", "high"))
+    banded = replace(panel, lines=[replace(line, low=low, high=high), *panel.lines[1:]])
+    return replace(picture, panels=(banded,), note=BANDS[drive.is_known])

@@ -117,6 +117,22 @@ fn idle(values: &mut Values, habits: Habits) -> Result<(), PartsError> {
     Ok(())
 }
 
+/// Space that idle time makes free where the firmware collects then: a share of the capacity beyond what the cache leaves.
+pub fn collect(values: &mut Values, capacity: u64) -> Result<(), PartsError> {
+    let habits = Habits { controller: values.controller, is_qlc: values.die.bits_per_cell > 3 };
+    let (Some((share, how)), Some(_)) = (habits.get("collect"), values.current("cache.idle.threshold"))
+    else {
+        return Ok(());
+    };
+    let kept = values
+        .current("cache.fold_below")
+        .map_or(Ok(0), |kept| quantity(&kept.text(), BYTES.units, "cache.fold_below"))?;
+    let part = quantity(&share.text(), SHARE, "collect")?;
+    let bytes = (kept + capacity / 10_000 * part) / CACHE_STEP * CACHE_STEP;
+    values.set("cache.idle.collect", Raw::Text(written(bytes, BYTES.units)), how);
+    Ok(())
+}
+
 /// Die time of a folded program over a native one, and the host's share of it where folding goes on beside its writes:
 /// there a folded program takes as long as a native one.
 fn folding(values: &mut Values, when_full: &str) {

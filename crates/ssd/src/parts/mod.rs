@@ -198,6 +198,7 @@ impl Parts {
         values.set("link", Raw::Text(controller.link.clone()), controller.how("link"));
         let set_aside = cache::derive(&mut values, capacity)?;
         geometry::derive(&mut values, capacity, set_aside)?;
+        cache::collect(&mut values, capacity)?;
         times(&mut values)?;
         of_controller(&mut values)?;
         body(&mut values)?;

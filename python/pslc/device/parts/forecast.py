@@ -8,6 +8,8 @@ Constants are drawn from their table (constants.py), each draw takes one way of 
 speeds of it. Ways and caches come from the drives of lines.csv: those that share the most count the most.
 """
 
+from __future__ import annotations
+
 import csv
 import functools
 import math
@@ -38,6 +40,7 @@ STRETCH: Final = 1.3
 """Factor on intervals of leave-outs, in logarithms, with which they hold on drives not seen (ACCURACY.md)."""
 STRETCH_CLASS: Final = 1.7
 """Factor where the controller or the die is in no drive of the ledger: a range, and no percentage."""
+BAND_STEPS: Final = 50
 BACK_OFF: Final = 2.0
 """Drives that each step from all drives to those alike counts for."""
 KINDS: Final = {"static": 0.11, "small": 0.25, "part": 0.78, "all cells": math.inf}
@@ -85,11 +88,21 @@ def _line(row: Mapping[str, str]) -> Line:
 
 @dataclass(frozen=True)
 class Interval:
-    """Bytes, or bytes/s: the middle, and what 80 % lie between."""
+    """Bytes, bytes/s or seconds: the middle, and what 80 % lie between."""
 
     median: float
     low: float
     high: float
+
+    def text(self, by: float, unit: str, *, is_known: bool) -> str:
+        """`1500 MB/s (80 %: 740 to 3200)`, without the percentage where a class stands in for a part."""
+        median, low, high = (two_digits(value / by) for value in (self.median, self.low, self.high))
+        return f"{median} {unit} ({'80 %: ' if is_known else 'perhaps '}{low} to {high})"
+
+
+def two_digits(value: float) -> str:
+    """`1500` of 1483."""
+    return f"{float(f'{value:.2g}'):g}"
 
 
 @dataclass(frozen=True)
@@ -114,6 +127,7 @@ class Forecast:
         is_open: the parts decide how fast it writes past the cache, not the profile itself.
         drive: capacity, cache and dies that it is for.
         is_known: drives with both parts stand in the ledger, so that the intervals are of 80 %.
+        band: the write curve of such drives: bytes/s from each share of the capacity on.
     """
 
     first: Interval
@@ -126,12 +140,14 @@ class Forecast:
     is_known: bool
     is_open: bool
     drive: Drive
+    band: tuple[tuple[float, Interval], ...]
 
     @property
-    def band(self) -> list[tuple[float, float, Interval]]:
-        """The write curve as steps: from byte, to byte, and bytes/s."""
-        first = (0.0, self.drive.cache or self.drive.capacity, self.first)
-        return [first, (self.drive.cache, self.drive.capacity, self.past)] if self.past else [first]
+    def in_words(self) -> list[tuple[str, str]]:
+        """The phases of a fill and the flush in words."""
+        rows = (("first phase", self.first), ("past the cache", self.past), ("mean of a fill", self.mean))
+        phases = [(name, of.text(1e6, "MB/s", is_known=self.is_known)) for name, of in rows if of]
+        return phases + ([("flush", self.flush.text(1e-3, "ms", is_known=self.is_known))] if self.flush else [])
 
 
 def mode_of(drive: Drive) -> str:
@@ -262,6 +278,18 @@ def _interval(logs: Floats, stretch: float = 1.0) -> Interval:
     return Interval(*(math.exp(median + stretch * (x - median)) for x in (median, low, high)))
 
 
+def band(drive: Drive, speeds: Mapping[str, Floats], stretch: float) -> tuple[tuple[float, Interval], ...]:
+    """The write curve of draws: bytes/s from each share of the capacity on."""
+    middles = {name: np.median(speeds[name]) for name in FIGURES[:3]}
+    first, second, third = (middle + stretch * (speeds[name] - middle) for name, middle in middles.items())
+    cache, dynamic = np.asarray(drive.static + drive.dynamic), np.asarray(drive.dynamic)
+    direct = np.maximum(cache, drive.capacity - (drive.bits - 1) * dynamic)
+    shares = [at / BAND_STEPS for at in range(BAND_STEPS)]
+    past = [np.where(at * drive.capacity < direct, second, third) for at in shares]
+    curves = (np.where(at * drive.capacity < cache, first, then) for at, then in zip(shares, past, strict=True))
+    return tuple((at, _interval(logs)) for at, logs in zip(shares, curves, strict=True))
+
+
 def nearest(chip: Controller, die: Nand, among: Sequence[Line]) -> tuple[str, bool]:
     """Evidence of drives of the ledger on these parts, in words, and whether both are in some."""
     pair = sum((line.controller, line.nand) == (chip.name, die.name) for line in among)
@@ -310,7 +338,7 @@ class Evidence:
     is_known: bool
 
     @classmethod
-    def of(cls, values: Mapping[str, Raw], how: Mapping[str, str], chip: Controller, die: Nand) -> "Evidence":
+    def of(cls, values: Mapping[str, Raw], how: Mapping[str, str], chip: Controller, die: Nand) -> Evidence:
         """Read a profile by dotted key, with where each value comes from."""
         drive, among = drive_of(values, chip, die), lines()
         is_open = frozenset(key for key in values if _origin(how, key) in (chip.name, die.name))
@@ -330,9 +358,7 @@ class Evidence:
     @property
     def flush(self) -> Interval:
         """Seconds of a flush."""
-        fitted = constants.of(self.chip, self.die)["flush"]
-        within = math.exp(self.stretch * constants.SD_80 * fitted.sd)
-        return Interval(*(fitted.median / 1e9 * factor for factor in (1.0, 1 / within, within)))
+        return _seconds(constants.of(self.chip, self.die)["flush"], self.stretch)
 
     def logs(self, count: int, dice: np.random.Generator) -> Floats:
         """Rows of `figures`: each constant, factor and bias, drawn from the table, or as it is given."""
@@ -356,9 +382,21 @@ class Evidence:
             return self.drive
         cells = constants.cells_of(self.die)
         shares, modes = share_draws(self.chip, self.die.name, cells, lines(), count, dice)
+        # Of makers whose caches take all cells, many draws are beyond that and left out.
+        shares, modes = np.resize(shares, count), np.resize(modes, count)
         sizes = shares * self.drive.capacity / self.drive.bits
         return replace(self.drive, static=np.where(modes == "static", sizes, 0.0),
                        dynamic=np.where(modes == "static", 0.0, sizes))  # fmt: skip
+
+
+def any_flush() -> Interval:
+    """Seconds of a flush of a drive without capacitors, whatever its controller."""
+    return _seconds(constants.constant("flush", "", {}), STRETCH)
+
+
+def _seconds(fitted: constants.Constant, stretch: float) -> Interval:
+    within = math.exp(stretch * constants.SD_80 * fitted.sd)
+    return Interval(*(fitted.median / 1e9 * factor for factor in (1.0, 1 / within, within)))
 
 
 def _origin(how: Mapping[str, str], key: str) -> str:
@@ -398,7 +436,8 @@ def of_profile(values: Mapping[str, Raw], how: Mapping[str, str], chip: Controll
     evidence, dice = Evidence.of(values, how, chip, die), np.random.default_rng(0)
     noise = {phase: constants.table()[phase, "noise single"].sd for phase in PHASES}
     logs = evidence.logs(DRAWS, dice)
-    drawn = figures(evidence.with_caches(DRAWS, dice), evidence.ways, logs, noise, dice)
+    drives = evidence.with_caches(DRAWS, dice)
+    drawn = figures(drives, evidence.ways, logs, noise, dice)
     interval = {name: _interval(logs, evidence.stretch) for name, logs in drawn.items()}
     past, mean = (interval["speed2"], interval["mean"]) if evidence.drive.cache else (None, None)
     kinds = caches(chip, die, evidence.drive.capacity, lines()) if evidence.drive.cache else ()
@@ -414,6 +453,7 @@ def of_profile(values: Mapping[str, Raw], how: Mapping[str, str], chip: Controll
         evidence.is_known,
         is_open,
         evidence.drive,
+        band(drives, drawn, evidence.stretch) if evidence.drive.cache else ((0.0, interval["speed1"]),),
     )
 
 
@@ -425,8 +465,9 @@ def parts_of(profile: str, provenance: Mapping[str, str]) -> Profile | None:
     """A whole profile in TOML with the parts it is made of; None: it is not made of parts."""
     # A profile may state any value itself, so each part is known by whatever still comes from it.
     origins = {_origin(provenance, key) for key in provenance}
-    chips, dies = sorted(origins.intersection(parts.controllers())), sorted(origins.intersection(parts.nands()))
-    if not chips or not dies:
+    chips = sorted(origins.intersection(parts.controllers()))
+    dies = sorted(origins.intersection(parts.nands())) if chips else []
+    if not dies:
         return None
     values = {key: value for key, value in files.dotted(tomllib.loads(profile)) if not key.startswith("provenance")}
     return values, provenance, parts.controller(chips[0]), parts.nand(dies[0])

@@ -300,7 +300,7 @@ SHARE = {"%": 100}
 """Hundredths of a per cent."""
 WATTS = {"mW": 1, "W": 1000}
 HABITS = (
-    "mode", "share", "when_full", "reuse", "dead", "shrink_from", "shrink_to", "idle",
+    "mode", "share", "when_full", "reuse", "dead", "shrink_from", "shrink_to", "idle", "collect",
 )  # fmt: skip
 
 

@@ -1,0 +1,35 @@
+"""A note on runs of drives that follow from their parts: how far drives of such parts lie apart."""
+
+from pslc.device.parts import forecast
+from pslc.recording.model import Recording
+from pslc.schema.warnings import Level, MeasurementWarning, WarningCode
+
+
+class PredictedWarning(WarningCode):
+    """Notes on figures that no review of the drive decides."""
+
+    PREDICTED = (
+        "the speeds of this drive are predicted from its parts: {figures}; {nearest}; pslc study --draws 100 runs "
+        "drives that these parts may make"
+    )
+    FLUSH = "the profile only assumes how long a flush takes: drives without capacitors take {interval}"
+
+
+def of_its_parts(recording: Recording) -> list[MeasurementWarning]:
+    """The notes; none if the profile itself tells the figures, or nothing was written."""
+    if not (recording.is_simulated and recording.written_bytes):
+        return []
+    source = dict(recording.provenance)
+    is_of_parts = any("pooled.py" in how for how in source.values())
+    drive = forecast.of_target(recording.profile, source) if is_of_parts else None
+    if drive is not None and drive.is_open:
+        figures = ", ".join(f"{name} {text}" for name, text in drive.in_words)
+        return [_note(PredictedWarning.PREDICTED.of(figures=figures, nearest=drive.nearest))]
+    is_synced = any(job["sync"]["total_ios"] for job in recording.jobs)
+    if is_synced and source.get("controller.flush", "").startswith("assumed"):
+        return [_note(PredictedWarning.FLUSH.of(interval=forecast.any_flush().text(1e-3, "ms", is_known=True)))]
+    return []
+
+
+def _note(warning: MeasurementWarning) -> MeasurementWarning:
+    return MeasurementWarning(warning.code, str(warning), Level.NOTE)
