@@ -48,6 +48,10 @@ def test_every_format_has_a_row():
         ("\nDeviceId Temperature ReadErrorsUncorrected Wear\n-------- ---\n0   35 1 1\n", "StorageReliab", "smartctl"),
         ("=====\n  Extended CSD rev 1.8 (MMC 5.1)\n=====\n", "mmc extcsd", "pslc probe"),
         ("2026-11-20 10:00:00;\t5;100;0;\t9;99;1234;\n", "smartd", "smartctl -x"),
+        ("dT: 1.002s  w: 1.000s\x1b[2;1H L(q)  ops/s\x1b[3;1H    0\n", "gstat", "gstat -C"),
+        ("1\n2\n3\n5\n", "pv -n", "pv -tbn"),
+        ("sysbench 1.0.20\n\nThroughput:\n    read, MiB/s:  0.00\n", "sysbench", "--report-interval=1"),
+        ("09:58:39.014   avg_2-60  1500.0  300.00  131072\n" * 3, "vdbench", "flatfile.html"),
         ("2020-10-20 12:15:23 W | wal: sync duration of 1.01s, expected less than 1s\n" * 3, "etcd", "/metrics"),
     ],
 )

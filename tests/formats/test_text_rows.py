@@ -22,6 +22,9 @@ def clock(second):
     return f"{second // 60}:{second % 60:02}"
 
 
+VDBENCH = "* vdbench flatfile\n tod Run interval rate MB/sec bytes/io rdpct resp\n" + "".join(
+    f"12:{clock(s):0>5}.000 rd1 {s} {v / 131072:.2f} {v / 2**20:.2f} 131072 {{share}} 0.50\n" for s, (v, _) in ROWS
+)
 PROGRAMS = {
     "dd": "\r".join(f"{d:.0f} bytes ({d / 1e9:.1f} GB) copied, {s} s, {d / s / 1e6:.0f} MB/s" for s, (_, d) in ROWS),
     "dd in German": "\r".join(
@@ -34,6 +37,9 @@ PROGRAMS = {
         for s, (v, d) in ROWS
     ),
     "rsync": "\r".join(f"{d:17,.0f} {s:3}%  {v / 2**20:.2f}MB/s    0:{clock(100 - s):0>5}" for s, (v, d) in ROWS),
+    "pv -n": "".join(f"{s}.0003 {d:.0f}\n" for s, (_, d) in ROWS),
+    "pv -n with speeds": "".join(f"{s}.0000 {d:.0f} {v:.0f} {d / s:.0f} {s}\n" for s, (v, d) in ROWS),
+    "columns of blanks": "".join(f"12:{clock(s):0>5}   {v / 1e6:.1f}   MB/s\n" for s, (v, _) in ROWS),
     "restic": "\r".join(f"[{clock(s)}] {s}.00%  9 files {d / 2**30:.3f} GiB, total 9 files" for s, (_, d) in ROWS),
     "sysbench": "sysbench 1.0.20 (LuaJIT 2.1.0-beta3)\n\n"
     + "".join(
@@ -45,9 +51,7 @@ PROGRAMS = {
         f"{s:5} {16:7} {d / 2**22:9.0f} {d / 2**22:9.0f} {d / s / 2**20:9.6g} {v / 2**20:9.5g} {0.05:11} {0.09:11}\n"
         for s, (v, d) in ROWS
     ),
-    "vdbench": "* vdbench flatfile\n tod interval rate MB/sec bytes/io read% resp\n"
-    + "".join(f"12:{s // 60:02}:{s % 60:02}.000 {s} {v / 131072:.2f} {v / 2**20:.2f} 131072 0.00 0.50\n"
-              for s, (v, _) in ROWS),
+    "vdbench": VDBENCH.format(share="0.00"),
     "InfluxDB": "".join(
         f"diskio,host=a,name=sda read_bytes={s}i,write_bytes={d:.0f}i {1772363202000000000 + s * 10**9}\n"
         for s, (_, d) in ROWS
@@ -73,6 +77,22 @@ def test_time_and_bytes_are_found_in_the_rows_of_any_program(program, tmp_path):
     at_cliff = float(data.curve.seconds_at(made.CACHE_BYTES))
     assert at_cliff == pytest.approx(made.CACHE_BYTES / made.CACHE_SPEED, abs=1.1)
     assert data.read_as.startswith(("99 rows such as", "100 rows such as", "101 rows such as"))
+
+
+@pytest.mark.parametrize(("share", "kind", "warned"), [("100.0", "read", False), ("30.0", "write", True)])
+def test_the_share_of_reads_tells_what_a_speed_is_of(share, kind, warned, tmp_path):
+    data = made.read(tmp_path, VDBENCH.format(share=share))
+    assert data.kind == kind
+    assert any("30 % of the requests were reads" in text for text in data.of_level("warning")) == warned
+
+
+@pytest.mark.parametrize(("head", "names"), [("", ("1", "2")), ("time speed\n", ("time", "speed"))])
+def test_numbers_without_units_between_blanks_ask_for_them(head, names, tmp_path):
+    rows = head + "".join(f"{s} {v / 1e6:.0f}\n" for s, (v, _) in ROWS)
+    with pytest.raises(PslcError, match=rf"no column tells a unit[\s\S]*the columns are {', '.join(names)}"):
+        made.read(tmp_path, rows)
+    data = made.read(tmp_path, rows, x=f"{names[0]}=s", y=f"{names[1]}=MB/s")
+    assert data.curve.total_bytes == pytest.approx(made.TOTAL_BYTES, rel=0.01)
 
 
 def test_a_mean_since_the_start_is_no_speed(tmp_path):
