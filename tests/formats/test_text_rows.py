@@ -79,6 +79,29 @@ def test_time_and_bytes_are_found_in_the_rows_of_any_program(program, tmp_path):
     assert data.read_as.startswith(("99 rows such as", "100 rows such as", "101 rows such as"))
 
 
+def test_seconds_without_a_finished_request_count_under_a_shell_s_prompt(tmp_path):
+    rows = "".join(
+        f"{s:5}  16  9  9  9.9  {0 if s % 3 else 400:4}  {'-' if s % 3 else 0.05:>9}  0.1\n" for s in range(1, 13)
+    )
+    data = made.read(tmp_path, f"[root@node1 ~]# rados bench -p rbd 12 write\nhints = 1\n{RADOS}{rows}")
+    assert data.curve.total_bytes == pytest.approx(4 * 400 * 2**20)
+    assert data.curve.total_seconds == pytest.approx(12)
+    assert any("nothing moved in 8.00 s of 12.0 s" in text for text in data.of_level("warning"))
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "speed"),
+    [
+        ("# dd if=/dev/sdc | pv | dd of=/a\n 223GiB 0:19:46 [ 192MiB/s] [   <=>  ]\n", "write", 223 * 2**30 / 1186),
+        ("$ pv big.iso > /dev/null\n2.10GiB 0:00:03 [ 692MiB/s] [==>   ] 48% ETA 0:00:03\n", "read", 0.7 * 2**30),
+        ("  5,268,953,088 100%   87.36MB/s    0:00:57 (xfr#1, to-chk=0/1)\n", "write", 5268953088 / 57),
+    ],
+)
+def test_the_last_line_of_a_copy_is_a_test(text, kind, speed, tmp_path):
+    (row,) = made.read(tmp_path, text).rows
+    assert (row["kind"], row["bytes_per_s"]) == (kind, pytest.approx(speed))
+
+
 @pytest.mark.parametrize(("share", "kind", "warned"), [("100.0", "read", False), ("30.0", "write", True)])
 def test_the_share_of_reads_tells_what_a_speed_is_of(share, kind, warned, tmp_path):
     data = made.read(tmp_path, VDBENCH.format(share=share))

@@ -8,7 +8,9 @@ from typing import Final, Literal
 
 from pslc.base.columns import MAX_CELL, SIZES, SPEEDS, TIMES, moment
 
-NUMBER: Final = r"(?<![\w.,])[-+]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:[.,]\d+)?(?:[eE][-+]?\d+)?)(?![.,]?\d)"
+NUMBER: Final = (
+    r"(?<![\w.,])(?:nan(?!\w)|[-+]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:[.,]\d+)?(?:[eE][-+]?\d+)?)(?![.,]?\d))"
+)
 SIZE: Final = r"[kKMGT]?i?B|[kKMGT]i|[bB]ytes?|octets?"
 DATE: Final = r"(?:\d{4}[-/]\d\d[-/]\d\d|\d{1,2}[/.]\d{1,2}[/.]\d{2,4})[ T,-]+"
 CLOCK: Final = rf"\d{{1,2}}:\d\d(?::\d\d)?(?:\.\d+|,\d{{3}}(?!\d|\s?(?:{SIZE})))?"

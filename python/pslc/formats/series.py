@@ -81,6 +81,8 @@ def _of_csv(path: Path, whole: str) -> Series:
     for row in columns.cells(path, (line for line in whole.splitlines() if line.strip() and line[:1] != "#")):
         if "_time" in row:
             names = row
+            if "_value" not in names:
+                raise RecordingError(f"{path} has no column _value", "leave pivot() out of the query")
             continue
         cells = dict(zip(names, row, strict=False))
         series.setdefault(_name(cells) or "_value", {})[columns.moment(cells["_time"])] = cells["_value"]

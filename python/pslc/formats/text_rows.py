@@ -40,10 +40,12 @@ BINARY: Final = re.compile(
     re.MULTILINE,
 )
 """rados bench, vdbench, rsync and scp, whose MB are MiB."""
-COMMAND: Final = re.compile(r"\bdd .*\b[io]f=")
+COMMAND: Final = re.compile(r"\bdd .*\b[io]f=|[$#] (?:.*\W)?(?:pv|rsync) ")
 RECORDS: Final = re.compile(r"^\d+\+\d+ ")
 """The line above the last one of `dd`, in any language."""
-NOWHERE: Final = re.compile(r"\bof=/dev/(?:null|zero)\b")
+NOWHERE: Final = re.compile(r"(?:\bof=|> ?)/dev/(?:null|zero)\b")
+EMPTY: Final = re.compile(r"(?<=\s\s)-(?=\s)")
+"""A cell without a value, as rados bench has where nothing was finished."""
 DIGIT: Final = re.compile(r"\d")
 OCTETS: Final = re.compile(r"[kKMGTi]o\b|\do/")
 MEAN: Final = re.compile(r"\b(?:avg|average|mean)\b", re.IGNORECASE)
@@ -116,9 +118,8 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
     if len(text) > MAX_LINES:
         raise FILE.refused(f"{path} has more than {MAX_LINES:,} lines, the limit for text")
     rows = _largest(text)
-    results = _results(_rows(text))
-    if len(rows) < MIN_ROWS or (results and (not _ascend(results) or _is_called_between(results, text))):
-        return _of_results(path, _without_progress(results, text), text)
+    if tests := _tests(rows, text):
+        return _of_results(path, _without_progress(tests, text), text)
     grid = _grid(path, rows, _names(text, rows[0]))
     if hints.x is None and grid.of_kind("speed") and not grid.of_kind("time", "date", "size"):
         if hints.interval_s is None:
@@ -134,6 +135,16 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
     if grid.of_kind("size"):
         data.counted_by = "program"
     return data
+
+
+def _tests(rows: Sequence[Row], text: Sequence[str]) -> list[Row]:
+    """Rows that are tests of their own; none where they are the progress of one."""
+    results = _results(_rows(text))
+    if len(rows) < MIN_ROWS:
+        return results
+    # The clock of a row among others may be the time that the rest will take.
+    results = [row for row in results if any(field.kind == "time" for field in row.fields)]
+    return results if results and (not _ascend(results) or _is_called_between(results, text)) else []
 
 
 def _of_binary(grid: table.Grid, rows: Sequence[Row]) -> float | None:
@@ -158,9 +169,14 @@ def _results(rows: Iterable[Row]) -> list[Row]:
 
 
 def _amount_of(row: Row) -> tuple[float, float, float] | None:
-    """The first bytes, time and speed of a row; None where one is missing, or nothing."""
-    first = {field.kind: field.value for field in reversed(row.fields) if field.value > 0}
-    return (first["size"], first["time"], first["speed"]) if {"size", "time", "speed"} <= first.keys() else None
+    """The first bytes, time and speed of a row; None where one is missing, or nothing. rsync's bytes have no unit."""
+    first: dict[str, float] = {field.kind: field.value for field in reversed(row.fields) if field.value > 0}
+    first = {"time": first.get("clock", 0.0)} | first
+    if row.form.startswith("<bare> <percent> <speed> <clock>"):
+        first["size"] = first["bare"]
+    return (
+        (first["size"], first["time"], first["speed"]) if {"size", "speed"} <= first.keys() and first["time"] else None
+    )
 
 
 def _ascend(rows: Sequence[Row]) -> bool:
@@ -248,7 +264,7 @@ def _rows(text: Sequence[str]) -> Iterator[Row]:
         for part in re.split(r"\r|\x08+", line):
             if DIGIT.search(part):
                 text = part if part.isascii() and not OCTETS.search(part) else columns.english(part)
-                yield _row(BAR.sub(" ", text), number)
+                yield _row(BAR.sub(" ", EMPTY.sub("nan", text)), number)
 
 
 def _row(text: str, line: int) -> Row:
