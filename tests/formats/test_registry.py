@@ -51,6 +51,7 @@ def test_every_format_has_a_row():
         ("dT: 1.002s  w: 1.000s\x1b[2;1H L(q)  ops/s\x1b[3;1H    0\n", "gstat", "gstat -C"),
         ("1\n2\n3\n5\n", "pv -n", "pv -tbn"),
         ("sysbench 1.0.20\n\nThroughput:\n    read, MiB/s:  0.00\n", "sysbench", "--report-interval=1"),
+        ("Threads started!\n\nFile operations:\n    reads/s:      10375.65\n", "sysbench", "--report-interval=1"),
         ("09:58:39.014   avg_2-60  1500.0  300.00  131072\n" * 3, "vdbench", "flatfile.html"),
         ("Total time run:  62.366\nTotal writes made:  102\nWrite size: 1048576\n", "rados bench", "sec Cur ops"),
         ("\t/dev/sdb:\n\t Timing O_DIRECT disk reads:   2 MB in 19.21 seconds = 106.63 kB/sec\n", "hdparm", "pslc run"),

@@ -109,6 +109,13 @@ def test_the_share_of_reads_tells_what_a_speed_is_of(share, kind, warned, tmp_pa
     assert any("30 % of the requests were reads" in text for text in data.of_level("warning")) == warned
 
 
+def test_several_tests_of_vdbench_are_no_curve(tmp_path):
+    each = "12:00:00.000 Starting RD={}; I/O rate: 100\n" + VDBENCH.format(share="0.00")
+    assert made.read(tmp_path, each.format("rd1")).kind == "write"
+    with pytest.raises(PslcError, match="has 2 tests of vdbench: SD_format, rd1"):
+        made.read(tmp_path, each.format("SD_format") + each.format("rd1"))
+
+
 @pytest.mark.parametrize(("head", "names"), [("", ("1", "2")), ("time speed\n", ("time", "speed"))])
 def test_numbers_without_units_between_blanks_ask_for_them(head, names, tmp_path):
     rows = head + "".join(f"{s} {v / 1e6:.0f}\n" for s, (v, _) in ROWS)

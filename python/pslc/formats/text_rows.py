@@ -17,7 +17,7 @@ from typing import Final
 
 import numpy as np
 
-from pslc.base import columns, quantities, words
+from pslc.base import columns, gate, quantities, words
 from pslc.base.columns import Column, Direction
 from pslc.base.errors import RecordingError
 from pslc.base.quantities import Field
@@ -44,6 +44,7 @@ COMMAND: Final = re.compile(r"\bdd .*\b[io]f=|[$#] (?:.*\W)?(?:pv|rsync) ")
 RECORDS: Final = re.compile(r"^\d+\+\d+ ")
 """The line above the last one of `dd`, in any language."""
 NOWHERE: Final = re.compile(r"(?:\bof=|> ?)/dev/(?:null|zero)\b")
+VDBENCH_TEST: Final = re.compile(r"\bStarting RD=(\w+)")
 EMPTY: Final = re.compile(r"(?<=\s\s)-(?=\s)")
 """A cell without a value, as rados bench has where nothing was finished."""
 DIGIT: Final = re.compile(r"\d")
@@ -120,6 +121,9 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
     rows = _largest(text)
     if tests := _tests(rows, text):
         return _of_results(path, _without_progress(tests, text), text)
+    if len(starts := [match[1] for line in text if (match := VDBENCH_TEST.search(line))]) > 1:
+        what = f"{len(starts)} tests of vdbench: {gate.listed(starts)}"
+        raise RecordingError(f"{path} has {what}", "give the rows of one, in a file of its own")
     grid = _grid(path, rows, _names(text, rows[0]))
     if hints.x is None and grid.of_kind("speed") and not grid.of_kind("time", "date", "size"):
         if hints.interval_s is None:
