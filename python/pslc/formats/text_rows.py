@@ -135,7 +135,7 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
     data = table.of_grid(grid, hints)
     if reads and reads < 1:
         data.warn(f"{100 * reads:.0f} % of the requests were reads, all are taken for writes: give a test of writes")
-    data.read_as = f"{len(rows)} rows such as `{' '.join(rows[0].text.split())[:70]}`: {data.read_as}"
+    data.read_as = f"{len(rows)} rows such as `{' '.join(rows[len(rows) // 2].text.split())[:70]}`: {data.read_as}"
     if grid.of_kind("size"):
         data.counted_by = "program"
     return data
