@@ -117,6 +117,19 @@ def test_results_without_a_series_are_compared_test_by_test(command, tmp_path):
     assert [name for name, row in rows.items() if row["differs"][1]] == ["cdm SEQ1M Q8T1, write speed"]
 
 
+def test_flushes_are_compared_and_what_no_load_tells_is_not(command, tmp_path):
+    for name, rate in (("a.txt", 1426.09), ("b.txt", 96.6)):
+        (tmp_path / name).write_text(f"CPU BOGOMIPS: 6451.20\nFSYNCS/SECOND: {rate}\n")
+    figures = {row["name"]: row for row in json.loads(command("compare", "a.txt", "b.txt", "--json").stdout)["figures"]}
+    assert figures["fsync flush mean latency"]["values"] == pytest.approx([1 / 1426.09, 1 / 96.6])
+    assert figures["fsync flush mean latency"]["differs"][1]
+    rows = "".join(f"{1772363202 + second},0,9e8\n" for second in range(40))
+    (tmp_path / "c.csv").write_text(f'"dstat 0.7"\n"epoch","dsk/sda",\n"epoch","read","writ"\n{rows}')
+    labels = [row["label"] for row in json.loads(command("compare", "c.csv", "c.csv", "--json").stdout)["figures"]]
+    assert "write, fastest" in labels
+    assert not any("latency" in label for label in labels)
+
+
 def test_repeats_are_pooled_with_their_spread(command, tmp_path):
     for seed in (1, 2):
         store.save(pslc.run("fill", on="sim:pm871b-128gb", seed=seed), tmp_path / f"seed{seed}")
@@ -302,6 +315,8 @@ def test_rows_are_told_apart_by_their_words_and_as_few_numbers_as_it_takes():
     ]
     assert metrics._told_apart(rows) == ["random read, queue depth 1", "random read, queue depth 4"]
     assert metrics._told_apart([{**row, "test": str(row["depth"])} for row in rows])[0] == "random read, 1"
+    falls = [{"kind": "write", "cause": "", "note": "", "at_s": at} for at in (60.0, 80.0)]
+    assert metrics._told_apart(falls) == ["write, at 1 min", "write, at 1 min 20 s"]
     assert metrics._told_apart([{"depth": 1}, {"depth": 1}]) == ["queue depth 1 1", "queue depth 1 2"]
 
 

@@ -286,14 +286,29 @@ FREEBSD = {
     "gstat -b": "dT: 2.000s  w: 2.000s\n"
     " L(q)  ops/s    r/s   kBps   ms/r    w/s   kBps   ms/w   %busy Name\n"
     "    1   {count:5.0f}      0      0    0.0  {count:5.0f} {kib:6.0f}    1.2   99.6  ada0\n",
+    "gstat -dos": "dT: 2.000s  w: 2.000s\n"
+    " L(q)  ops/s    r/s     kB   kBps   ms/r    w/s     kB   kBps   ms/w    d/s     kB   kBps   ms/d    o/s   ms/o"
+    "   %busy Name\n    0 0 0 0 0 0.0 0 0 0 0.0 0 0 0 0.0 0 0.0 0.0| nvd0\n"
+    "    1 {count:.0f} 0 0 0 0.0 {count:.0f} 128 {kib:.0f} 1.2 9 64 7000 0.1 5 4.0   99.6| ada0\n",
+    "gstat -Co": "timestamp,name,q-depth,total_ops/s,read/s,read-KiB/s,ms/read,write/s,write-KiB/s,ms/write,other/s,"
+    "ms/other,%busy\n2026-03-01 {clock}.000000000,nvd0,0,0,0,0,0.0,0,0,0.0,0,0.0,0.0\n"
+    "2026-03-01 {clock}.000000000,ada0,1,{count:.0f},0,0,0.0,{count:.0f},{kib:.0f},1.2,5,4.0,99.6\n",
 }
 
 
-@pytest.mark.parametrize(("program", "seconds"), [("iostat -x", 1), ("gstat -b", 2)])
+@pytest.mark.parametrize(
+    ("program", "seconds"), [("iostat -x", 1), ("gstat -b", 2), ("gstat -dos", 2), ("gstat -Co", 1)]
+)
 def test_freebsd_counts_a_drive(program, seconds, tmp_path):
     first = [2e6] if program == "iostat -x" else []
-    text = "".join(FREEBSD[program].format(count=v / 131072, kib=v / 1024) for v in [*first, *SPEEDS])
+    text = "".join(
+        FREEBSD[program].format(count=v / 131072, kib=v / 1024, clock=clock(second))
+        for second, v in enumerate([*first, *SPEEDS])
+    )
     data = made.read(tmp_path, text)
+    if "o" in program.partition("-")[2]:
+        assert data.load.flushes.sum() == pytest.approx(5 * seconds * len(SPEEDS))
+        assert data.load.flush_s.sum() / data.load.flushes.sum() == pytest.approx(0.004)
     assert written(data) == pytest.approx(seconds * made.TOTAL_BYTES, rel=0.005)
     assert data.load.write_s.sum() > 0
     assert data.waits

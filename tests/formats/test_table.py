@@ -275,6 +275,58 @@ def test_units_stand_in_the_cells_and_may_differ(tmp_path):
     assert data.curve.total_bytes == pytest.approx(made.TOTAL_BYTES, rel=0.001)
 
 
+AT = 1772363202
+DONE = [int(sum(made.speeds()[:second])) for second in range(101)]
+KIB = [[AT + s, 0, -round(v / 1024)] for s, v in enumerate(made.speeds(), 1)]
+SERIES = {
+    "InfluxDB's CSV": ("#group,false\n" + "".join(
+        ",result,table,_time,_value,_field,name\n"
+        + "".join(f",_result,{table},2026-03-01T11:{s // 60:02}:{s % 60:02}Z,{n * done},{field},sda\n"
+                  for s, done in enumerate(DONE)) + "\n"
+        for table, (n, field) in enumerate([(9, "read_bytes"), (1, "write_bytes")])), {}),
+    "InfluxDB's JSON": (json.dumps({"results": [{"series": [{"name": "diskio", "tags": {"name": "sda"},
+        "columns": ["time", "write_bytes"], "values": [[AT + s, done] for s, done in enumerate(DONE)]}]}]}), {}),
+    "Prometheus": (json.dumps({"data": {"resultType": "matrix", "result": [
+        {"metric": {"__name__": f"node_disk_{kind}_bytes_total", "device": "sda"},
+         "values": [[AT + s, str(n * done)] for s, done in enumerate(DONE)]}
+        for n, kind in [(9, "read"), (1, "written")]]}}), {}),
+    "a rate of Prometheus": (json.dumps([{"metric": {"device": device}, "values":
+        [[AT + s, str(n * v)] for s, v in enumerate(made.speeds(), 1)]} for n, device in [(9, "sda"), (1, "sdb")]]),
+        {"y": "sdb=B/s"}),
+    "netdata": (json.dumps({"labels": ["time", "reads", "writes"], "data": KIB[::-1]}), {"y": "writes=KiB/s"}),
+    "netdata with the chart": (json.dumps({"id": "disk.sda", "result": {"labels": ["time", "reads", "writes"],
+                                                                       "data": KIB[::-1]}}), {}),
+    "netdata of today": (json.dumps({"result": {"labels": ["time", "reads", "writes"], "data": [
+        [1000 * at, [read, 0, 0], [write, 0, 0]] for at, read, write in KIB]}, "db": {"units": "KiB/s"}}), {}),
+    "netdata's CSV, the newest first": (csv(("time", "reads", "writes"), *(
+        (f"2026-03-01 11:{s // 60:02}:{s % 60:02}", 0, KIB[s - 1][2]) for s in range(100, 0, -1))),
+        {"y": "writes=KiB/s"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("program", SERIES)
+def test_the_answers_of_databases_are_curves(program, tmp_path):
+    text, hints = SERIES[program]
+    data = made.read(tmp_path, text, "answer.csv" if "CSV" in program else "answer.json", **hints)
+    assert data.kind == "write"
+    assert data.curve.total_bytes == pytest.approx(made.TOTAL_BYTES, rel=0.001)
+    assert data.curve.total_seconds == pytest.approx(100, abs=0.01)
+    assert float(data.curve.seconds_at(made.CACHE_BYTES)) == pytest.approx(made.CACHE_BYTES / made.CACHE_SPEED, abs=0.5)
+    if hints:
+        with pytest.raises(PslcError, match="no column tells a unit"):
+            made.read(tmp_path, text, "answer.txt")
+
+
+def test_bytes_so_far_are_those_of_writes_and_of_one_drive(tmp_path):
+    rows = [(s, 7 * done, done) for s, done in enumerate(DONE)]
+    data = made.read(tmp_path, csv(("time_s", "read_bytes", "write_bytes"), *rows))
+    assert (data.kind, data.curve.total_bytes) == ("write", pytest.approx(made.TOTAL_BYTES))
+    text = csv(("time_s", "sda written_bytes", "sdb written_bytes"), *rows)
+    with pytest.raises(PslcError, match="2 columns of bytes: sda written_bytes, sdb written_bytes"):
+        made.read(tmp_path, text)
+    assert made.read(tmp_path, text, y="3=B").curve.total_bytes == pytest.approx(made.TOTAL_BYTES)
+
+
 def test_a_column_of_bytes_can_be_named(tmp_path):
     rows = [(f"2026-03-01T11:{s // 60:02}:{s % 60:02}Z", int(sum(made.speeds()[:s]))) for s in range(101)]
     text = "#group,false\n" + csv(("_time", "_value"), *rows)

@@ -22,6 +22,9 @@ def clock(second):
     return f"{second // 60}:{second % 60:02}"
 
 
+VDBENCH = "* vdbench flatfile\n tod Run interval rate MB/sec bytes/io rdpct resp\n" + "".join(
+    f"12:{clock(s):0>5}.000 rd1 {s} {v / 131072:.2f} {v / 2**20:.2f} 131072 {{share}} 0.50\n" for s, (v, _) in ROWS
+)
 PROGRAMS = {
     "dd": "\r".join(f"{d:.0f} bytes ({d / 1e9:.1f} GB) copied, {s} s, {d / s / 1e6:.0f} MB/s" for s, (_, d) in ROWS),
     "dd in German": "\r".join(
@@ -34,6 +37,9 @@ PROGRAMS = {
         for s, (v, d) in ROWS
     ),
     "rsync": "\r".join(f"{d:17,.0f} {s:3}%  {v / 2**20:.2f}MB/s    0:{clock(100 - s):0>5}" for s, (v, d) in ROWS),
+    "pv -n": "".join(f"{s}.0003 {d:.0f}\n" for s, (_, d) in ROWS),
+    "pv -n with speeds": "".join(f"{s}.0000 {d:.0f} {v:.0f} {d / s:.0f} {s}\n" for s, (v, d) in ROWS),
+    "columns of blanks": "".join(f"12:{clock(s):0>5}   {v / 1e6:.1f}   MB/s\n" for s, (v, _) in ROWS),
     "restic": "\r".join(f"[{clock(s)}] {s}.00%  9 files {d / 2**30:.3f} GiB, total 9 files" for s, (_, d) in ROWS),
     "sysbench": "sysbench 1.0.20 (LuaJIT 2.1.0-beta3)\n\n"
     + "".join(
@@ -45,9 +51,7 @@ PROGRAMS = {
         f"{s:5} {16:7} {d / 2**22:9.0f} {d / 2**22:9.0f} {d / s / 2**20:9.6g} {v / 2**20:9.5g} {0.05:11} {0.09:11}\n"
         for s, (v, d) in ROWS
     ),
-    "vdbench": "* vdbench flatfile\n tod interval rate MB/sec bytes/io read% resp\n"
-    + "".join(f"12:{s // 60:02}:{s % 60:02}.000 {s} {v / 131072:.2f} {v / 2**20:.2f} 131072 0.00 0.50\n"
-              for s, (v, _) in ROWS),
+    "vdbench": VDBENCH.format(share="0.00"),
     "InfluxDB": "".join(
         f"diskio,host=a,name=sda read_bytes={s}i,write_bytes={d:.0f}i {1772363202000000000 + s * 10**9}\n"
         for s, (_, d) in ROWS
@@ -73,6 +77,52 @@ def test_time_and_bytes_are_found_in_the_rows_of_any_program(program, tmp_path):
     at_cliff = float(data.curve.seconds_at(made.CACHE_BYTES))
     assert at_cliff == pytest.approx(made.CACHE_BYTES / made.CACHE_SPEED, abs=1.1)
     assert data.read_as.startswith(("99 rows such as", "100 rows such as", "101 rows such as"))
+
+
+def test_seconds_without_a_finished_request_count_under_a_shell_s_prompt(tmp_path):
+    rows = "".join(
+        f"{s:5}  16  9  9  9.9  {0 if s % 3 else 400:4}  {'-' if s % 3 else 0.05:>9}  0.1\n" for s in range(1, 13)
+    )
+    data = made.read(tmp_path, f"[root@node1 ~]# rados bench -p rbd 12 write\nhints = 1\n{RADOS}{rows}")
+    assert data.curve.total_bytes == pytest.approx(4 * 400 * 2**20)
+    assert data.curve.total_seconds == pytest.approx(12)
+    assert any("nothing moved in 8.00 s of 12.0 s" in text for text in data.of_level("warning"))
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "speed"),
+    [
+        ("# dd if=/dev/sdc | pv | dd of=/a\n 223GiB 0:19:46 [ 192MiB/s] [   <=>  ]\n", "write", 223 * 2**30 / 1186),
+        ("$ pv big.iso > /dev/null\n2.10GiB 0:00:03 [ 692MiB/s] [==>   ] 48% ETA 0:00:03\n", "read", 0.7 * 2**30),
+        ("  5,268,953,088 100%   87.36MB/s    0:00:57 (xfr#1, to-chk=0/1)\n", "write", 5268953088 / 57),
+    ],
+)
+def test_the_last_line_of_a_copy_is_a_test(text, kind, speed, tmp_path):
+    (row,) = made.read(tmp_path, text).rows
+    assert (row["kind"], row["bytes_per_s"]) == (kind, pytest.approx(speed))
+
+
+@pytest.mark.parametrize(("share", "kind", "warned"), [("100.0", "read", False), ("30.0", "write", True)])
+def test_the_share_of_reads_tells_what_a_speed_is_of(share, kind, warned, tmp_path):
+    data = made.read(tmp_path, VDBENCH.format(share=share))
+    assert data.kind == kind
+    assert any("30 % of the requests were reads" in text for text in data.of_level("warning")) == warned
+
+
+def test_several_tests_of_vdbench_are_no_curve(tmp_path):
+    each = "12:00:00.000 Starting RD={}; I/O rate: 100\n" + VDBENCH.format(share="0.00")
+    assert made.read(tmp_path, each.format("rd1")).kind == "write"
+    with pytest.raises(PslcError, match="has 2 tests of vdbench: SD_format, rd1"):
+        made.read(tmp_path, each.format("SD_format") + each.format("rd1"))
+
+
+@pytest.mark.parametrize(("head", "names"), [("", ("1", "2")), ("time speed\n", ("time", "speed"))])
+def test_numbers_without_units_between_blanks_ask_for_them(head, names, tmp_path):
+    rows = head + "".join(f"{s} {v / 1e6:.0f}\n" for s, (v, _) in ROWS)
+    with pytest.raises(PslcError, match=rf"no column tells a unit[\s\S]*the columns are {', '.join(names)}"):
+        made.read(tmp_path, rows)
+    data = made.read(tmp_path, rows, x=f"{names[0]}=s", y=f"{names[1]}=MB/s")
+    assert data.curve.total_bytes == pytest.approx(made.TOTAL_BYTES, rel=0.01)
 
 
 def test_a_mean_since_the_start_is_no_speed(tmp_path):

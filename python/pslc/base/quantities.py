@@ -8,13 +8,15 @@ from typing import Final, Literal
 
 from pslc.base.columns import MAX_CELL, SIZES, SPEEDS, TIMES, moment
 
-NUMBER: Final = r"(?<![\w.,])[-+]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:[.,]\d+)?(?:[eE][-+]?\d+)?)(?![.,]?\d)"
+NUMBER: Final = (
+    r"(?<![\w.,])(?:nan(?!\w)|[-+]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:[.,]\d+)?(?:[eE][-+]?\d+)?)(?![.,]?\d))"
+)
 SIZE: Final = r"[kKMGT]?i?B|[kKMGT]i|[bB]ytes?|octets?"
 DATE: Final = r"(?:\d{4}[-/]\d\d[-/]\d\d|\d{1,2}[/.]\d{1,2}[/.]\d{2,4})[ T,-]+"
 CLOCK: Final = rf"\d{{1,2}}:\d\d(?::\d\d)?(?:\.\d+|,\d{{3}}(?!\d|\s?(?:{SIZE})))?"
 FIELD: Final = re.compile(
     rf"(?P<date>{DATE}{CLOCK}(?:Z|[+-]\d\d:?\d\d)?)|(?P<clock>(?<![\w:]){CLOCK}(?![\w:]))"
-    rf"|(?P<number>{NUMBER})(?:\s?(?P<speed>(?:{SIZE}|[kMG]?bits?)(?:/s(?:ec)?|ps))(?!\w)|\s?(?P<size>{SIZE})(?!\w|/(?!\d))"
+    rf"|(?P<number>{NUMBER})(?:\s{{0,8}}(?P<speed>(?:{SIZE}|[kMG]?bits?)(?:/s(?:ec)?|ps))(?!\w)|\s?(?P<size>{SIZE})(?!\w|/(?!\d))"
     r"|\s?(?P<time>[num]?s|[µμ]s|[num]?sec(?:s|onds?)?)(?![\w/])|(?P<percent>\s?%)|(?P<bare>[iu]?)(?!\w))"
 )
 """A date with its clock, a clock, or a number with its unit behind it."""

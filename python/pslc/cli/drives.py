@@ -310,8 +310,7 @@ def _read_report(
     from pslc.device.parts import identify
 
     nand, controller, capacity = stated
-    expected = gate.Expected("text of a flash-id tool, of smartctl, nvme id-ctrl or CrystalDiskInfo")
-    text = gate.text(path, expected)
+    text = gate.text(path, identify.REPORT)
     identity = identify.of_report(text, nand=nand or "", controller=controller or "", measured=measured)
     shown = ((identity.model, "model"), (identity.nand, "NAND die"), (identity.controller, "controller"))
     read = ", ".join(f"{what} {value}" for value, what in (*shown, (identity.capacity, "capacity")) if value)

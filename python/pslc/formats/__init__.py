@@ -607,7 +607,8 @@ def _format(path: Path) -> str:
         what = f'{path} holds an error and no data: "{error[0].strip()}"'
         raise RecordingError(what, SHELL_HINTS[bool(error["denied"])])
     refuse_trace(path)
+    first = next((line.strip() for line in heads[0].splitlines() if line.strip()), "")
     raise RecordingError(
-        f"{path} is of no known format",
+        f'{path} is of no known format: it begins "{first[:60]}"',
         "pslc reads tables and text with time and bytes in them, and the programs that docs/formats.md lists",
     )

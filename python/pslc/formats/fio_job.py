@@ -17,7 +17,8 @@ ABOUT: Final = About(
     command="the file that fio was started with",
     gives="jobs",
 )
-SECTION = re.compile(r"\s*\[([^\]]+)\]\s*(?:[#;].*)?$")
+SECTION = re.compile(r"\s*\[([^\]]+)\](?:\s+[#;].*|\s*)$")
+"""A section; a shell's prompt, `[root@host ~]# ls`, is none."""
 OPTION = re.compile(r"\s*[a-z][a-z0-9_]*\s*(?:=|$)|\s*include\s")
 
 

@@ -28,11 +28,8 @@ ABOUT: Final = About(
 )
 NAMES: Final = r"(?:\S+/s|tps|%\S+|\S+-sz|\S*await|svctm|(?:kB|MB|Blk)_\S+|ms/\w|qlen|svc_t|wait)"
 HEADER: Final = re.compile(rf"\s*[Dd]evice:?\s+{NAMES}(?:\s+{NAMES})*\s*$")
-GSTAT: Final = re.compile(r"\s*L\(q\)\s+ops/s\s+r/s\s+kBps\s+ms/r\s+w/s\s+kBps\s+ms/w\s+%busy\s+Name", re.MULTILINE)
-GSTAT_NAMES: Final = ("aqu-sz", "tps", "r/s", "rkB/s", "r_await", "w/s", "wkB/s", "w_await", "%util", "Device")
 TITLE: Final = re.compile(r"\s*extended device statistics\s*")
 """FreeBSD's line above the names."""
-GSTAT_SECONDS: Final = re.compile(r"dT: (\d+\.\d+)s")
 OF_FREEBSD: Final = {
     "kr/s": "rkB/s", "kw/s": "wkB/s", "ms/r": "r_await", "ms/w": "w_await", "qlen": "aqu-sz", "%b": "%util",
 }  # fmt: skip
@@ -66,9 +63,7 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
     begin = beginning(path)
     reports = Reports(path, hints, "a device and a number for each column")
     (_text if not DOCUMENT.match(begin) else _of_jc if begin.startswith("[") else _json)(reports)
-    # gstat begins with an interval.
-    notes = [] if GSTAT.search(begin) else [FIRST if reports.drop_first(unless_alike=True) else LIKE]
-    return reports.foreign(ABOUT, *notes)
+    return reports.foreign(ABOUT, FIRST if reports.drop_first(unless_alike=True) else LIKE)
 
 
 @dataclass
@@ -116,18 +111,14 @@ def _text(reports: Reports) -> None:
 
 
 def _moment(line: str, at: float | None) -> float | None:
-    """Seconds of the day at which the report below a line ends, or since gstat began; None: it is no line of time."""
-    if interval := GSTAT_SECONDS.match(line):
-        return (at or 0.0) + float(interval[1])
+    """Seconds of the day at which the report below a line ends; None: it is no line of time."""
     return after(at, clock(line)) if TIME.match(line) else None
 
 
 def _header(line: str) -> list[str]:
     """Names of the columns below a line, as Linux has them; empty: it is no header."""
-    if "evice" not in line and "L(q)" not in line:
+    if "evice" not in line:
         return []
-    if GSTAT.match(line):
-        return [*GSTAT_NAMES]
     is_header = HEADER.match(line) or NAME_LAST.match(line)
     return [OF_FREEBSD.get(name, name) for name in line.split()] if is_header else []
 

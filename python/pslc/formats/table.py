@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -145,7 +145,19 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
         head, stream = list(_drawn.only(path, drawn)), enumerate(())
     table = grid(path, head)
     table.rest = stream
+    if len(head) < PART_LINES:
+        turn(table)
     return of_grid(table, hints)
+
+
+def turn(table: Grid) -> None:
+    """Put the rows of a whole table whose times go back, the newest first, in order."""
+    for col in _times(table):
+        at = [value for row in table.rows if (value := _value(table, row, col)) is not None]
+        if len(at) > 2 and at[0] > at[-1] and all(later <= before for before, later in pairwise(at)):
+            table.rows.reverse()
+            table.lines.reverse()
+            return
 
 
 def grid(path: Path, numbered: Sequence[tuple[int, str]]) -> Grid:
@@ -237,7 +249,7 @@ def of_grid(table: Grid, hints: ImportOptions) -> FileContents:
     speed = _speed(table, hints)
     along = _along(table, hints, speed)
     heat = _celsius(table, hints.celsius)
-    return _curve(table, hints, along, speed or next(col for col in table.of_kind("size") if col is not along), heat)
+    return _curve(table, hints, along, speed or _amount(table, along), heat)
 
 
 def _asked(table: Grid, wanted: str, units: dict[str, float], option: str) -> Column:
@@ -299,6 +311,26 @@ def _only_speed(table: Grid, speeds: Sequence[Column], direction: str) -> Column
             f"--y '{first.called}=MB/s' or =Mbit/s",
         )
     return first
+
+
+def _amount(table: Grid, along: Column) -> Column:
+    """The column of bytes over time: the one of writes, else the only one that says neither, else the one of reads.
+
+    Raises:
+        PslcError: there are several of them, or none.
+    """
+    sizes = [col for col in table.of_kind("size") if col.place != along.place]
+    moving = [col for col in sizes if len({row[col.place] for row in table.rows if col.place < len(row)}) > 1] or sizes
+    for direction in ("write", "", "read"):
+        cols = [col for col in moving if col.direction == direction]
+        if len(cols) > 1:
+            raise RecordingError(
+                f"{table.path} has {len(cols)} columns of bytes: {gate.listed([col.called for col in cols])}",
+                f"name one: --y {cols[0].place + 1}={cols[0].unit} takes the first of them",
+            )
+        if cols:
+            return cols[0]
+    raise RecordingError(f"{table.path} has no column of bytes or speed beside {along.called}", "give it with --y")
 
 
 def _numeric(table: Grid) -> Callable[[str], bool]:

@@ -17,8 +17,8 @@ from typing import Final
 
 import numpy as np
 
-from pslc.base import columns, quantities, words
-from pslc.base.columns import Column
+from pslc.base import columns, gate, quantities, words
+from pslc.base.columns import Column, Direction
 from pslc.base.errors import RecordingError
 from pslc.base.quantities import Field
 from pslc.formats import FILE, About, FileContents, _drawn, count_of, lines, only, table
@@ -35,21 +35,29 @@ ABOUT: Final = About(
 BAR: Final = re.compile(r"\[[-=<>#.* ]*\]|\bETA\b.*")
 """Progress bars, and the time that the rest will take."""
 BINARY: Final = re.compile(
-    r"^Maintaining \d+ concurrent writes|\bvdbench\b|^\s*[\d,]+ +\d+% +[\d.]+[kMG]B/s +\d+:\d\d:\d\d|"
+    r"^Maintaining \d+ concurrent writes|\b[Vv]dbench|\b1024\*\*2\b|^\s*[\d,]+ +\d+% +[\d.]+[kMG]B/s +\d+:\d\d:\d\d|"
     r" \d+% +\d+[KMG]B +[\d.]+[KMG]B/s +[\d:]+ ",
     re.MULTILINE,
 )
 """rados bench, vdbench, rsync and scp, whose MB are MiB."""
-COMMAND: Final = re.compile(r"\bdd .*\b[io]f=")
+COMMAND: Final = re.compile(r"\bdd .*\b[io]f=|[$#] (?:.*\W)?(?:pv|rsync) ")
 RECORDS: Final = re.compile(r"^\d+\+\d+ ")
 """The line above the last one of `dd`, in any language."""
-NOWHERE: Final = re.compile(r"\bof=/dev/(?:null|zero)\b")
+NOWHERE: Final = re.compile(r"(?:\bof=|> ?)/dev/(?:null|zero)\b")
+VDBENCH_TEST: Final = re.compile(r"\bStarting RD=(\w+)")
+EMPTY: Final = re.compile(r"(?<=\s\s)-(?=\s)")
+"""A cell without a value, as rados bench has where nothing was finished."""
 DIGIT: Final = re.compile(r"\d")
 OCTETS: Final = re.compile(r"[kKMGTi]o\b|\do/")
 MEAN: Final = re.compile(r"\b(?:avg|average|mean)\b", re.IGNORECASE)
 MAX_HEAD_CHARS: Final = 50_000
 """Characters of a file's beginning among which rows are looked for."""
 MIN_ROWS: Final = 3
+MIN_GRID_SHARE: Final = 0.7
+PV: Final = re.compile(r"\s*\d+\.\d{4} \d+(?: \d+){0,3}\s*")
+"""A row of `pv -tbn`: seconds with four digits, bytes so far, and speeds where they were asked for."""
+READ_SHARE: Final = re.compile(r"read|read ?%|rdpct|read ?pct")
+"""Names of vdbench's share of reads, in percent."""
 MAX_LINES: Final = 500_000
 """Largest number of lines: each takes some 2 kB while it is read."""
 MAX_RESULT_OFF: Final = 0.08
@@ -91,7 +99,13 @@ def matches(path: Path, head: str) -> bool:
     if _is_of_cells(rows[0].form):
         return False
     kinds = {col.kind for col in _columns(rows, _names(text, rows[0]))}
-    return "speed" in kinds or ("size" in kinds and bool(kinds & {"time", "date"}))
+    return "speed" in kinds or ("size" in kinds and bool(kinds & {"time", "date"})) or _is_grid(rows, text)
+
+
+def _is_grid(rows: Sequence[Row], text: Sequence[str]) -> bool:
+    """Whether a text holds little but rows of as many numbers between blanks."""
+    filled = sum(1 for line in text if line.strip())
+    return not re.sub(r"<\w+>| ", "", rows[0].form) and len(rows) >= MIN_GRID_SHARE * filled
 
 
 def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
@@ -105,9 +119,11 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
     if len(text) > MAX_LINES:
         raise FILE.refused(f"{path} has more than {MAX_LINES:,} lines, the limit for text")
     rows = _largest(text)
-    results = _results(_rows(text))
-    if len(rows) < MIN_ROWS or (results and (not _ascend(results) or _is_called_between(results, text))):
-        return _of_results(path, _without_progress(results, text), text)
+    if tests := _tests(rows, text):
+        return _of_results(path, _without_progress(tests, text), text)
+    if len(starts := [match[1] for line in text if (match := VDBENCH_TEST.search(line))]) > 1:
+        what = f"{len(starts)} tests of vdbench: {gate.listed(starts)}"
+        raise RecordingError(f"{path} has {what}", "give the rows of one, in a file of its own")
     grid = _grid(path, rows, _names(text, rows[0]))
     if hints.x is None and grid.of_kind("speed") and not grid.of_kind("time", "date", "size"):
         if hints.interval_s is None:
@@ -115,13 +131,40 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
                 f"{path}: its rows tell a speed, but no time", "--interval 1s if there is one each second"
             )
         _add_times(grid, hints.interval_s)
-    if BINARY.search("\n".join([*text[:20], rows[0].text])):
-        grid.columns = [replace(col, scale=_binary(rows[0], col)) for col in grid.columns]
+    reads = _of_binary(grid, rows) if BINARY.search("\n".join([*text[:20], rows[0].text])) else None
     data = table.of_grid(grid, hints)
-    data.read_as = f"{len(rows)} rows such as `{' '.join(rows[0].text.split())[:70]}`: {data.read_as}"
+    if reads and reads < 1:
+        data.warn(f"{100 * reads:.0f} % of the requests were reads, all are taken for writes: give a test of writes")
+    data.read_as = f"{len(rows)} rows such as `{' '.join(rows[len(rows) // 2].text.split())[:70]}`: {data.read_as}"
     if grid.of_kind("size"):
         data.counted_by = "program"
     return data
+
+
+def _tests(rows: Sequence[Row], text: Sequence[str]) -> list[Row]:
+    """Rows that are tests of their own; none where they are the progress of one."""
+    results = _results(_rows(text))
+    if len(rows) < MIN_ROWS:
+        return results
+    # The clock of a row among others may be the time that the rest will take.
+    results = [row for row in results if any(field.kind == "time" for field in row.fields)]
+    return results if results and (not _ascend(results) or _is_called_between(results, text)) else []
+
+
+def _of_binary(grid: table.Grid, rows: Sequence[Row]) -> float | None:
+    """The share of reads that rows of a program whose MB are MiB tell, from 0 to 1; None: they tell none."""
+    place = next((col.place for col in grid.columns if READ_SHARE.fullmatch(col.name.lower())), None)
+    reads = None if place is None else float(np.mean([row.fields[place].value for row in rows])) / 100
+    direction: Direction = "" if reads is None else "read" if reads == 1 else "write"
+    grid.columns = [
+        replace(
+            col,
+            scale=_binary(rows[0], col),
+            direction=direction if direction and col.kind == "speed" else col.direction,
+        )
+        for col in grid.columns
+    ]
+    return reads
 
 
 def _results(rows: Iterable[Row]) -> list[Row]:
@@ -130,9 +173,14 @@ def _results(rows: Iterable[Row]) -> list[Row]:
 
 
 def _amount_of(row: Row) -> tuple[float, float, float] | None:
-    """The first bytes, time and speed of a row; None where one is missing, or nothing."""
-    first = {field.kind: field.value for field in reversed(row.fields) if field.value > 0}
-    return (first["size"], first["time"], first["speed"]) if {"size", "time", "speed"} <= first.keys() else None
+    """The first bytes, time and speed of a row; None where one is missing, or nothing. rsync's bytes have no unit."""
+    first: dict[str, float] = {field.kind: field.value for field in reversed(row.fields) if field.value > 0}
+    first = {"time": first.get("clock", 0.0)} | first
+    if row.form.startswith("<bare> <percent> <speed> <clock>"):
+        first["size"] = first["bare"]
+    return (
+        (first["size"], first["time"], first["speed"]) if {"size", "speed"} <= first.keys() and first["time"] else None
+    )
 
 
 def _ascend(rows: Sequence[Row]) -> bool:
@@ -220,7 +268,7 @@ def _rows(text: Sequence[str]) -> Iterator[Row]:
         for part in re.split(r"\r|\x08+", line):
             if DIGIT.search(part):
                 text = part if part.isascii() and not OCTETS.search(part) else columns.english(part)
-                yield _row(BAR.sub(" ", text), number)
+                yield _row(BAR.sub(" ", EMPTY.sub("nan", text)), number)
 
 
 def _row(text: str, line: int) -> Row:
@@ -234,7 +282,8 @@ def _names(text: Sequence[str], row: Row) -> list[str]:
     cells = list(re.finditer(r"\S+", row.text))
     for line in reversed([columns.english(line) for line in text[: row.line - 1]]):
         names = line.split()
-        if len(names) == len(cells) > 2 and not any(name[0].isdecimal() for name in names):
+        is_named = len(cells) > 2 or len(cells) == len(row.fields) == 2
+        if len(names) == len(cells) and is_named and not any(name[0].isdecimal() for name in names):
             return [next(n for n, cell in zip(names, cells, strict=True) if cell.end() >= of.end) for of in row.fields]
         if len(cells) == len(row.fields) < len(names) and all(names := _above(line, [cell.end() for cell in cells])):
             return names
@@ -253,6 +302,8 @@ def _columns(rows: Sequence[Row], names: Sequence[str]) -> list[Column]:
     of_row = columns.column(0, rows[0].form).direction
     named = [columns.column(place, name) for place, name in enumerate(names)]
     cols = [_column(field, col) for field, col in zip(rows[0].fields, named, strict=True)]
+    if all(PV.fullmatch(row.text) for row in rows):
+        cols[:2] = [Column(0, "seconds", "time", 1.0, "s", ""), Column(1, "bytes", "size", 1.0, "bytes", "")]
     return [replace(col, direction=col.direction or of_row) for col in cols]
 
 

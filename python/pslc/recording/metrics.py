@@ -99,6 +99,7 @@ TAILS: Final = ("99 % latency", "99.9 % latency", "highest latency", "after, 99 
 """Last words of labels that are latencies of the slowest requests."""
 AXES: Final[dict[str, Callable[[Any], str]]] = {
     "at_bytes": lambda value: f"at {words.size(value)}",
+    "at_s": lambda value: f"at {words.span(value)}",
     "depth": lambda value: f"queue depth {value}",
     "full": lambda value: f"{100 * value:.0f} % full",
     "idle_s": lambda value: f"after {words.span(value)} idle",
@@ -173,8 +174,8 @@ def _all_of_recording(recording: Recording) -> Figures:
     # Somebody's own work is judged by its slowest requests.
     shares = ("99", "99.9") if "trace" in recording.facts else ("99",)
     for job in recording.jobs:
-        for kind in ("read", "write"):
-            for what, figure in _of_requests(job[kind], shares).items():
+        for kind, done in (("read", job["read"]), ("write", job["write"]), ("flush", job.get("sync"))):
+            for what, figure in _of_requests(done, shares).items() if done else ():
                 name = f"{job['name']} {kind} {what}"
                 figures_by_name[Name(name, name, Origin.JOB)] = figure
     return figures_by_name
@@ -185,10 +186,10 @@ def _of_requests(done: Done, shares: Sequence[str]) -> dict[str, tuple[str, Figu
 
     A latency that another program does not report is left out: it is not 0.
     """
-    if not done["total_ios"]:
-        return {}
     percentiles, latency = done["lat_ns"]["percentile"], done["lat_ns"]["mean"]
-    figures = {"IOPS": ("/s", rate(done["total_ios"] / (max(done["runtime_ns"], 1) / 1e9)))}
+    # Of flushes some programs tell the latency alone.
+    seconds = done["runtime_ns"] / 1e9
+    figures = {"IOPS": ("/s", rate(done["total_ios"] / seconds))} if done["total_ios"] and seconds else {}
     figures |= {"mean latency": ("s", rate(latency / 1e9))} if latency else {}
     for share in shares:
         if ns := percentiles.get(f"{float(share):.6f}"):
@@ -260,8 +261,8 @@ def _ending(key: str) -> tuple[str, str | None]:
 def _with_units(findings: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, Figure]]]:
     for key, value in findings.items():
         unit = _ending(key)[1]
-        # A speed of nothing is of a test that did not run.
-        did_run = value or unit not in ("B/s", "/s")
+        # A speed of nothing is of a test that did not run, a latency of nothing is not told.
+        did_run = value or (unit not in ("B/s", "/s") and not key.endswith("latency_s"))
         if unit is not None and isinstance(value, int | float) and not isinstance(value, bool) and did_run:
             low, high = (value, value) if key in COUNTED else (findings.get(f"{key}_low"), findings.get(f"{key}_high"))
             yield key, (unit, rate(value) if low is None or high is None else Figure(value, low, high))
@@ -282,7 +283,7 @@ def _told_apart(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     keys = [key for key, value in rows[0].items() if isinstance(value, str) and key not in UNTOLD]
     numbers = iter(key for key, value in rows[0].items() if key not in keys and isinstance(value, int | float))
     while True:
-        called = [", ".join(_called(key, row.get(key)) for key in keys) for row in rows]
+        called = [", ".join(filter(None, (_called(key, row.get(key)) for key in keys))) for row in rows]
         if keys and len(set(called)) == len(called):
             return called
         more = next(numbers, None)

@@ -3,19 +3,20 @@
 A report names the controller and the die, or the model alone, which is then looked up among the reviewed drives.
 """
 
-import json
 import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from pslc.base import gate
 from pslc.base.errors import ProfileError
 from pslc.device import parts
 from pslc.device.parts import forecast, log_fit
 from pslc.device.parts.log_fit import Fill
 from pslc.device.parts.schema import GBITS, Controller, Nand
 
+REPORT: Final = gate.Expected("give the text of a flash-id tool, of smartctl, nvme id-ctrl or CrystalDiskInfo")
 BITS: Final = {"SLC": 1, "MLC": 2, "TLC": 3, "QLC": 4}
 LAYERS: Final = re.compile(r"\b(\d{2,3})L\b")
 CELLS: Final = re.compile(r"\b(MLC|TLC|QLC)\b")
@@ -82,10 +83,9 @@ def of_report(text: str, *, nand: str = "", controller: str = "", measured: Fill
 
 def _as_lines(text: str) -> str:
     """A report as lines of `key: value`; JSON of a tool becomes such lines."""
-    try:
-        document = json.loads(text)
-    except ValueError:
+    if not text.lstrip().startswith("{"):
         return text
+    document = gate.document(text, "the report", REPORT)
     return "\n".join(f"{key}: {value}" for key, value in _leaves(document))
 
 
