@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import pslc
-from pslc.analysis import WriteAnalysis
+from pslc.analysis import Curve, WriteAnalysis
+from pslc.analysis.phases import find_phases
 from pslc.analysis.stretches import _Columns, _value
 
 GB, MB = 1e9, 1e6
@@ -146,6 +147,13 @@ def test_a_sawtooth_is_no_row_of_dips() -> None:
     # 40 GB are folded while 60 GB more are written: a cache that was emptied.
     teeth = [(40, 3000), (100, 500), (140, 3000), (200, 500), (500, 500)]
     assert ends_at(said(teeth, 500, samples=1000)) == pytest.approx(40, rel=0.02)
+
+
+def test_a_slow_start_and_three_moments_at_even_distances_are_no_cycles() -> None:
+    speeds = np.concatenate([np.full(480, 1163.0), np.full(1568, 5890.0)])
+    speeds[0], speeds[[866, 1277, 1687]] = 3869.0, 2300.0
+    curve = Curve(np.arange(speeds.size + 1) * 33.5e6, 33.5 / speeds)
+    assert [round(phase.to_bytes / 33.5e6) for phase in find_phases(curve)] == [480, 2048]
 
 
 def test_a_fall_of_random_writes_is_no_cache() -> None:

@@ -60,6 +60,7 @@ def average_pauses(curve: Curve) -> AveragedCurve:
         return AveragedCurve(curve)
     edges, elapsed = curve.edges_bytes, np.concatenate([[0.0], np.cumsum(curve.seconds)])
     cycles, pauses_s = np.diff(edges[ends]), elapsed[ends] - elapsed[starts]
+    longest = float((edges[ends] - edges[starts]).max())
     begin = float(edges[ends[0]] - np.median(cycles))
     # The first and the last bin of a pause may be of work, mostly.
     inner = edges[np.maximum(ends - 1, starts + 1)] - edges[starts + 1]
@@ -73,7 +74,8 @@ def average_pauses(curve: Curve) -> AveragedCurve:
     paused_s = float(pauses_s.sum() / (elapsed[ends[-1]] - np.interp(begin, edges, elapsed)))
     # A pause begins and ends within a bin, and so does each cycle.
     bin_bytes = float(np.quantile(curve.widths[max(ends[0] - 1, 0) : ends[-1]], 0.9))
-    is_regular = spread <= MAX_CYCLE_SPREAD * cycle + bin_bytes / 2
+    # What is longer than a cycle is a phase, such as the slow start of a drive that erases first.
+    is_regular = longest <= cycle and spread <= MAX_CYCLE_SPREAD * cycle + bin_bytes / 2
     if not is_regular or paused_s < MIN_PAUSE_TIME_SHARE or begin <= edges[0]:
         return AveragedCurve(curve)
     begun_s = float(np.interp(begin, edges, elapsed))
