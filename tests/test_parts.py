@@ -483,29 +483,29 @@ def test_a_report_that_fits_several_dies_is_refused_with_their_names(report):
 
 def test_a_drive_is_made_from_a_report(command, tmp_path):
     (tmp_path / "p1.txt").write_text(DISK_INFO)
-    done = command("drives", "new", "mine.toml", "--from", "p1.txt")
+    done = command("drives", "new", "mine.toml", "--facts", "p1.txt")
     assert "NAND die micron-n18a-qlc-1t, controller smi-sm2263, capacity 1000GB" in done.stderr
     assert "past the cache" in done.stdout
     (tmp_path / "evo.txt").write_text(SMARTCTL)
-    done = command.refused("drives", "new", "evo.toml", "--from", "evo.txt")
+    done = command.refused("drives", "new", "evo.toml", "--facts", "evo.txt")
     assert "was sold with 2 kinds of NAND" in done.stderr
-    command("drives", "new", "evo.toml", "--from", "evo.txt", "--nand", "samsung-v4-tlc-256g")
+    command("drives", "new", "evo.toml", "--facts", "evo.txt", "--nand", "samsung-v4-tlc-256g")
 
 
 def test_a_log_beside_a_report_says_whether_it_fits_the_parts_or_which_cells_it_behaves_like(command, tmp_path):
     (tmp_path / "id.txt").write_text("Model : KINGSTON SKC3000D2048G\nDisk Size : 2048.4 GB\n")
     for drive in ("fx700-2tb", "kc3000-2tb"):
         command("run", "fill", "--on", f"sim:{drive},scale=1/8", "--save", drive, "--no-report")
-    swapped = command("drives", "new", "a.toml", "--from", "id.txt", "--log", "fx700-2tb")
+    swapped = command("drives", "new", "a.toml", "--facts", "id.txt", "--log", "fx700-2tb")
     assert "reviewed drives of this name have micron-b47r-tlc-512g; yours may not" in swapped.stderr
     assert "This drive behaves like QLC" in swapped.stdout
     assert "past the cache 130 MB/s, where such drives write" in swapped.stdout
     document = json.loads(
-        command("drives", "new", "b.toml", "--from", "id.txt", "--log", "kc3000-2tb", "--json").stdout
+        command("drives", "new", "b.toml", "--facts", "id.txt", "--log", "kc3000-2tb", "--json").stdout
     )
     assert document["log"].startswith("The log fits micron-b47r-tlc-512g")
     (tmp_path / "no.csv").write_text("time,watts\n1,2\n")
-    refused = command.refused("drives", "new", "d.toml", "--from", "id.txt", "--log", "no.csv")
+    refused = command.refused("drives", "new", "d.toml", "--facts", "id.txt", "--log", "no.csv")
     assert "no.csv" in refused.stderr
     assert not (tmp_path / "d.toml").exists()
 

@@ -43,7 +43,7 @@ def test_every_format_has_a_row():
             "lsblk",
             "probe",
         ),
-        ("NVME Identify Controller:\nvid       : 0x144d\nssvid     : 0x144d\n", "nvme id-ctrl", "--from FILE"),
+        ("NVME Identify Controller:\nvid       : 0x144d\nssvid     : 0x144d\n", "nvme id-ctrl", "--facts FILE"),
         ("get-feature:0x06 (Volatile Write Cache), Current value:0x00000001\n", "nvme get-feature", "probe"),
         ("\nDeviceId Temperature ReadErrorsUncorrected Wear\n-------- ---\n0   35 1 1\n", "StorageReliab", "smartctl"),
         ("=====\n  Extended CSD rev 1.8 (MMC 5.1)\n=====\n", "mmc extcsd", "pslc probe"),

@@ -136,6 +136,7 @@ fn a_drive_of_sata_behind_usb_is_as_fast_as_sata_and_waits_for_both() {
     let (sata, wire) = (Link::Sata { mbps: 6000 }, Link::Usb { mbps: 10_000 });
     let (inner, outer, both) = (of(sata, None), of(wire, None), of(wire, Some(sata)));
     assert!((both.1 / inner.1 - 1.0).abs() < 0.02, "{both:?} {inner:?}");
-    assert!(outer.1 > 1.9 * both.1, "{both:?} {outer:?}");
+    // Bridges carry 1050 MB/s of 10 Gbit/s, and SATA 555.
+    assert!(outer.1 > 1.85 * both.1, "{both:?} {outer:?}");
     assert!(both.0 > inner.0 && both.0 > outer.0, "{both:?} {inner:?} {outer:?}");
 }

@@ -134,7 +134,7 @@ def new(
     report: Annotated[
         Path | None,
         typer.Option(
-            "--from", metavar="FILE", help="Output of a flash-id tool, smartctl, nvme id-ctrl or CrystalDiskInfo"
+            "--facts", metavar="FILE", help="Output of a flash-id tool, smartctl, nvme id-ctrl or CrystalDiskInfo"
         ),
     ] = None,
     log: Annotated[

@@ -168,11 +168,11 @@ def analysed(recording: Recording) -> Recording:
         *checks.of_its_computer(recording),
         *checks.of_its_wear(recording),
         *checks.of_its_scale(recording, unlike_scaled),
-        *predicted.of_its_parts(recording),
         # A drive that is watched does its own work: there is no measurement to warning.
         *([] if recording.is_simulated or "watch" in recording.facts else checks.of_run(recording)),
         *recording.findings.warnings,
         *rests,
+        *predicted.of_its_parts(recording),
     )
     return scaling.whole(recording) if "scale" in recording.facts and _is_scalable(recording) else recording
 

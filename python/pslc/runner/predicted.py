@@ -1,8 +1,14 @@
 """A note on runs of drives that follow from their parts: how far drives of such parts lie apart."""
 
+from typing import Final
+
+from pslc import suites
 from pslc.device.parts import forecast
 from pslc.recording.model import Recording
 from pslc.schema.warnings import Level, MeasurementWarning, WarningCode
+
+SYNC: Final = "sync"
+"""Suite that asks for flushes; others flush for an end of theirs."""
 
 
 class PredictedWarning(WarningCode):
@@ -25,7 +31,8 @@ def of_its_parts(recording: Recording) -> list[MeasurementWarning]:
     if drive is not None and drive.is_open:
         figures = ", ".join(f"{name} {text}" for name, text in drive.in_words)
         return [_note(PredictedWarning.PREDICTED.of(figures=figures, nearest=drive.nearest))]
-    is_synced = any(job["sync"]["total_ios"] for job in recording.jobs)
+    is_asked = recording.suite == SYNC or recording.suite not in suites.names()
+    is_synced = is_asked and any(job["sync"]["total_ios"] for job in recording.jobs)
     if is_synced and source.get("controller.flush", "").startswith("assumed"):
         return [_note(PredictedWarning.FLUSH.of(interval=forecast.any_flush().text(1e-3, "ms", is_known=True)))]
     return []
