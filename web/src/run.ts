@@ -10,7 +10,7 @@ import { Failed, Simulator, Superseded } from "./simulator";
 import type { Answer, DriveData, Measured } from "./types";
 
 /** A knob's first answer is asked of a copy small enough for it, which leaves time to draw. */
-const FIRST_ANSWER_MS = 70;
+const FIRST_ANSWER_MS = 60;
 /** The whole drive follows when the reader has not moved for a moment. */
 const SETTLE_MS = 120;
 
