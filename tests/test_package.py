@@ -257,10 +257,18 @@ def test_a_finished_wheel_has_man_pages_materials_and_absolute_links_and_the_sam
     assert not [name for name in files if "cyclonedx" in name]
 
 
-def test_it_is_cited_by_its_version():
+def test_it_is_cited_by_its_version(command):
     yaml = pytest.importorskip("yaml")
     version = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"]
-    assert yaml.safe_load((ROOT / "CITATION.cff").read_text())["version"] == version
+    facts = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert facts["version"] == version
+    cited = command.fine("--cite").stdout
+    for key, value in {
+        "title": facts["title"],
+        "author": f"{{{facts['authors'][0]['name']}}}",
+        "version": version,
+    }.items():
+        assert f"{{{value}}}" in next(line for line in cited.splitlines() if line.startswith(f"  {key} "))
 
 
 @pytest.mark.parametrize(

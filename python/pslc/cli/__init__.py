@@ -65,12 +65,14 @@ app = typer.Typer(
 
 @app.callback(invoke_without_command=True)
 def _options(
-    context: typer.Context, version: bool = typer.Option(False, "--version", help="Print the version and exit")
+    context: typer.Context,
+    version: bool = typer.Option(False, "--version", help="Print the version and exit"),
+    cite: bool = typer.Option(False, "--cite", help="Print how to cite pslc, as BibTeX, and exit"),
 ) -> None:
-    if version:
+    if version or cite:
         from pslc.cli import _build
 
-        typer.echo(_build.described())
+        typer.echo(_build.described() if version else _build.citation())
         raise typer.Exit
     if context.invoked_subcommand is None:
         typer.echo(context.get_help(), nl=False)

@@ -1,4 +1,4 @@
-"""Text of `pslc --version`."""
+"""Texts of `pslc --version` and `pslc --cite`."""
 
 import platform
 from datetime import UTC, datetime
@@ -14,4 +14,18 @@ def described() -> str:
     return (
         f"pslc {_native.version()}, native part of {built}, Python {platform.python_version()}, "
         f"{platform.system()} {platform.machine()}"
+    )
+
+
+def citation() -> str:
+    """BibTeX of this version, with the facts of CITATION.cff."""
+    from pslc import _native
+
+    return (
+        "@software{pslc,\n"
+        "  title   = {pslc: a laboratory for SSD write caching},\n"
+        "  author  = {{The pslc maintainers}},\n"
+        f"  version = {{{_native.version()}}}\n"
+        "}\n"
+        "Name the profile or the recording that you used, too."
     )
