@@ -13,7 +13,7 @@ import pytest
 from benches.small import PROFILE
 
 import pslc
-from pslc.base import cluster, words
+from pslc.base import cluster, words, work
 from pslc.base.errors import PslcError
 from pslc.studies import analysis, page
 from pslc.studies.axes import Condition, axis
@@ -456,6 +456,27 @@ def test_a_cluster_gives_the_same_table_though_a_worker_is_killed(small, tmp_pat
         there = pslc.study(**what, scheduler=local.scheduler_address, progress=kill)
     assert killed
     assert said(there) == said(here)
+
+
+def _end_at_three(number):
+    if number == 3:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number
+
+
+@pytest.mark.long
+def test_a_task_that_ends_its_workers_takes_none_of_its_batch_along(monkeypatch):
+    from distributed import LocalCluster
+
+    batches, of_future = [], cluster._of_future
+    monkeypatch.setattr(cluster, "_of_future", lambda future, tasks: batches.append(tasks) or of_future(future, tasks))
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50) as local:
+        results = dict(
+            work.run([*range(4, 300), 3, *range(300, 400)], _end_at_three, work.Dask(local.scheduler_address))
+        )
+    assert "KilledWorker" in repr(results.pop(3))
+    assert results == {number: number for number in range(4, 400)}
+    assert 10 < max(batches) <= cluster.MAX_BATCH
 
 
 def test_a_scheduler_that_nobody_has_is_refused(small, monkeypatch):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
 from pslc._native import version
@@ -11,11 +12,14 @@ from pslc.base import install
 from pslc.base.errors import JobError
 
 if TYPE_CHECKING:
-    from distributed import Client
+    from distributed import Client, Future
 
 PATIENCE_S: Final = 10
 AHEAD: Final = 4
-"""Tasks a thread that are handed over before they are needed."""
+"""Batches a thread that are handed over before they are needed."""
+BATCH_S: Final = 5.0
+"""Seconds that a batch of short tasks takes: a scheduler needs about a millisecond for each, and hands out as many."""
+MAX_BATCH: Final = 100
 POLL_S: Final = 0.2
 
 
@@ -40,20 +44,51 @@ def run(
             "start one with: dask scheduler; then --scheduler tcp://HOST:8786",
         ) from None
     with client:
-        room, queue, under_way = AHEAD * _threads(client, address), deque(tasks), dict[Any, Any]()
+        threads = _threads(client, address)
+        queue, alone, under_way, size = deque(tasks), deque[Any](), dict[Any, list[Any]](), 1
         try:
-            while (queue or under_way) and not interrupts():
-                while queue and len(under_way) < room:
-                    task = queue.popleft()
-                    under_way[client.submit(function, task, pure=False)] = task
+            while (queue or alone or under_way) and not interrupts():
+                while (queue or alone) and len(under_way) < AHEAD * threads:
+                    # Near the end no thread waits for a long batch of another.
+                    count = min(size, 1 + len(queue) // (AHEAD * threads))
+                    batch = [alone.popleft()] if alone else [queue.popleft() for _ in range(min(count, len(queue)))]
+                    under_way[client.submit(_results, function, batch, pure=False)] = batch
                 try:
                     done = wait(list(under_way), timeout=POLL_S, return_when="FIRST_COMPLETED").done
                 except TimeoutError:
                     continue
                 for future in done:
-                    yield under_way.pop(future), future.exception() or future.result()
+                    batch = under_way.pop(future)
+                    seconds, results = _of_future(future, len(batch))
+                    if results:
+                        size = max(1, min(MAX_BATCH, int(BATCH_S * len(batch) / max(seconds, 1e-9))))
+                    else:
+                        alone.extend(batch)
+                    yield from zip(batch, results, strict=False)
         finally:
             client.cancel(list(under_way))
+
+
+def _of_future(future: Future, tasks: int) -> tuple[float, list[Any]]:
+    """Seconds and results of a batch. None where one of several tasks ended its worker, or where the results were lost
+    with a worker and do not come again: each may run alone."""
+    try:
+        failure = future.exception(timeout=PATIENCE_S)
+        seconds, results = future.result(timeout=PATIENCE_S) if failure is None else (0.0, [failure])
+    except TimeoutError:
+        return 0.0, []
+    return seconds, results if failure is None or tasks == 1 else []
+
+
+def _results(function: Callable[[Any], Any], batch: Sequence[Any]) -> tuple[float, list[Any]]:
+    """Seconds that a batch took, and what the function returned for each task, or the exception that it raised."""
+    began, results = monotonic(), list[Any]()
+    for task in batch:
+        try:
+            results.append(function(task))
+        except Exception as error:
+            results.append(error)
+    return monotonic() - began, results
 
 
 def _threads(client: Client, address: str) -> int:
