@@ -1,8 +1,6 @@
 """The advice that follows from replays: drives that would suffice, the first thing to change, and what remains
 unknown."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final

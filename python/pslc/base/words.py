@@ -1,7 +1,5 @@
 """Numbers as people read them. GB is 10^9 bytes, MB/s 10^6 bytes a second."""
 
-from __future__ import annotations
-
 from typing import Final
 
 SCALES: Final = {

@@ -4,8 +4,6 @@ thread |       bytes     |     I/Os     |    MiB/s   |  I/O per s |  AvgLat  | L
 total:       72477573120 |        69120 |    1152.00 |    1152.00 |    6.944 |     1.234
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from pathlib import Path

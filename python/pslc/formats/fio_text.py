@@ -1,8 +1,6 @@
 """fio's text for people (`--output-format=normal`), one report or many in a file, with other lines around them:
 versions 2 (`io=20480MB, bw=401360KB/s, runt= 52251msec`) and 3 (`BW=578MiB/s (606MB/s)(55.9GiB/99001msec)`)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from pathlib import Path

@@ -2,8 +2,6 @@
 SCSI drive, under NVMe's names. An ATA attribute is identified by its name, which smartctl takes from its table of
 drives: its number means different things with different makers."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -2,8 +2,6 @@
 `written_gb`, `Speed (MB/s)`, or given: `--x written=GB --y speed=MB/s`. A table with a row for each test is no curve,
 and is shown as a table. One that is drawn with bars, as in Markdown, may stand among other text."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace

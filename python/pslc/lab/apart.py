@@ -1,8 +1,6 @@
 """Files of others are read in a process of their own: one that crashes, takes too long or too much memory is ended, and
 the page goes on."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from queue import Empty, SimpleQueue

@@ -1,8 +1,6 @@
 """Keys of a profile that can be turned on the page. A new knob is one entry of `KNOBS`; what a value may be is said by
 the profile's own check."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

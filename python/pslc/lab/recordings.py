@@ -1,7 +1,5 @@
 """The recordings in `runs/`: what is in each, and what can be done with it."""
 
-from __future__ import annotations
-
 import stat
 from collections.abc import Sequence
 from contextlib import suppress
