@@ -9,6 +9,7 @@ import time
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -40,6 +41,7 @@ from pslc.twin import (
     profile_writer,
     published_curve,
     residuals,
+    small_io,
     start_values,
     uncertainty,
 )
@@ -930,3 +932,16 @@ def test_what_cannot_be_fitted_is_refused(command, arguments: tuple[str, ...], w
     done = command.refused("fit", *arguments)
     assert what in done.stderr
     assert "hint:" in done.stderr
+
+
+@pytest.mark.parametrize(("times_worse", "is_refined"), [(1.9, False), (2.1, True)])
+def test_a_candidate_in_another_geometry_is_refined_where_its_loss_is_more_than_twice_the_one_before(
+    times_worse, is_refined, monkeypatch
+):
+    geometry = SimpleNamespace(with_geometry=lambda geometry: geometry)
+    before = optimizer.Candidate(optimizer.FitProblem(geometry, [], [], {}), np.array([]), 0.1)
+    moved = replace(before, loss=0.1 * times_worse)
+    monkeypatch.setattr(optimizer, "best_of", lambda problem, starts: [moved])
+    monkeypatch.setattr(optimizer.Candidate, "moved_to", lambda candidate, problem: moved)
+    monkeypatch.setattr(optimizer, "refine", lambda start, evaluations: "refined")
+    assert small_io.rebase((before, geometry, before)) == ("refined" if is_refined else moved)
