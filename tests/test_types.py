@@ -24,6 +24,9 @@ JOB = ("[job]\nrw=randrw\nbs=4k\nsize=1m\nverify=crc32c\nss=iops:1%\nlatency_tar
 HOW = {"pace": "asap", "speed": 1.0, "iodepth": 1, "fit": "exact", "span_bytes": 1 << 30, "prefill": True,
        "largest_bytes": 1 << 20, "survey": True}  # fmt: skip
 STUB = ast.parse((ROOT / "python/pslc/_native.pyi").read_text())
+HIDDEN = "TraceBatches"
+"""Class without a name in the module."""
+CLASSES = [node for node in STUB.body if isinstance(node, ast.ClassDef) and node.name != HIDDEN]
 INTERFACES = dict(
     re.findall(r"^export interface (\w+) \{\n(.*?)^\}", (ROOT / "web/src/types.ts").read_text(), re.M | re.S)
 )
@@ -60,26 +63,32 @@ def test_what_the_native_module_returns_has_the_keys_and_the_kinds_of_its_types(
         TypeAdapter(list[kind], config=config).validate_json(as_json)
 
 
-def parameters(node: ast.FunctionDef) -> list[str]:
-    return [argument.arg for argument in node.args.args if argument.arg != "self"]
+def signatures(name: str, node: ast.FunctionDef | ast.ClassDef) -> dict[str, list[list[str]]]:
+    """Parameters of a function, or of each method of a class, in the module and in the stub."""
+    of = getattr(_native, name)
+    pairs = {name: (of, node)} if isinstance(node, ast.FunctionDef) else {
+        item.name: (getattr(of, item.name), item) for item in node.body
+        if isinstance(item, ast.FunctionDef) and item.name != "__new__"
+    }  # fmt: skip
+    both = {key: ([*inspect.signature(of).parameters], [arg.arg for arg in stub.args.args])
+            for key, (of, stub) in pairs.items()}  # fmt: skip
+    return {key: [[name for name in names if name != "self"] for names in of] for key, of in both.items()}
 
 
 def test_the_native_module_has_the_names_and_the_parameters_of_its_stub():
     names = {node.name: node for node in STUB.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
-    public = {name for name in dir(_native) if not name.startswith("_")}
-    hidden = {name for name, node in names.items() if any("check_only" in ast.unparse(d) for d in node.decorator_list)}
-    assert public == names.keys() - hidden
-    for name in public:
-        of, node = getattr(_native, name), names[name]
-        pairs = [(of, node)] if isinstance(node, ast.FunctionDef) else [
-            (getattr(of, item.name), item) for item in node.body
-            if isinstance(item, ast.FunctionDef) and item.name != "__new__"
-        ]  # fmt: skip
-        for function, stub in pairs:
-            assert [p for p in inspect.signature(function).parameters if p != "self"] == parameters(stub), (name, stub)
-        if isinstance(node, ast.ClassDef):
-            data = {item.target.id for item in node.body if isinstance(item, ast.AnnAssign)}
-            assert {item for item in dir(of) if inspect.isgetsetdescriptor(getattr(of, item))} == data, name
+    public = {name: names.get(name) for name in dir(_native) if not name.startswith("_")}
+    assert public.keys() == names.keys() - {HIDDEN}
+    for name, node in public.items():
+        both = signatures(name, node)
+        assert {key: of[0] for key, of in both.items()} == {key: of[1] for key, of in both.items()}
+
+
+@pytest.mark.parametrize("node", CLASSES, ids=lambda node: node.name)
+def test_a_class_of_the_native_module_has_the_data_of_its_stub(node):
+    of = getattr(_native, node.name)
+    data = {item.target.id for item in node.body if isinstance(item, ast.AnnAssign)}
+    assert {item for item in dir(of) if inspect.isgetsetdescriptor(getattr(of, item))} == data
 
 
 def fields(interface: str) -> dict[str, str]:

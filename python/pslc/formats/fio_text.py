@@ -170,7 +170,7 @@ def _done(match: re.Match[str]) -> Done:
 
 
 def _latency(job: Job, kind: Kind | Literal["sync"], line: str, scale: float | None) -> float | None:
-    """What a line below the results of a kind tells; the unit of percentiles that follow, None: of something else."""
+    """Read a line below the results of a kind; returns the unit of percentiles that follow, None: of something else."""
     latency = (job["sync"] if kind == "sync" else job[kind])["lat_ns"]
     if times := TIMES.search(line):
         if times["what"] != "clat" or not latency["mean"]:

@@ -159,7 +159,7 @@ def _json(reports: Reports) -> None:
 
 
 def _of_jc(reports: Reports) -> None:
-    """What `jc --iostat` makes of the text; it has no times."""
+    """Read what `jc --iostat` makes of the text; it has no times."""
     with undamaged(reports.path, "jc --iostat prints it"):
         for row in gate.document(text(reports.path), str(reports.path), FILE):
             if row.get("type") == "device":

@@ -101,7 +101,7 @@ class Readers:
 
 
 def _answer(call: tuple[Callable[..., Any], tuple[Any, ...]]) -> tuple[PslcError | None, Any]:
-    """In the process."""
+    """Answer to a call, or its error, made in the process."""
     # What a library says as it dies has passed no filter.
     null = os.open(os.devnull, os.O_WRONLY)
     for number in (1, 2):

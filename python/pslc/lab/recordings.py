@@ -60,7 +60,7 @@ def _name(path: Path) -> str:
 
 
 def _changed_ns(path: Path) -> int:
-    """When a file changed last; -1 where that is no file to be read: it is gone, a pipe or a device."""
+    """Time at which a file changed last; -1 where that is no file to be read: it is gone, a pipe or a device."""
     try:
         status = path.stat()
     except OSError:
