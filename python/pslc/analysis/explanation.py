@@ -207,7 +207,7 @@ def _tell(best: Explanation, rival: Explanation) -> str:
 
 
 def _memory(first: CauseEstimate, context: MeasurementContext) -> list[MeasurementWarning]:
-    """Warning of memory that the program that counted may have hidden."""
+    """What the program that counted may have hidden."""
     if first.cause != "page-cache" or context.link_bytes_per_s is not None:
         return []
     return [AnalysisWarning.GUESSED.of(phase=1, cause="memory", what="--link")]

@@ -247,7 +247,7 @@ class Comparison:
         return density(law, level - before) + faster + NEAR_NATS * near
 
     def _over_link(self, part: Part, level: float) -> float:
-        """Log likelihood of memory where a part is faster than the link that was told."""
+        """What is faster than a link that was told is memory."""
         link = self.context.link_bytes_per_s
         if link is None:
             return 0.0
