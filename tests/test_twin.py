@@ -945,3 +945,10 @@ def test_a_candidate_in_another_geometry_is_refined_where_its_loss_is_more_than_
     monkeypatch.setattr(optimizer.Candidate, "moved_to", lambda candidate, problem: moved)
     monkeypatch.setattr(optimizer, "refine", lambda start, evaluations: "refined")
     assert small_io.rebase((before, geometry, before)) == ("refined" if is_refined else moved)
+
+
+@pytest.mark.parametrize(("rise", "is_sawtooth"), [(1.25, False), (1.35, True)])
+def test_a_cache_is_used_again_where_a_phase_is_1_3_times_as_fast_as_the_one_before(rise, is_sawtooth):
+    slow = tuple((speed, 0.0, 1e9) for speed in (1e9, rise * 1e9, 1e9))
+    summary = initial_guess.CurveSummary(1e11, 5e9, slow, link=7e9, capacity=1e12, whole=True)
+    assert summary.is_sawtooth == is_sawtooth
