@@ -1,7 +1,7 @@
-"""Types of the native module, in Python and on the page, are those of what is really handed over."""
+"""Types of what the native module returns, in Python and on the page, are those of what is really handed over.
 
-import ast
-import inspect
+Its stub is held by `tests/test_package.py`."""
+
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -16,17 +16,13 @@ from pslc import _native
 from pslc.lab import page_data
 from pslc.schema.facts import Facts, InspectedFile, Mount
 from pslc.schema.job_options import Traits
-from pslc.schema.results import Planned, Progress, ReplayResult, Result
+from pslc.schema.results import Planned, ReplayResult, Result
 from pslc.schema.surveys import Batch, Survey
 from tests.conftest import ROOT
 
 JOB = ("[job]\nrw=randrw\nbs=4k\nsize=1m\nverify=crc32c\nss=iops:1%\nlatency_target=1ms\nwrite_lat_log=a\n", "job", [])
 HOW = {"pace": "asap", "speed": 1.0, "iodepth": 1, "fit": "exact", "span_bytes": 1 << 30, "prefill": True,
        "largest_bytes": 1 << 20, "survey": True}  # fmt: skip
-STUB = ast.parse((ROOT / "python/pslc/_native.pyi").read_text())
-HIDDEN = "TraceBatches"
-"""Class without a name in the module."""
-CLASSES = [node for node in STUB.body if isinstance(node, ast.ClassDef) and node.name != HIDDEN]
 INTERFACES = dict(
     re.findall(r"^export interface (\w+) \{\n(.*?)^\}", (ROOT / "web/src/types.ts").read_text(), re.M | re.S)
 )
@@ -40,10 +36,9 @@ def handed_over(tmp_path_factory):
     (folder / "file").write_bytes(bytes(1 << 20))
     drive = _native.SimDrive("small", PROFILE, {}, [])
     trace = _native.TraceFile(str(folder / "trace.log"))
-    calls: list[Any] = []
     return {
         Facts: drive.facts(),
-        Result: drive.run(*JOB, 1, progress=lambda state: calls.append(state) or True),
+        Result: drive.run(*JOB, 1),
         Planned: _native.plan_jobs(*JOB, 1 << 30),
         Traits: _native.traits([("rw", "randrw")]),
         Survey: trace.survey(),
@@ -51,7 +46,6 @@ def handed_over(tmp_path_factory):
         ReplayResult: drive.replay(trace, HOW),
         InspectedFile: _native.inspect_file(str(folder / "file")),
         list[Mount]: _native.mounts(),
-        list[Progress]: calls,
         dict[str, int]: drive.counters(),
     }
 
@@ -61,34 +55,6 @@ def test_what_the_native_module_returns_has_the_keys_and_the_kinds_of_its_types(
         as_json = json.dumps([value], default=lambda of: of.decode("latin-1") if isinstance(of, bytes) else str(of))
         config = ConfigDict(strict=True, extra="forbid", arbitrary_types_allowed=True)
         TypeAdapter(list[kind], config=config).validate_json(as_json)
-
-
-def signatures(name: str, node: ast.FunctionDef | ast.ClassDef) -> dict[str, list[list[str]]]:
-    """Parameters of a function, or of each method of a class, in the module and in the stub."""
-    of = getattr(_native, name)
-    pairs = {name: (of, node)} if isinstance(node, ast.FunctionDef) else {
-        item.name: (getattr(of, item.name), item) for item in node.body
-        if isinstance(item, ast.FunctionDef) and item.name != "__new__"
-    }  # fmt: skip
-    both = {key: ([*inspect.signature(of).parameters], [arg.arg for arg in stub.args.args])
-            for key, (of, stub) in pairs.items()}  # fmt: skip
-    return {key: [[name for name in names if name != "self"] for names in of] for key, of in both.items()}
-
-
-def test_the_native_module_has_the_names_and_the_parameters_of_its_stub():
-    names = {node.name: node for node in STUB.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
-    public = {name: names.get(name) for name in dir(_native) if not name.startswith("_")}
-    assert public.keys() == names.keys() - {HIDDEN}
-    for name, node in public.items():
-        both = signatures(name, node)
-        assert {key: of[0] for key, of in both.items()} == {key: of[1] for key, of in both.items()}
-
-
-@pytest.mark.parametrize("node", CLASSES, ids=lambda node: node.name)
-def test_a_class_of_the_native_module_has_the_data_of_its_stub(node):
-    of = getattr(_native, node.name)
-    data = {item.target.id for item in node.body if isinstance(item, ast.AnnAssign)}
-    assert {item for item in dir(of) if inspect.isgetsetdescriptor(getattr(of, item))} == data
 
 
 def fields(interface: str) -> dict[str, str]:
