@@ -27,6 +27,7 @@ from pslc.cli import app
 from pslc.device import parts
 from pslc.device.region import Budget, Scope, find_region
 from pslc.device.target import RealOptions, find_target
+from pslc.lab import page_data
 from pslc.recording import metrics, store
 from pslc.recording.model import TWIN_TAILS
 from pslc.report import page, recording_view, terminal
@@ -952,3 +953,7 @@ def test_a_cache_is_used_again_where_a_phase_is_1_3_times_as_fast_as_the_one_bef
     slow = tuple((speed, 0.0, 1e9) for speed in (1e9, rise * 1e9, 1e9))
     summary = initial_guess.CurveSummary(1e11, 5e9, slow, link=7e9, capacity=1e12, whole=True)
     assert summary.is_sawtooth == is_sawtooth
+
+
+def test_the_cells_that_name_no_part_have_as_many_bits_as_everywhere():
+    assert {bits: name.upper() for name, bits in priors.GENERIC_CELLS.items()}.items() <= page_data.CELLS.items()
