@@ -6,8 +6,6 @@ itself: Metropolis's walk, of a likelihood that is all or nothing. Whoever knew 
 do no better than to answer with the middle of these.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final

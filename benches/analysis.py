@@ -80,17 +80,17 @@ CASES = {"synthetic": synthetic_case, "simulated": simulated_case}
 
 def judge(make: Callable[[int], Case], seeds: Iterable[int]) -> list[Verdict]:
     """Analyse the trace of every seed."""
-    found = []
+    verdicts = []
     for seed in seeds:
         case = make(seed)
         start = time.perf_counter()
         phases = find_phases(case.curve)
         end = cache_end(case.curve, phases, seed=seed, capacity_bytes=case.capacity_bytes)
         taken = time.perf_counter() - start
-        error, covered = min((_compare(case, end, true) for true in case.cache_bytes), key=lambda found: found[0])
+        error, covered = min((_compare(case, end, true) for true in case.cache_bytes), key=lambda pair: pair[0])
         counted = None if case.phases is None else len(phases) == case.phases
-        found.append(Verdict(seed, error, covered, taken, counted))
-    return found
+        verdicts.append(Verdict(seed, error, covered, taken, counted))
+    return verdicts
 
 
 def _compare(case: Case, end: CacheEnd | None, cache_bytes: float | None) -> tuple[float, bool | None]:
@@ -125,7 +125,7 @@ def explained(recordings: Iterable[Recording]) -> list[tuple[str, str, float]]:
     from outside whether a cache still holds something when the host comes round again (`direct` or `native`), or that
     all cells of a drive are run at one bit, so that it has no cache (`pslc` or `native`).
     """
-    found: list[tuple[str, str, float]] = []
+    answers: list[tuple[str, str, float]] = []
     for recording in recordings:
         inside, outside = recording.findings["phases"], of_writes(recording, outside=True)["phases"]
         for true, answer in zip(inside, outside, strict=True):
@@ -135,23 +135,23 @@ def explained(recordings: Iterable[Recording]) -> list[tuple[str, str, float]]:
                 "native": (true["cause"] == "direct" and again)
                 or (true["cause"] == "pslc" and recording.profile_keys["cache"]["mode"] == "pure-slc"),
             }.get(answer["cause"], False)
-            found.append((answer["cause"] if both else true["cause"], answer["cause"], answer["confidence"]))
-    return found
+            answers.append((answer["cause"] if both else true["cause"], answer["cause"], answer["confidence"]))
+    return answers
 
 
-def right(found: list[tuple[str, str, float]]) -> float:
+def right(answers: list[tuple[str, str, float]]) -> float:
     """Share of phases explained as the drive knows it."""
-    return float(np.mean([truth == answer for truth, answer, _ in found]))
+    return float(np.mean([truth == answer for truth, answer, _ in answers]))
 
 
 def matrix(phases: list[tuple[str, str, float]]) -> str:
     """The confusion matrix as a table of Markdown: a row a cause in truth, a column an answer."""
-    found = Counter((truth, answer) for truth, answer, _ in phases)
-    names = [name for name in CAUSES if any(name in pair for pair in found)]
+    counted = Counter((truth, answer) for truth, answer, _ in phases)
+    names = [name for name in CAUSES if any(name in pair for pair in counted)]
     rows = [f"| in truth | {' | '.join(names)} | right |", f"|---|{'---:|' * (len(names) + 1)}"]
     for true in names:
-        counts = [found[true, answer] for answer in names]
-        share = f"{found[true, true] / sum(counts):.0%}" if sum(counts) else ""
+        counts = [counted[true, answer] for answer in names]
+        share = f"{counted[true, true] / sum(counts):.0%}" if sum(counts) else ""
         rows.append(f"| {true} | {' | '.join(str(count or '') for count in counts)} | {share} |")
     return "\n".join(rows)
 
@@ -204,23 +204,23 @@ def main() -> None:
         "\nSimulated drives whose speed something else decides too: the size of the cache within 1 % (target: all):\n"
     )
     lines.append(truth.table(fills))
-    found = [phase for job in jobs for phase in job]
+    phases = [phase for job in jobs for phase in job]
     lines.append(
-        f"\n{right(found):.1%} of the {len(found)} phases of {len(jobs)} random jobs on random drives are explained"
+        f"\n{right(phases):.1%} of the {len(phases)} phases of {len(jobs)} random jobs on random drives are explained"
     )
     lines.append("right from outside (target 95 %):\n")
-    lines.append(matrix(found))
+    lines.append(matrix(phases))
     lines.append("\nHow often a cause of each confidence is right (target: within 5 points):\n")
-    lines.append(reliability(found))
+    lines.append(reliability(phases))
     text = "\n".join(lines)
     print(text)
     PAGE.write_text(text + "\n")
 
 
-def _of_the_curves(found: dict[str, list[Verdict]]) -> str:
+def _of_the_curves(by_curve: dict[str, list[Verdict]]) -> str:
     rows = ["| traces | border within 1 % | gross errors | 90 % interval holds | phases counted | ms | wrong seeds |"]
     rows.append("|---|---:|---:|---:|---:|---:|---|")
-    for name, verdicts in found.items():
+    for name, verdicts in by_curve.items():
         close, gross, covered, milliseconds = shares(verdicts)
         wrong = ", ".join(str(verdict.seed) for verdict in verdicts if verdict.error > CLOSE)
         counted = [verdict.counted for verdict in verdicts if verdict.counted is not None]

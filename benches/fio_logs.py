@@ -9,8 +9,6 @@ not log its last, incomplete interval), refused where pslc says why, warned wher
 otherwise.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import random

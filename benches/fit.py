@@ -13,8 +13,6 @@ long as the twin's sources are the same.
 `make bench NAME=fit` then puts the first table into ACCURACY.md. `--worst 10` prints the worst and fits nothing.
 """
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import json

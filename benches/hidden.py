@@ -1,7 +1,5 @@
 """Hidden drives: simulated ones with a build, a firmware and values of their own, measured with noise."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

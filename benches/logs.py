@@ -70,31 +70,31 @@ def findings(case: LogCase) -> dict[str, Any] | str:
         return document
 
 
-def score(case: LogCase, found: dict[str, Any] | str) -> Score:
+def score(case: LogCase, findings: dict[str, Any] | str) -> Score:
     """Compare the findings of a log, or the error that refused it, with its truth."""
     facts = (case.shape, case.seed, bool(case.ends), case.has_cache)
-    if isinstance(found, str):
-        return Score(*facts, float("inf"), None, None, (), found[:100])
-    end = found["cache_bytes"]
-    causes = tuple(_cause(phase, found["phases"]) for phase in case.phases)
+    if isinstance(findings, str):
+        return Score(*facts, float("inf"), None, None, (), findings[:100])
+    end = findings["cache_bytes"]
+    causes = tuple(_cause(phase, findings["phases"]) for phase in case.phases)
     if end is None or not case.ends:
         missed = bool(case.ends) or end is not None
-        return Score(*facts, float("inf") if missed else 0.0, _confidence(found), None, causes)
+        return Score(*facts, float("inf") if missed else 0.0, _confidence(findings), None, causes)
     true = min(case.ends, key=lambda bytes_: abs(bytes_ - end))
     error = abs(true - end) / case.capacity_bytes
-    covered = found["cache_bytes_low"] <= true <= found["cache_bytes_high"] if error <= GROSS else None
-    return Score(*facts, error, _confidence(found), covered, causes)
+    covered = findings["cache_bytes_low"] <= true <= findings["cache_bytes_high"] if error <= GROSS else None
+    return Score(*facts, error, _confidence(findings), covered, causes)
 
 
-def _confidence(found: dict[str, Any]) -> float | None:
+def _confidence(findings: dict[str, Any]) -> float | None:
     """Confidence of the end; of the phase that it ends, where none is stated of itself."""
-    end = found["cache_bytes"]
+    end = findings["cache_bytes"]
     if end is None:
         return None
-    stated: float | None = found.get("cache_confidence")
+    stated: float | None = findings.get("cache_confidence")
     if stated is not None:
         return stated
-    return float(min(found["phases"], key=lambda phase: abs(phase["to_bytes"] - end))["confidence"])
+    return float(min(findings["phases"], key=lambda phase: abs(phase["to_bytes"] - end))["confidence"])
 
 
 def _cause(true: TruePhase, phases: Sequence[dict[str, Any]]) -> tuple[bool, float]:
@@ -125,17 +125,17 @@ def _scored(name: str, seed: int, index: int) -> Score:
 
 def row(name: str, some: Sequence[Score]) -> str:
     """A row of the table."""
-    close = _share([one.error <= CLOSE for one in some])
-    gross = sum(one.error > GROSS for one in some)
-    covered = _share([one.covered for one in some if one.covered is not None])
-    causes = _share([right for one in some for right, _ in one.causes])
-    seeds = ", ".join(str(one.seed) for one in some if one.error > CLOSE)
+    close = _share([scored.error <= CLOSE for scored in some])
+    gross = sum(scored.error > GROSS for scored in some)
+    covered = _share([scored.covered for scored in some if scored.covered is not None])
+    causes = _share([right for scored in some for right, _ in scored.causes])
+    seeds = ", ".join(str(scored.seed) for scored in some if scored.error > CLOSE)
     return f"| {name} | {len(some)} | {close} | {gross} | {covered} | {causes} | {seeds} |"
 
 
 def _share(truths: Iterable[bool]) -> str:
-    found = list(truths)
-    return f"{100 * np.mean(found):.0f} %" if found else ""
+    are_right = list(truths)
+    return f"{100 * np.mean(are_right):.0f} %" if are_right else ""
 
 
 def table(all_scores: Sequence[Score]) -> str:
@@ -144,17 +144,17 @@ def table(all_scores: Sequence[Score]) -> str:
         "| shape | logs | end within 1 % | gross | interval holds | causes | wrong |",
         "|---|---:|---:|---:|---:|---:|---|",
     ]
-    for shape in dict.fromkeys(one.shape for one in all_scores):
-        lines.append(row(shape, [one for one in all_scores if one.shape == shape]))
+    for shape in dict.fromkeys(scored.shape for scored in all_scores):
+        lines.append(row(shape, [scored for scored in all_scores if scored.shape == shape]))
     for name, some in (
-        ("with an end", [one for one in all_scores if one.has_end]),
-        ("no end in the log", [one for one in all_scores if one.has_cache and not one.has_end]),
-        ("no cache", [one for one in all_scores if not one.has_cache]),
+        ("with an end", [scored for scored in all_scores if scored.has_end]),
+        ("no end in the log", [scored for scored in all_scores if scored.has_cache and not scored.has_end]),
+        ("no cache", [scored for scored in all_scores if not scored.has_cache]),
         ("all", list(all_scores)),
     ):
         lines.append(row(name, some))
-    without = [one for one in all_scores if not one.has_cache]
-    false = sum(one.confidence is not None and one.confidence >= SURE for one in without)
+    without = [scored for scored in all_scores if not scored.has_cache]
+    false = sum(scored.confidence is not None and scored.confidence >= SURE for scored in without)
     lines.append(f"\nEnds stated above {SURE} in {false} of {len(without)} logs without a cache.\n")
     lines.append(reliability(all_scores))
     return "\n".join(lines)
@@ -162,8 +162,8 @@ def table(all_scores: Sequence[Score]) -> str:
 
 def reliability(all_scores: Sequence[Score]) -> str:
     """Stated confidences of ends and causes beside how often they were right."""
-    ends = [(one.confidence, one.error <= GROSS) for one in all_scores if one.confidence is not None]
-    causes = [(sure, right) for one in all_scores for right, sure in one.causes if sure > 0]
+    ends = [(scored.confidence, scored.error <= GROSS) for scored in all_scores if scored.confidence is not None]
+    causes = [(sure, right) for scored in all_scores for right, sure in scored.causes if sure > 0]
     lines = ["| stated | ends | mean | right | causes | mean | right |", "|---|---:|---:|---:|---:|---:|---:|"]
     borders = (0.0, 0.5, 0.7, 0.8, 0.9, 0.95, 1.01)
     for low, high in pairwise(borders):
@@ -181,13 +181,13 @@ def reliability(all_scores: Sequence[Score]) -> str:
 def main() -> None:
     """Print the table of a set: `python -m benches.logs people|strangers [COUNT] [SEED] [SCORES.json]`."""
     name, count, seed = sys.argv[1], int((sys.argv[2:] or ["120"])[0]), int((sys.argv[3:] or ["0"])[0])
-    found = scores(name, count, seed)
+    listed = scores(name, count, seed)
     if sys.argv[4:]:
-        Path(sys.argv[4]).write_text(json.dumps([asdict(one) for one in found]))
-    for one in found:
-        if one.failed:
-            print(f"not read: {one.shape} {one.seed}: {one.failed}", file=sys.stderr)
-    print(table(found))
+        Path(sys.argv[4]).write_text(json.dumps([asdict(scored) for scored in listed]))
+    for scored in listed:
+        if scored.failed:
+            print(f"not read: {scored.shape} {scored.seed}: {scored.failed}", file=sys.stderr)
+    print(table(listed))
 
 
 if __name__ == "__main__":

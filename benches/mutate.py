@@ -5,8 +5,6 @@ most so many; recordings get values of their run.json replaced, and the bytes of
 answer or a `PslcError`, within a second and without a warning; what is neither goes to fuzz/artifacts.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import random

@@ -7,8 +7,6 @@ process, all its threads.
     python benches/traces.py --span 1000000000000   over the whole drive: how much memory its maps take
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import subprocess

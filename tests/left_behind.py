@@ -1,7 +1,5 @@
 """Processes that tests started and that still run, found by a mark in their environment (Linux)."""
 
-from __future__ import annotations
-
 import os
 import signal
 import time

@@ -32,6 +32,7 @@ OPERATORS: Final = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.D
                     ast.Or: ast.And, ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt,
                     ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.Is: ast.IsNot, ast.IsNot: ast.Is}  # fmt: skip
 NAMES: Final = {"min": "max", "max": "min", "any": "all", "all": "any"}
+ANSWERS: Final = {True: "killed", False: "SURVIVES", None: "not asked"}
 RUST_S: Final = 180.0
 """Seconds that the tests of a crate may take, compiled; they take 30 on an idle machine."""
 RUST: Final = {" + ": " - ", " - ": " + ", " * ": " / ", " / ": " * ", " < ": " <= ", " <= ": " < ", " > ": " >= ",
@@ -91,11 +92,12 @@ def mutants(paths: list[Path], draw: random.Random) -> Iterator[tuple[str, int, 
 
 
 def is_killed(name: str, folder: Path) -> bool | None:
-    """Whether a test finds the mutant in the copy of a file; None: it does not compile."""
+    """Whether a test finds the mutant in a copied file; None: it does not compile, or a near test was not begun."""
     if name.endswith(".py"):
         near = quick.nearest([name])
+        code = quick.run(near, BUDGET_CPU_S) if near else 0
         # 2: the first failure has stopped the workers.
-        return bool(near) and quick.run(near, BUDGET_CPU_S) in (1, 2)
+        return None if code == quick.INCOMPLETE else code in (1, 2)
     command = ["cargo", "test", "--quiet", "-p", f"pslc-{name.split('/')[1]}"]
     begin = partial(subprocess.Popen, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     with begin([*command, "--no-run"]) as build:
@@ -129,9 +131,8 @@ def main() -> None:
             (copy_of / name).write_text(source, encoding="utf-8")
             answer = is_killed(name, copy_of)
             shutil.copyfile(quick.ROOT / name, copy_of / name)
-            if answer is not None:
-                print(f"{'killed' if answer else 'SURVIVES'} {name}:{line}: {change}", flush=True)
-                killed, count = killed + answer, count + 1
+            print(f"{ANSWERS[answer]} {name}:{line}: {change}", flush=True)
+            killed, count = killed + (answer or 0), count + (answer is not None)
     print(f"seed {seed}: {killed} of {count} mutants were killed")
 
 

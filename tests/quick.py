@@ -7,8 +7,6 @@ the length of the shortest such path to a changed file. A file that was begun is
 or 1 was not begun, the last line begins with "incomplete" and the exit code is 3.
 """
 
-from __future__ import annotations
-
 import ast
 import functools
 import itertools

@@ -19,6 +19,12 @@ def asked(job: str, calls: str, folder: Path, *options: str) -> list[str]:
     return [traced(command, calls, folder, *options)[0] for command in (theirs, ours)]
 
 
+def calls(other: str, lines: str) -> list[str]:
+    """Names of the calls that move a block, and of another one, in their order."""
+    matches = re.findall(rf"{other}|(pread64|pwrite64)\(\d+, .*, 65536, \d+\)", lines)
+    return [word for call in matches for word in call if word]
+
+
 CACHED = [
     "rw=read\nio_size=768k",
     "rw=randread\nloops=3",
@@ -34,15 +40,10 @@ CACHED = [
 @pytest.mark.parametrize("options", CACHED)
 def test_the_page_cache_forgets_when_fio_makes_it_forget(options, tmp_path):
     """Before each pass over the region, before what is verified, and where a timed job begins the region anew."""
-    found = []
-    for lines in asked(f"[j]\nbs=64k\nsize=256k\n{options}\n", "fadvise64,pread64,pwrite64", tmp_path):
-        calls = re.findall(
-            r"(fadvise64)\(\d+, 0, 262144, POSIX_FADV_DONTNEED|(pread64|pwrite64)\(\d+, .*, 65536, \d+\)", lines
-        )
-        found.append([word for call in calls for word in call if word])
-    theirs, ours = found
+    traces = asked(f"[j]\nbs=64k\nsize=256k\n{options}\n", "fadvise64,pread64,pwrite64", tmp_path)
+    theirs, ours = (calls(r"(fadvise64)\(\d+, 0, 262144, POSIX_FADV_DONTNEED", lines) for lines in traces)
     assert "fadvise64" in theirs or "invalidate=0" in options
-    shared = min(map(len, found)) if "time_based" in options else max(map(len, found))
+    shared = (min if "time_based" in options else max)(len(theirs), len(ours))
     assert shared >= 8
     assert theirs[:shared] == ours[:shared]
 
@@ -63,14 +64,9 @@ CLOSED = [
 @pytest.mark.parametrize("options", CLOSED)
 def test_the_file_is_flushed_when_fio_closes_it(options, tmp_path):
     """By the system's calls, for fio writes down only some of these flushes, and counts none."""
-    found = []
-    for lines in asked(f"[j]\nrw=write\nbs=64k\nsize=256k\n{options}\n", "fsync,pread64,pwrite64", tmp_path, "-y"):
-        calls = re.findall(
-            r"(fsync)\(\d+<.*data.bin>\)|(pread64|pwrite64)\(\d+, .*, 65536, \d+\)",
-            lines.replace(f"<{tmp_path / 'data.bin'}>, ", ", "),
-        )
-        found.append([word for call in calls for word in call if word])
-    theirs, ours = found
+    traces = asked(f"[j]\nrw=write\nbs=64k\nsize=256k\n{options}\n", "fsync,pread64,pwrite64", tmp_path, "-y")
+    named = f"<{tmp_path / 'data.bin'}>, "
+    theirs, ours = (calls(r"(fsync)\(\d+<.*data.bin>\)", lines.replace(named, ", ")) for lines in traces)
     assert len(theirs) >= 4
     assert theirs == ours
 

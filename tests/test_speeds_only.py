@@ -39,6 +39,7 @@ def as_real(measured, facts):
         ({"bus": "virtio"}, {}, "the device is virtual, so no cause"),
         ({"bus": "scsi", "model": "QEMU HARDDISK"}, {}, "the device is virtual, so no cause"),
         ({"bus": "SATA"}, {}, "the drive has platters and no cells, so no cause"),
+        ({"bus": "SATA", "rotational": 0}, {}, "The write cache probably ends after 3.0"),
         ({"bus": "nvme", "bytes": 3200 * 10**9}, {}, "only 128 GB was written, so no cause"),
         (NVME, on("overlay"), "the file is on overlay, as a container's layers, so no cause"),
         (NVME, on("fuse.bindfs"), "the file is on fuse.bindfs, which a program serves, so no cause"),

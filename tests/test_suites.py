@@ -289,6 +289,17 @@ def test_cdm_runs_a_test_five_times_for_5_s_after_one_to_warm_up_as_crystaldiskm
         assert re.findall(rf"\[{test} run (\d+)\][^[]*runtime=5000000us", text) == list("012345")
 
 
+@pytest.mark.parametrize("drive", ["pm871b-128gb", "aldrin-pro-2tb"])
+def test_cdm_asks_with_the_size_the_depth_and_the_threads_of_each_test_s_name(drive):
+    text = next(suites.load("cdm").steps(find_region(find_target(f"sim:{drive}"), Scope())))
+    named = re.findall(r"(SEQ|RND)(\d+)([MK]) Q(\d+)T(\d+) run 0\]([^[]*)", text)
+    assert len(named) == 20
+    for order, size, unit, depth, threads, options in named:
+        for option in (f"bs={size}{unit.lower()}", f"iodepth={depth}", f"numjobs={threads}"):
+            assert f"\n{option}\n" in options
+        assert ("\nrw=rand" in options) == (order == "RND")
+
+
 def test_plateaus_that_hardly_differ_are_told_as_one():
     row = {
         "case": "filled", "span_bytes": 10**12, "iops": 27838.0, "last_iops": 27822.0, "verdict": "plateau",

@@ -222,6 +222,7 @@ def test_reads_of_what_was_never_written_raise_a_warning_until_they_are_written_
     for run in (bare, filled):
         assert run.facts["trace"]["survey"] == traces.opened(trace, Part()).survey(), "what a replay sees on the way"
     assert not any("--prefill" in warning for warning in filled.findings["warnings"])
+    assert filled.findings["share_slc"] is None, "the trace writes nothing"
     fast, slow = (run.findings["latencies"][0]["p50_s"] for run in (bare, filled))
     assert slow > fast + 20e-6, "now the flash is read"
 

@@ -9,6 +9,7 @@ import time
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -26,6 +27,7 @@ from pslc.cli import app
 from pslc.device import parts
 from pslc.device.region import Budget, Scope, find_region
 from pslc.device.target import RealOptions, find_target
+from pslc.lab import page_data
 from pslc.recording import metrics, store
 from pslc.recording.model import TWIN_TAILS
 from pslc.report import page, recording_view, terminal
@@ -40,6 +42,7 @@ from pslc.twin import (
     profile_writer,
     published_curve,
     residuals,
+    small_io,
     start_values,
     uncertainty,
 )
@@ -930,3 +933,27 @@ def test_what_cannot_be_fitted_is_refused(command, arguments: tuple[str, ...], w
     done = command.refused("fit", *arguments)
     assert what in done.stderr
     assert "hint:" in done.stderr
+
+
+@pytest.mark.parametrize(("times_worse", "is_refined"), [(1.9, False), (2.1, True)])
+def test_a_candidate_in_another_geometry_is_refined_where_its_loss_is_more_than_twice_the_one_before(
+    times_worse, is_refined, monkeypatch
+):
+    geometry = SimpleNamespace(with_geometry=lambda geometry: geometry)
+    before = optimizer.Candidate(optimizer.FitProblem(geometry, [], [], {}), np.array([]), 0.1)
+    moved = replace(before, loss=0.1 * times_worse)
+    monkeypatch.setattr(optimizer, "best_of", lambda problem, starts: [moved])
+    monkeypatch.setattr(optimizer.Candidate, "moved_to", lambda candidate, problem: moved)
+    monkeypatch.setattr(optimizer, "refine", lambda start, evaluations: "refined")
+    assert small_io.rebase((before, geometry, before)) == ("refined" if is_refined else moved)
+
+
+@pytest.mark.parametrize(("rise", "is_sawtooth"), [(1.25, False), (1.35, True)])
+def test_a_cache_is_used_again_where_a_phase_is_1_3_times_as_fast_as_the_one_before(rise, is_sawtooth):
+    slow = tuple((speed, 0.0, 1e9) for speed in (1e9, rise * 1e9, 1e9))
+    summary = initial_guess.CurveSummary(1e11, 5e9, slow, link=7e9, capacity=1e12, whole=True)
+    assert summary.is_sawtooth == is_sawtooth
+
+
+def test_the_cells_that_name_no_part_have_as_many_bits_as_everywhere():
+    assert {bits: name.upper() for name, bits in priors.GENERIC_CELLS.items()}.items() <= page_data.CELLS.items()

@@ -4,8 +4,6 @@ python docs/man/make.py TARGET: writes TARGET/man/man1/pslc*.1, TARGET/completio
 pslc.ps1.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Iterator

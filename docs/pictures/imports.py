@@ -4,8 +4,6 @@ The layers are those of CONTRIBUTING.md, and an arrow that points upwards would 
 prints the lines that a command imports on its way, at once or later, and their rooms.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 import sys

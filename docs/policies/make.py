@@ -1,7 +1,5 @@
 """The tables of docs/policies.md, from a study of every policy: `make policies`."""
 
-from __future__ import annotations
-
 import re
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """docs/questions.md: what people ask, the command that answers, and its answer on two drives: `make questions`."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

@@ -5,8 +5,6 @@ An extra of this package is a room with a file `extra.py`; another package names
 by `Service`. What is missing is said in a sentence.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum

@@ -9,6 +9,7 @@ import pytest
 from benches import fio_logs
 
 from pslc import PslcError, formats
+from pslc.formats import _fio_rows as fio_rows
 from pslc.formats import fio_log
 from pslc.schema.imports import ImportOptions
 from tests.formats import made
@@ -309,3 +310,16 @@ def test_a_long_log_of_single_requests_is_held_by_the_ms_with_the_same_curve(tmp
     held = read(path).curve
     assert np.array_equal(held.edges_bytes, exact.edges_bytes)
     assert np.allclose(held.seconds, exact.seconds, rtol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("counted", "is_late"),
+    [((8_192_000, 10.0), False), ((10_240_000, 10.0), True), ((2_250_000, 2.0), False), ((2_560_000, 2.0), True)],
+    ids=["a quarter of a run", "a quarter, of more", "past its end", "past its end, of more"],
+)
+def test_a_row_behind_a_gap_covers_it_where_the_bytes_that_fio_counted_until_then_say_so(counted, is_late):
+    """Rows of 2.5 s without the one of 1.5 s: 2.05 MB without that, 2.56 MB with it."""
+    ms = np.array([500, 1000, 2000, 2500])
+    rows = fio_rows.Rows(ms, np.full(4, 1000), np.zeros(4, dtype=np.int64), 4)
+    covered = fio_log._covered(rows, 500.0, True, ms, counted)
+    assert covered.total_bytes == pytest.approx(2_560_000 if is_late else 2_048_000)

@@ -341,11 +341,14 @@ def test_crystal_disk_info_tells_one_drive_of_several(tmp_path):
     values = log(tmp_path, CDI)
     assert [values[name] for name in ("percentage_used", "power_on_hours", "temperature")] == [3, 4980, 41]
     assert values["data_units_written"] * 512_000 == pytest.approx(71604 * 2**30, rel=1e-5)
-    two = CDI + CDI.partition("----\n")[2].replace("NVME", "SATA").replace("Good (97", "Bad (3")
+    two = CDI + CDI.partition("----\n")[2].replace("NVME", "SATA").replace("Good (97", "Bad (3").replace(
+        "71604 GB", "70 TB"
+    )
     with pytest.raises(PslcError, match="is of 2 drives: EXAMPLE NVME 1TB, EXAMPLE SATA 1TB"):
         made.read(tmp_path, two)
     (values,) = made.read(tmp_path, two, device="sata").health
     assert (values["percentage_used"], values["critical_warning"]) == (97, 4)
+    assert values["data_units_written"] == round(70 * 2**40 / 512_000)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """Python API of advice: from a watched load to requests, drives, replays and an answer."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Choice of the built-in drives that a load is replayed on when the user names none."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from pslc.base import words

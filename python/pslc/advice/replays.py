@@ -1,7 +1,5 @@
 """A load replayed on several simulated drives, each in a process."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path

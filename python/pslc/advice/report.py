@@ -1,8 +1,6 @@
 """The advice that follows from replays: drives that would suffice, the first thing to change, and what remains
 unknown."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final
@@ -310,8 +308,8 @@ def _because(row: Row) -> str:
 def _past_the_cache(row: Row) -> str:
     """Drive of parts that no review decides, with the range of what it writes past its cache; empty: it is none."""
     target = find_target(row.outcome.task.on)
-    predicted = forecast.of_target(target.profile, dict(target.provenance))
-    if predicted is None or predicted.past is None or not predicted.is_open:
+    predicted = forecast.undecided(target.profile, target.provenance)
+    if predicted is None or predicted.past is None:
         return ""
     return f"{_short(row)} {words.speed(predicted.past.low)} to {words.speed(predicted.past.high)}"
 

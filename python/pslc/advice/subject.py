@@ -1,7 +1,5 @@
 """The load that advice is about: a recording of `pslc watch`, another program's counters, or a trace."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final

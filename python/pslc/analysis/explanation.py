@@ -141,7 +141,7 @@ def _estimate(phases: Sequence[Phase], rows: Sequence[Row], index: int, *, ends_
 
 
 def _numbers(phases: Sequence[Phase], rows: Sequence[Row], index: int) -> Mapping[str, str]:
-    """What the sentence of a phase may quote, each as the table of phases shows it."""
+    """Figures that the sentence of a phase may quote, each as the table of phases shows it."""
     phase = phases[index]
     seconds = (phase.to_bytes - phase.from_bytes) / phase.bytes_per_s
     numbers = {"rate": words.speed(phase.bytes_per_s), "end": words.size(phase.to_bytes), "span": words.span(seconds)}
@@ -177,7 +177,7 @@ def _alternatives(verdict: Verdict) -> list[Alternative]:
 
 
 def _unsure(confidence: float, alternatives: Sequence[Alternative]) -> list[MeasurementWarning]:
-    """What else may be, where the first answer is not sure."""
+    """Warning of other causes, where the first answer is not sure."""
     if confidence >= MIN_SURE_CONFIDENCE:
         return []
     return [

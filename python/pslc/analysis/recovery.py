@@ -10,8 +10,6 @@
 A cache comes back in whole superblocks, so what is seen is a staircase below the line.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise

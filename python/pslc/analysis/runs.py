@@ -192,7 +192,7 @@ def _labels(level: Floats, silent_s: Floats, noise: float, correlation: float, s
 
 
 def _correlation(level: Floats, labels: NDArray[np.intp]) -> float:
-    """What noise that lasts for several rows adds to the variance of a mean; 1 to 2.5."""
+    """Factor on the variance of a mean for noise that lasts for several rows; 1 to 2.5."""
     starts = np.flatnonzero(np.diff(labels, prepend=-1))
     residuals = np.concatenate([part - median(part) for part in np.split(level, starts[1:])])
     limit = 3.0 * max(1.4826 * median(np.abs(residuals)), MIN_NOISE)

@@ -96,7 +96,7 @@ def _boundaries(curve: Curve, buffer_bytes: float) -> list[float]:
 
 
 def _strength(cut: Segmentation, parts: list[_Part], border: int, buffer_bytes: float = math.inf) -> float:
-    """How far the border behind a part is above the weakest border worth reporting (1.0)."""
+    """Strength of the border behind a part, over that of the weakest border worth reporting."""
     total = cut.curve.total_bytes
     before, after = parts[border], parts[border + 1]
     # A slow drift differs between the means of two long phases, but not between the two sides of the border.

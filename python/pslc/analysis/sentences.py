@@ -116,7 +116,7 @@ def _of_heat(findings: Writes) -> list[str]:
 
 
 def _end_of_cache(findings: Writes) -> list[str]:
-    """Where the cache ends, or that it does not, and what else may be; nothing where there are no phases."""
+    """Sentences on the end of the cache, or that there is none, and what else may be; none without phases."""
     alternatives = [
         f"Less likely ({100 * rival['confidence']:.0f} %): {rival['explanation']}."
         for rival in findings.get("alternatives", [])[:1]

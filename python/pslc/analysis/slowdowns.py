@@ -8,8 +8,6 @@ for less has fewer under way, not slower ones.
     seconds in which one kind dominates -> log speed while busy -> change points -> steps down -> why -> recovery
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from itertools import pairwise

@@ -129,7 +129,7 @@ def _rows(best: Explanation, explanations: Sequence[Explanation], segmentation: 
 
 
 def _roles(explanation: Explanation, runs: Sequence[Run]) -> list[tuple[str, str, str, int]]:
-    """Of each run the part, its role and cause, and the index of the part."""
+    """Part, role, cause and index of the part of each run."""
     machine, stretches = explanation.machine, explanation.cut.stretches
     if len(machine.parts) != len(stretches):
         return [("wander", "level", "unknown", index) for index, stretch in enumerate(stretches) for _ in stretch.on]

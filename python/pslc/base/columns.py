@@ -1,7 +1,5 @@
 """Columns of tables: what a name says of unit, direction and meaning, and what a cell says as a number or a date."""
 
-from __future__ import annotations
-
 import csv
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -4,8 +4,6 @@ The footer is a structure of Thrift's compact protocol at the end of the file (p
 is needed to judge the file is taken of it.
 """
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Iterator
 from contextlib import contextmanager

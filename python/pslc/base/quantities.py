@@ -1,7 +1,5 @@
 """Numbers with units, clocks and dates within a text."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import Final, Literal

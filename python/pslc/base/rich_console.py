@@ -3,8 +3,6 @@
 A module of its own, since rich takes 60 ms to import and most commands lay nothing out.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterable
 from typing import Any

@@ -1,7 +1,5 @@
 """Defaults of the person who uses pslc, from `pslc.toml` in the folder of settings: a command line flag wins."""
 
-from __future__ import annotations
-
 import os
 import sys
 import tomllib

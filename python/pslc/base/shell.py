@@ -1,7 +1,5 @@
 """Commands as lines that a person copies into a shell."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Iterable

@@ -1,7 +1,6 @@
 """Numbers as people read them. GB is 10^9 bytes, MB/s 10^6 bytes a second."""
 
-from __future__ import annotations
-
+from functools import partial
 from typing import Final
 
 SCALES: Final = {
@@ -63,39 +62,20 @@ def quantity(value: float, unit: str) -> str:
     return " ".join(" ".join(part) for part in parts(value, unit)).strip()
 
 
-def size(count: float) -> str:
-    """`691 GB`, `3.02 GB`, `512 MB`."""
-    return quantity(count, "B")
-
-
-def block(count: int) -> str:
-    """`512 B`, `4 KiB`, `64 MiB`: a size of a request or a span, which is a power of two."""
-    return quantity(count, "block")
-
-
-def speed(bytes_per_s: float) -> str:
-    """`6632 MB/s`; `4.10 kB/s` below 0.1 MB/s."""
-    return quantity(bytes_per_s, "B/s")
-
-
-def span(seconds: float) -> str:
-    """`12.5 days`, `24 min 54 s`, `5 min`, `1.25 s`, `310 µs`."""
-    return quantity(seconds, "s")
-
-
-def joules(joules: float) -> str:
-    """Format an energy: `1.91 J`."""
-    return quantity(joules, "J")
-
-
-def share(part: float) -> str:
-    """Format a share: `12.5 %`."""
-    return quantity(part, "share")
-
-
-def years(number: float) -> str:
-    """A lifetime given in years, as text: `12 years`, `40 days`."""
-    return quantity(number, "years")
+size: Final = partial(quantity, unit="B")
+"""`691 GB`, `3.02 GB`, `512 MB`."""
+block: Final = partial(quantity, unit="block")
+"""`512 B`, `4 KiB`, `64 MiB`: a size of a request or a span, which is a power of two."""
+speed: Final = partial(quantity, unit="B/s")
+"""`6632 MB/s`; `4.10 kB/s` below 0.1 MB/s."""
+span: Final = partial(quantity, unit="s")
+"""`12.5 days`, `24 min 54 s`, `5 min`, `1.25 s`, `310 µs`."""
+joules: Final = partial(quantity, unit="J")
+"""`1.91 J`."""
+share: Final = partial(quantity, unit="share")
+"""`12.5 %`."""
+years: Final = partial(quantity, unit="years")
+"""`12 years`, `40 days`: a lifetime."""
 
 
 def change(ratio: float) -> str:

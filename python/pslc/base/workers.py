@@ -4,8 +4,6 @@ A worker imports from where Python and pslc are installed; then, last, from wher
 current folder is not among these, since anybody may have put modules there.
 """
 
-from __future__ import annotations
-
 import os
 import pickle
 import signal

@@ -1,7 +1,5 @@
 """Axes of a chart: which value is at which pixel, from the range that the user gives and the marks that are drawn."""
 
-from __future__ import annotations
-
 import math
 import re
 from dataclasses import dataclass

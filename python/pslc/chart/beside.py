@@ -1,8 +1,6 @@
 """Files beside the output of recordings that were read from pictures: the pictures with what was read drawn over them,
 and the curves as tables."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 

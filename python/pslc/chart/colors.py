@@ -1,7 +1,5 @@
 """Colours of the curves in a chart, and which pixels are of which."""
 
-from __future__ import annotations
-
 import colorsys
 from dataclasses import dataclass
 from typing import Final

@@ -1,7 +1,5 @@
 """The frame of a chart: the rectangle that its axes span, and the marks (grid lines or ticks) along them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@
 ── Drive B      or stand in one row and are of one length
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

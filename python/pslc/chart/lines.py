@@ -1,7 +1,5 @@
 """Straight lines of a picture, level or upright: axes, grids, boxes and the borders of areas of one colour."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final

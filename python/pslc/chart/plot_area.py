@@ -1,7 +1,5 @@
 """Plot area of a chart: its frame, its axes, and the lines of its grid."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

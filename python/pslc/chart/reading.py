@@ -1,7 +1,5 @@
 """Reading of a chart: its axes, its curves, and the errors of their values."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Final

@@ -1,7 +1,5 @@
 """Charts that are refused, because a curve of theirs is cut off, doubled or missing among those that were traced."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Selection of the curves that the user names by their colours."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final

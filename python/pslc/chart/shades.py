@@ -1,7 +1,5 @@
 """Shades and mixes of colours: which pixels are of one curve although they differ, and which colours are of none."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final
 

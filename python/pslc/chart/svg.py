@@ -3,8 +3,6 @@
 <path d="M53.9,444.0 L62.9,120.5" stroke="#1f77b4"/><text x="53.9" y="462" text-anchor="middle">0</text>
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Lines and texts of an SVG file, in the coordinates of the page."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace

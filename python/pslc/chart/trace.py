@@ -1,7 +1,5 @@
 """A curve followed from the left to the right: in each column of pixels one run of its colour."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Curves among the colours of a chart: each is traced, and what is text, a filled area or a soft edge is left out."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final
 

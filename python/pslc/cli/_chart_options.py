@@ -1,6 +1,7 @@
 """Options of commands that read foreign files, spelled alike everywhere, and what is written beside the output."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, cast
 
@@ -10,71 +11,41 @@ if TYPE_CHECKING:
     from pslc.recording.model import Recording
     from pslc.schema.imports import ImportOptions
 
-PANEL = "Pictures of charts, and tables"
-FACTS = "What the files do not report"
+chart_option = partial(typer.Option, rich_help_panel="Pictures of charts, and tables")
+facts_option = partial(typer.Option, rich_help_panel="What the files do not report")
 
 X = Annotated[
-    str | None,
-    typer.Option(
-        "--x", help="Range of a chart's axis, or column of a table", metavar="0:2000GB|COL=GB", rich_help_panel=PANEL
-    ),
+    str | None, chart_option("--x", help="Range of a chart's axis, or column of a table", metavar="0:2000GB|COL=GB")
 ]
 Y = Annotated[
     str | None,
-    typer.Option(
-        "--y",
-        help="Range of its speed axis, or speed column of a table",
-        metavar="0:7000MB/s|COL=MB/s",
-        rich_help_panel=PANEL,
-    ),
+    chart_option("--y", help="Range of its speed axis, or speed column of a table", metavar="0:7000MB/s|COL=MB/s"),
 ]
 Capacity = Annotated[
-    str | None,
-    typer.Option(
-        metavar="SIZE", help="Capacity of the drive, such as 1TB (default: as recorded)", rich_help_panel=FACTS
-    ),
+    str | None, facts_option(metavar="SIZE", help="Capacity of the drive, such as 1TB (default: as recorded)")
 ]
 Label = Annotated[
     list[str] | None, typer.Option(metavar="TEXT", help="Name of the drive of each run or curve, in order")
 ]
 Link = Annotated[
-    str | None,
-    typer.Option(
-        metavar="LINK", help="Link of the drive: sata600, pcie3x4, or a speed such as 1GB/s", rich_help_panel=FACTS
-    ),
+    str | None, facts_option(metavar="LINK", help="Link of the drive: sata600, pcie3x4, or a speed such as 1GB/s")
 ]
 Series = Annotated[
     list[str] | None,
-    typer.Option(
-        "--series",
-        help="Color of a chart's curve, repeatable (default: all)",
-        metavar="blue|#1f77b4",
-        rich_help_panel=PANEL,
-    ),
+    chart_option("--series", help="Color of a chart's curve, repeatable (default: all)", metavar="blue|#1f77b4"),
 ]
 Frame = Annotated[
     str | None,
-    typer.Option(
-        "--frame",
-        help="Pixels where --x and --y begin and end (default: detected)",
-        metavar="LEFT,TOP,RIGHT,BOTTOM",
-        rich_help_panel=PANEL,
+    chart_option(
+        "--frame", help="Pixels where --x and --y begin and end (default: detected)", metavar="LEFT,TOP,RIGHT,BOTTOM"
     ),
 ]
 Overlay = Annotated[
-    Path | None,
-    typer.Option(
-        "--overlay", help="Write the picture with the detected curves over it", metavar="PNG", rich_help_panel=PANEL
-    ),
+    Path | None, chart_option("--overlay", help="Write the picture with the detected curves over it", metavar="PNG")
 ]
 
-Workload = Annotated[
-    str | None, typer.Option(metavar="random|sequential", help="How the data were written", rich_help_panel=FACTS)
-]
-JobOrder = Annotated[
-    str | None,
-    typer.Option(metavar="together|serial", help="Order of the jobs of several fio logs", rich_help_panel=FACTS),
-]
+Workload = Annotated[str | None, facts_option(metavar="random|sequential", help="How the data were written")]
+JobOrder = Annotated[str | None, facts_option(metavar="together|serial", help="Order of the jobs of several fio logs")]
 SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Leave out lines that cannot be read")]
 
 

@@ -1,6 +1,7 @@
 """Options that `pslc run` and `pslc replay` share."""
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +11,7 @@ from pslc.cli import _complete
 from pslc.cli._output_format import OutputFormat, output_formats
 from pslc.schema.cache_setting import CacheSetting
 
-REAL = "Real drives"
+real_option = partial(typer.Option, rich_help_panel="Real drives")
 
 On = Annotated[
     str | None,
@@ -53,54 +54,35 @@ Output = Annotated[
 ]
 Size = Annotated[
     str | None,
-    typer.Option(
+    real_option(
         metavar="SIZE",
         help="Size of the scratch file, or of every job on a simulated drive, such as 20GB (10^9 bytes; GiB: 2^30)",
-        rich_help_panel=REAL,
     ),
 ]
-Reuse = Annotated[
-    bool, typer.Option("--reuse", help="Measure on an existing file that pslc wrote last", rich_help_panel=REAL)
-]
-OverwriteFile = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Measure on this existing file, and lose it", rich_help_panel=REAL)
-]
+Reuse = Annotated[bool, real_option("--reuse", help="Measure on an existing file that pslc wrote last")]
+OverwriteFile = Annotated[str | None, real_option(metavar="NAME", help="Measure on this existing file, and lose it")]
 DestroyData = Annotated[
-    str | None,
-    typer.Option(metavar="SERIAL", help="Erase the block device with this serial number", rich_help_panel=REAL),
+    str | None, real_option(metavar="SERIAL", help="Erase the block device with this serial number")
 ]
 WipeSignatures = Annotated[
-    bool,
-    typer.Option(
-        "--wipe-signatures", help="Erase it even if it holds file systems or partitions", rich_help_panel=REAL
-    ),
+    bool, real_option("--wipe-signatures", help="Erase it even if it holds file systems or partitions")
 ]
-PYTHON = "Policies in Python"
+policy_option = partial(typer.Option, rich_help_panel="Policies in Python")
 Policy = Annotated[
-    str | None,
-    typer.Option(
-        "--policy", metavar="FILE.py:CLASS", help="Decide what a full cache does (pslc.Policy)", rich_help_panel=PYTHON
-    ),
+    str | None, policy_option("--policy", metavar="FILE.py:CLASS", help="Decide what a full cache does (pslc.Policy)")
 ]
 VictimRule = Annotated[
-    str | None,
-    typer.Option(
-        metavar="FILE.py:CLASS", help="Choose the superblock to collect next (pslc.VictimRule)", rich_help_panel=PYTHON
-    ),
+    str | None, policy_option(metavar="FILE.py:CLASS", help="Choose the superblock to collect next (pslc.VictimRule)")
 ]
 Sysfs = Annotated[
-    Path | None,
-    typer.Option(metavar="DIR", help="Folder that shows the cache as Linux does for a UFS drive", rich_help_panel=REAL),
+    Path | None, real_option(metavar="DIR", help="Folder that shows the cache as Linux does for a UFS drive")
 ]
 Buffer = Annotated[
-    CacheSetting | None,
-    typer.Option(help="Setting of a UFS drive's SLC buffer during the run (default: as it is)", rich_help_panel=REAL),
+    CacheSetting | None, real_option(help="Setting of a UFS drive's SLC buffer during the run (default: as it is)")
 ]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the plan and stop", rich_help_panel=REAL)]
-Meter = Annotated[
-    Path | None, typer.Option(metavar="LOG", help="CSV log of a power meter, read after the run", rich_help_panel=REAL)
-]
-Yes = Annotated[bool, typer.Option("--yes", help="Do not ask before data are lost", rich_help_panel=REAL)]
+DryRun = Annotated[bool, real_option("--dry-run", help="Print the plan and stop")]
+Meter = Annotated[Path | None, real_option(metavar="LOG", help="CSV log of a power meter, read after the run")]
+Yes = Annotated[bool, real_option("--yes", help="Do not ask before data are lost")]
 
 
 @dataclass(frozen=True, kw_only=True)

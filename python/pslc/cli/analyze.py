@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO, cast
 import typer
 
 from pslc.cli._chart_options import (
-    FACTS,
-    PANEL,
     Capacity,
     Frame,
     JobOrder,
@@ -24,6 +22,8 @@ from pslc.cli._chart_options import (
     Workload,
     X,
     Y,
+    chart_option,
+    facts_option,
     order_of,
     write_overlays,
     write_tables,
@@ -49,19 +49,12 @@ def command(
     frame: Frame = None,
     label: Label = None,
     overlay: Overlay = None,
-    csv: Annotated[
-        Path | None,
-        typer.Option("--csv", metavar="FILE", help="Write a chart's curves as tables", rich_help_panel=PANEL),
-    ] = None,
-    celsius: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Temperature of the drive", rich_help_panel=PANEL)
-    ] = None,
+    csv: Annotated[Path | None, chart_option("--csv", metavar="FILE", help="Write a chart's curves as tables")] = None,
+    celsius: Annotated[str | None, chart_option(metavar="COLUMN", help="Temperature of the drive")] = None,
     capacity: Capacity = None,
     link: Link = None,
     workload: Workload = None,
-    prefilled: Annotated[
-        bool, typer.Option("--prefilled", help="The drive was full of other data before", rich_help_panel=FACTS)
-    ] = False,
+    prefilled: Annotated[bool, facts_option("--prefilled", help="The drive was full of other data before")] = False,
     device: Annotated[
         str | None, typer.Option(metavar="NAME", help="Device to take from the output of iostat or sar")
     ] = None,

@@ -357,7 +357,7 @@ def _write(path: Path, answers: dict[str, str], cache: dict[str, str]) -> Path:
 
 
 def _forecast(target: "Target") -> "Forecast | None":
-    """What drives with the parts of this one do; None: it is not made of parts."""
+    """Forecast of drives with the parts of this one; None: it is not made of parts."""
     from pslc.device.parts import forecast
 
     return forecast.of_target(target.profile, dict(target.provenance))

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 from pslc.cli import _complete, _run_options
 from pslc.cli._chart_options import (
-    FACTS,
     Capacity,
     Frame,
     JobOrder,
@@ -30,6 +29,7 @@ from pslc.cli._chart_options import (
     Workload,
     X,
     Y,
+    facts_option,
     import_options,
     order_of,
     write_overlays,
@@ -57,17 +57,13 @@ def command(
     link: Link = None,
     nand: Annotated[
         str | None,
-        typer.Option(
-            metavar="PART",
-            help="NAND die (pslc drives parts lists them), or tlc or qlc",
-            rich_help_panel=FACTS,
-            autocompletion=_complete.nand,
+        facts_option(
+            metavar="PART", help="NAND die (pslc drives parts lists them), or tlc or qlc", autocompletion=_complete.nand
         ),
     ] = None,
     controller: _run_options.Controller = None,
     written_by: Annotated[
-        str | None,
-        typer.Option(help="Load that wrote a log or a review's curve", metavar="qd32|qd1|copy", rich_help_panel=FACTS),
+        str | None, facts_option(help="Load that wrote a log or a review's curve", metavar="qd32|qd1|copy")
     ] = None,
     x: X = None,
     y: Y = None,

@@ -1,5 +1,6 @@
 """`pslc picture`: a chart of recordings that is published as it is."""
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +11,7 @@ from pslc.cli import _defaults
 from pslc.cli._chart_options import Capacity, Label
 from pslc.figures.style import Across, Language, Style, Theme
 
-LOOKS = "Appearance"
+looks_option = partial(typer.Option, rich_help_panel="Appearance")
 
 
 def command(
@@ -30,28 +31,15 @@ def command(
     ] = None,
     pool: Annotated[bool, typer.Option("--pool", help="Count runs of one job on one drive as repeats")] = False,
     capacity: Capacity = None,
-    theme: Annotated[
-        Theme | None, typer.Option(help="Background color (default: white)", rich_help_panel=LOOKS)
-    ] = None,
-    language: Annotated[
-        Language | None, typer.Option(help="Language of the labels (default: that of LANG)", rich_help_panel=LOOKS)
-    ] = None,
-    title: Annotated[
-        str, typer.Option(metavar="TEXT", help="Title (default: the drive and its capacity)", rich_help_panel=LOOKS)
-    ] = "",
-    color: Annotated[
-        list[str] | None, typer.Option(metavar="COLOR", help="Color of each curve, in order", rich_help_panel=LOOKS)
-    ] = None,
-    logo: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Logo for the upper right corner", rich_help_panel=LOOKS)
-    ] = None,
-    watermark: Annotated[str, typer.Option(metavar="TEXT", help="Text across the chart", rich_help_panel=LOOKS)] = "",
-    width: Annotated[int, typer.Option(metavar="PIXELS", help="Width in pixels", rich_help_panel=LOOKS)] = 1600,
+    theme: Annotated[Theme | None, looks_option(help="Background color (default: white)")] = None,
+    language: Annotated[Language | None, looks_option(help="Language of the labels (default: that of LANG)")] = None,
+    title: Annotated[str, looks_option(metavar="TEXT", help="Title (default: the drive and its capacity)")] = "",
+    color: Annotated[list[str] | None, looks_option(metavar="COLOR", help="Color of each curve, in order")] = None,
+    logo: Annotated[Path | None, looks_option(metavar="FILE", help="Logo for the upper right corner")] = None,
+    watermark: Annotated[str, looks_option(metavar="TEXT", help="Text across the chart")] = "",
+    width: Annotated[int, looks_option(metavar="PIXELS", help="Width in pixels")] = 1600,
     height: Annotated[
-        int | None,
-        typer.Option(
-            metavar="PIXELS", help="Height in pixels (default: 800, or what the bars need)", rich_help_panel=LOOKS
-        ),
+        int | None, looks_option(metavar="PIXELS", help="Height in pixels (default: 800, or what the bars need)")
     ] = None,
 ) -> None:
     """Draw the chart of a recording, or of up to 12 in one picture.

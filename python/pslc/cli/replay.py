@@ -67,8 +67,7 @@ def command(
     policy: _run_options.Policy = None,
     victim_rule: _run_options.VictimRule = None,
     size: Annotated[
-        str | None,
-        typer.Option(metavar="SIZE", help="Size of the scratch file, such as 20GB", rich_help_panel=_run_options.REAL),
+        str | None, _run_options.real_option(metavar="SIZE", help="Size of the scratch file, such as 20GB")
     ] = None,
     reuse: _run_options.Reuse = False,
     overwrite_file: _run_options.OverwriteFile = None,

@@ -1,6 +1,7 @@
 """`pslc run`: a suite or job files on a drive."""
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,40 +17,24 @@ if TYPE_CHECKING:
     from pslc.device.target import RealOptions
     from pslc.runner.campaign import CampaignSpec
 
-SUITE = "Suites"
+suite_option = partial(typer.Option, rich_help_panel="Suites")
 
-Quick = Annotated[
-    bool, typer.Option("--quick", help="Run the short form, which names what it leaves out", rich_help_panel=SUITE)
-]
+Quick = Annotated[bool, suite_option("--quick", help="Run the short form, which names what it leaves out")]
 Region = Annotated[
-    str | None,
-    typer.Option(metavar="FROM-TO", help="Use only this part of the drive, such as 10GB-50GB", rich_help_panel=SUITE),
+    str | None, suite_option(metavar="FROM-TO", help="Use only this part of the drive, such as 10GB-50GB")
 ]
-FillFirst = Annotated[
-    str | None, typer.Option(metavar="PERCENT", help="Fill this share of the drive first", rich_help_panel=SUITE)
-]
+FillFirst = Annotated[str | None, suite_option(metavar="PERCENT", help="Fill this share of the drive first")]
 Idle = Annotated[
-    str | None,
-    typer.Option(metavar="TIME", help="Leave the drive idle first for this time, such as 5min", rich_help_panel=SUITE),
+    str | None, suite_option(metavar="TIME", help="Leave the drive idle first for this time, such as 5min")
 ]
 Budget = Annotated[
-    str | None,
-    typer.Option(
-        metavar="SIZE|TIME",
-        help="Limit of bytes or time for the suite twin, such as 400GB or 2h",
-        rich_help_panel=SUITE,
-    ),
+    str | None, suite_option(metavar="SIZE|TIME", help="Limit of bytes or time for the suite twin, such as 400GB or 2h")
 ]
 Explains = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="RUN", help="Recording or log whose explanations the suite check tests", rich_help_panel=SUITE
-    ),
+    Path | None, suite_option(metavar="RUN", help="Recording or log whose explanations the suite check tests")
 ]
-Repeat = Annotated[int, typer.Option(min=1, max=100, metavar="N", help="Number of runs", rich_help_panel=SUITE)]
-Resume = Annotated[
-    Path | None, typer.Option(metavar="RUN", help="Resume the interrupted run in this folder", rich_help_panel=SUITE)
-]
+Repeat = Annotated[int, suite_option(min=1, max=100, metavar="N", help="Number of runs")]
+Resume = Annotated[Path | None, suite_option(metavar="RUN", help="Resume the interrupted run in this folder")]
 
 
 def suggestion(words: list[str]) -> str:
@@ -107,14 +92,9 @@ def command(
     meter: _run_options.Meter = None,
     yes: _run_options.Yes = False,
     listing: Annotated[
-        bool,
-        typer.Option(
-            "--list", help="List the suites, with --on their bytes and time; or describe SUITE", rich_help_panel=SUITE
-        ),
+        bool, suite_option("--list", help="List the suites, with --on their bytes and time; or describe SUITE")
     ] = False,
-    fio: Annotated[
-        bool, typer.Option("--fio", help="With --list: print the jobs of SUITE for fio", rich_help_panel=SUITE)
-    ] = False,
+    fio: Annotated[bool, suite_option("--fio", help="With --list: print the jobs of SUITE for fio")] = False,
 ) -> None:
     """Run a suite or fio job files on a drive and report the results.
 

@@ -4,8 +4,6 @@ UFS: JEDEC JESD220, sections on WriteBooster; Linux, Documentation/ABI/testing/s
 extended CSD register; Linux, drivers/mmc/core/mmc.c.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Final
 

@@ -3,8 +3,6 @@
 Of a drive that was pulled out or has failed, Linux reports "No space left on device" or "Input/output error".
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final

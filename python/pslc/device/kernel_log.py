@@ -1,7 +1,5 @@
 """Lines of Linux's log about a drive: timeouts, resets and errors that no request tells of."""
 
-from __future__ import annotations
-
 import os
 import re
 from contextlib import suppress

@@ -1,8 +1,6 @@
 """Figures that reviews and makers publish about the built-in drives, with their sources: `published.toml`. ACCURACY.md
 and docs/articles.md compare the simulated drives with them."""
 
-from __future__ import annotations
-
 import tomllib
 from functools import lru_cache
 from pathlib import Path

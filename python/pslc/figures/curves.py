@@ -1,7 +1,5 @@
 """Pictures that any recording has: its speed, its latencies, and what a simulated drive did inside."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final

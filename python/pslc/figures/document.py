@@ -1,7 +1,5 @@
 """A picture with its words, units and ticks resolved in one language: plain JSON, which each renderer draws."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final

@@ -1,7 +1,5 @@
 """A picture with its looks, as a notebook shows it and a script saves it."""
 
-from __future__ import annotations
-
 import base64
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The same picture of several recordings, made one."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final

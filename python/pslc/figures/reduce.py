@@ -1,7 +1,5 @@
 """Lines with as few points as a screen can show: no level is moved, and what alternates becomes a band."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Units and ticks of an axis, the same for each renderer."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Tables as text for other places: Markdown, BBCode of forums, CSV and HTML."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Pictures as text for a terminal: lines in Braille and strips in blocks, or all of it in ASCII."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

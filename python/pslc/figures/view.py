@@ -1,7 +1,5 @@
 """Contents of a report as plain data: sentences, tables, pictures, warnings."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from pslc.figures.picture import Picture, Table

@@ -1,7 +1,5 @@
 """Words and numbers of pictures in each language: one table, words.toml, whose keys are the English words."""
 
-from __future__ import annotations
-
 import os
 import re
 import tomllib

@@ -1,7 +1,5 @@
 """Outputs of a recording as fio prints them."""
 
-from __future__ import annotations
-
 import json
 
 from pslc.fio import json_output, normal, terse

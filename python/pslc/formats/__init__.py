@@ -2,8 +2,6 @@
 file begins (or `matches`, which looks at the beginning), and `read`, which makes an `FileContents` of one or several of
 them."""
 
-from __future__ import annotations
-
 import codecs
 import pkgutil
 import re

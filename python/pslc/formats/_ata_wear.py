@@ -1,8 +1,6 @@
 """Wear of an ATA drive by its attributes: which way each of them counts, and what else the drive counts that
 contradicts it. Names and numbers are those of smartmontools' table of drives (drivedb.h of 2026-08-19)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import Final, Literal, NamedTuple

@@ -1,7 +1,5 @@
 """Tables that are drawn with bars among other text, as Markdown, psql, MySQL and rich draw them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from itertools import pairwise

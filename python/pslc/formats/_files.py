@@ -1,7 +1,5 @@
 """Files of other programs as recordings."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

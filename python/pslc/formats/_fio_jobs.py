@@ -1,7 +1,5 @@
 """Jobs behind an fio log, from fio's job file or JSON: averaging, which of them waited for others, and bytes moved."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal

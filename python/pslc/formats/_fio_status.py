@@ -4,8 +4,6 @@ was stopped before its report.
 Jobs: 1 (f=1): [W(1)][4.9%][w=1968MiB/s][w=1968 IOPS][eta 03m:14s]
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import Final, Literal

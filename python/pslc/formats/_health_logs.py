@@ -1,7 +1,5 @@
 """Health logs of several files: whose each is, and which is the earlier one."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise

@@ -1,8 +1,6 @@
 """A drive at work as another program counts it, interval by interval: rows of one device or of several, with rates by
 the names that iostat has for them."""
 
-from __future__ import annotations
-
 import math
 import re
 from array import array

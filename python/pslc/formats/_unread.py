@@ -1,7 +1,5 @@
 """Programs whose files pslc knows but does not read: each is refused by its name, with what to give instead."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from functools import cache

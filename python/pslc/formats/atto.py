@@ -1,8 +1,6 @@
 """ATTO Disk Benchmark as text or table: a row per transfer size with its write and its read rate. What it saves itself
 (`.bmk`) has no public layout, and is named and refused."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from pathlib import Path

@@ -77,7 +77,7 @@ def _collect(path: Path, hints: ImportOptions, done: dict[str, list[tuple[float,
 
 
 def _curve(events: np.ndarray) -> Curve | None:
-    """At most `STEPS` bins of equal counts of requests, each of some length of time."""
+    """Curve of at most `STEPS` bins of equal counts of requests, each of some length of time."""
     if len(events) < 2:
         return None
     at, size = events[:, 0], events[:, 1]

@@ -5,8 +5,6 @@ reads and writes together; the first row is of the time since the machine began.
    KB/t  tps  MB/s     KB/t  tps  MB/s  us sy id
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import replace

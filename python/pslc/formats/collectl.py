@@ -1,8 +1,6 @@
 """collectl's rows to plot (`-P`): a line of names that begins with `#Date`, then KB a second of all disks
 (`[DSK]WriteKBTot`) or of each (`[DSK:sda]WKBytes`), separated by blanks or by what --sep says."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from pathlib import Path

@@ -6,8 +6,6 @@ Power On Hours : 4980 hours
  Health Status : Good (97 %)
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from itertools import pairwise

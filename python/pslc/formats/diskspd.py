@@ -4,8 +4,6 @@ thread |       bytes     |     I/Os     |    MiB/s   |  I/O per s |  AvgLat  | L
 total:       72477573120 |        69120 |    1152.00 |    1152.00 |    6.944 |     1.234
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -118,7 +116,7 @@ def _row(cells: dict[str, str], options: str, section: str, seconds: float) -> M
 
 
 def _test(options: str) -> str:
-    """What was asked: `random 4K, 8 outstanding, 2 threads`."""
+    """Name of a test by its options: `random 4K, 8 outstanding, 2 threads`."""
     size, depth, threads = (re.search(rf"-{flag}(\d+[KMG]?)", options) for flag in ("b", "o", "t"))
     parts = ["random" if re.search(r"\s-r", options) else "sequential"] if options else ["run"]
     parts[0] += f" {size[1]}" if size else ""

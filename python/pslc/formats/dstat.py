@@ -1,8 +1,6 @@
 """The CSV of dstat and pcp-dstat (`--output`): some lines about program and host, a line of groups (`"dsk/total",,`), a
 line of names (`"read","writ"`), then bytes a second."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from itertools import islice

@@ -1,8 +1,6 @@
 """fio's logs of latency histograms (`write_hist_log`), one file a job: `ms, direction, bs, requests in each bin`, the
 bins being logarithmic, 64 to each power of two."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from pathlib import Path

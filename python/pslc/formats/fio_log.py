@@ -108,7 +108,7 @@ class _Block:
 
 @dataclass
 class _Taken:
-    """What was made of the rows of one job."""
+    """Rows of one job, and what they cover."""
 
     covered: Covered
     interval_ms: float
@@ -171,7 +171,7 @@ def _imported(paths: Sequence[Path], blocks: list[_Block], direction: int, hints
 
 
 def _clock_back_s(blocks: Sequence[_Block]) -> float:
-    """How far the clock was set back in the course of jobs; 0 where requests only ended in another order."""
+    """Seconds by which the clock was set back in the course of jobs; 0 where requests only ended in another order."""
     back_s = max((block.back_ms for block in blocks), default=0) / 1000
     return back_s if back_s > LATE_S else 0.0
 
@@ -190,7 +190,7 @@ def _interval_ms(block: _Block, rows: Rows, from_zero: bool) -> float:
 def _covered(
     rows: Rows, interval: float, from_zero: bool, samples: Integers, counted: tuple[float, float] | None
 ) -> Covered:
-    """What averaged rows cover: where bytes were counted, as it fits them best."""
+    """Times that averaged rows cover: where bytes were counted, as it fits them best."""
     if counted is None:
         return fio_rows.averaged(rows, interval, from_zero, samples)
     ways = [fio_rows.averaged(rows, interval, from_zero, samples, late) for late in (True, False)]
@@ -199,7 +199,7 @@ def _covered(
 
 
 def _taken(block: _Block, rows: Rows, thread: _fio_jobs.Thread | None, direction: Literal["read", "write"]) -> _Taken:
-    """What one job's rows cover."""
+    """Times that one job's rows cover."""
     from_zero = int(rows.ms[0]) < EPOCH_MS
     other = NO_SIZES.search(block.path.name)
     if thread is not None and thread.logs_maxima:
@@ -243,7 +243,7 @@ def _thread(block: _Block, blocks: int, threads: Sequence[_fio_jobs.Thread]) -> 
 
 
 def _order(groups: Sequence[int], count: int) -> str:
-    """How the jobs were put together, for people; empty where there is one."""
+    """Words on how the jobs were put together; empty where there is one."""
     if not groups:
         return ", times since 1970" + (f", {count} jobs added up" if count > 1 else "")
     steps = len(set(groups))
@@ -310,7 +310,7 @@ def _placed(
 
 
 def _notes(wanted: Sequence[tuple[_Block, Rows]], taken: Sequence[_Taken], idle_s: float) -> list[str]:
-    """What to know of the times in it."""
+    """Notes on the times in it."""
     notes = []
     first = min(float(item.covered.start_s[0]) for item in taken)
     if first > 0 and int(wanted[0][1].ms[0]) < EPOCH_MS:
@@ -332,7 +332,7 @@ def _twins(wanted: Sequence[tuple[_Block, Rows]]) -> list[str]:
 
 
 def _unsure(taken: Sequence[_Taken]) -> list[str]:
-    """What short gaps leave open.
+    """Warnings of what short gaps leave open.
 
     Raises:
         PslcError: they leave open more than a quarter of the time, so that the bytes may be twice what was moved.
@@ -353,7 +353,7 @@ def _unsure(taken: Sequence[_Taken]) -> list[str]:
 
 
 def _short(taken: Sequence[_Taken]) -> list[str]:
-    """What a log of a few intervals leaves open: fio does not log the last one unless it is whole."""
+    """Warning of what a log of a few intervals leaves open: fio does not log the last one unless it is whole."""
     interval = max(item.interval_ms for item in taken) / 1000
     lasted = max(item.lasted_s for item in taken)
     if interval * MIN_INTERVALS <= lasted:

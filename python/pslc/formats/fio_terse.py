@@ -3,8 +3,6 @@
 3;fio-3.36;fill;0;0;0;0;0;...
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,8 +1,6 @@
 """fio's text for people (`--output-format=normal`), one report or many in a file, with other lines around them:
 versions 2 (`io=20480MB, bw=401360KB/s, runt= 52251msec`) and 3 (`BW=578MiB/s (606MB/s)(55.9GiB/99001msec)`)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -172,7 +170,7 @@ def _done(match: re.Match[str]) -> Done:
 
 
 def _latency(job: Job, kind: Kind | Literal["sync"], line: str, scale: float | None) -> float | None:
-    """What a line below the results of a kind tells; the unit of percentiles that follow, None: of something else."""
+    """Read a line below the results of a kind; returns the unit of percentiles that follow, None: of something else."""
     latency = (job["sync"] if kind == "sync" else job[kind])["lat_ns"]
     if times := TIMES.search(line):
         if times["what"] != "clat" or not latency["mean"]:

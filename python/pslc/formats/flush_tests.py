@@ -8,8 +8,6 @@ min/avg/max/mdev = 158.1 us / 242.3 us / 412.2 us / 69.2 us
 etcd_disk_wal_fsync_duration_seconds_bucket{le="0.016"} 529
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from pathlib import Path

@@ -6,8 +6,6 @@ dT: 1.002s  w: 1.000s
    10    480      0      0    0.0    480  61440   20.8   99.9| ada0
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from pathlib import Path

@@ -4,8 +4,6 @@ HD Tune: EXAMPLE SSD Benchmark
 Transfer Rate Minimum : 301.0 MB/sec
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,8 +1,6 @@
 """The log of sensors that HWiNFO, or AIDA64, writes (CSV): date and time in two columns, then a column per sensor, its
 unit in brackets. HWiNFO writes the names again at the end, and below them the devices that they are of."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import replace

@@ -5,8 +5,6 @@ over the years. The first report is of the time since the machine began, and is 
 Device            r/s     rkB/s   rrqm/s  %rrqm r_await rareq-sz     w/s     wkB/s ...
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -161,7 +159,7 @@ def _json(reports: Reports) -> None:
 
 
 def _of_jc(reports: Reports) -> None:
-    """What `jc --iostat` makes of the text; it has no times."""
+    """Read what `jc --iostat` makes of the text; it has no times."""
     with undamaged(reports.path, "jc --iostat prints it"):
         for row in gate.document(text(reports.path), str(reports.path), FILE):
             if row.get("type") == "device":

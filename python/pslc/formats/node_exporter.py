@@ -1,8 +1,6 @@
 """Prometheus' text of node_exporter, scraped again and again into one file: counters of each disk since the machine
 began, `node_disk_written_bytes_total{device="sda"} 1.2e+12`. Two scrapes or more make intervals."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from itertools import chain, pairwise

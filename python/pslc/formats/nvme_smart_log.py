@@ -1,7 +1,5 @@
 """Output of `nvme smart-log` (nvme-cli), text or JSON: NVMe's health log, under smartctl's names."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,8 +1,6 @@
 r"""Counters of Windows as CSV (perfmon, typeperf, relog): the first cell is `(PDH-CSV 4.0) ...`, then a column a
 counter, `\\HOST\PhysicalDisk(0 C:)\Disk Write Bytes/sec`; the first row of a rate is empty."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain

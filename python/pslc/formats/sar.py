@@ -6,8 +6,6 @@
 Reads and writes are counted together.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from pathlib import Path

@@ -6,8 +6,6 @@ series is a column beside the time, in the order of time.
 {"metric": {"device": "nvme0n1"}, "values": [[1700000001, "524288000"]]}
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

@@ -2,8 +2,6 @@
 SCSI drive, under NVMe's names. An ATA attribute is identified by its name, which smartctl takes from its table of
 drives: its number means different things with different makers."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -178,7 +176,7 @@ def _statistics(document: Json) -> dict[str, int]:
 
 
 def _common(document: Json) -> HealthJson:
-    """What smartctl tells of any drive."""
+    """Values that smartctl tells of any drive."""
     log: HealthJson = {}
     if isinstance(celsius := document.get("temperature", {}).get("current"), int):
         log["temperature"] = celsius
@@ -194,7 +192,7 @@ def _common(document: Json) -> HealthJson:
 
 
 def _of_scsi(gigabytes: str, uncorrected: int) -> HealthJson:
-    """What a SCSI drive counts of its writes, in NVMe's names."""
+    """Counts of a SCSI drive's writes, in NVMe's names."""
     return {"data_units_written": round(float(gigabytes) * 1e9 / UNIT_BYTES), "media_errors": uncorrected}
 
 
@@ -233,7 +231,7 @@ def _of_ata(
     is_known: bool,
     capacity: int,
 ) -> HealthJson:
-    """What attributes and statistics tell, in NVMe's names; a statistic means the same everywhere, and goes first.
+    """Values of attributes and statistics, in NVMe's names; a statistic means the same everywhere, and goes first.
 
     Args:
         is_known: the drive is in smartctl's table; else the names of attributes are those that most drives have.

@@ -2,8 +2,6 @@
 `written_gb`, `Speed (MB/s)`, or given: `--x written=GB --y speed=MB/s`. A table with a row for each test is no curve,
 and is shown as a table. One that is drawn with bars, as in Markdown, may stand among other text."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -516,7 +514,7 @@ def _beside(table: Grid, second: Column) -> list[Column]:
 
 
 def _busy_share(col: Column, column: Floats, speed: Floats) -> Floats:
-    """How busy others were, from 0 to 1: their share of what was moved, or that of the processor."""
+    """Load by others, from 0 to 1: their share of what was moved, or that of the processor."""
     if col.kind == "number":
         return column / 100.0
     total = column + speed
@@ -629,7 +627,7 @@ def _parts(table: Grid) -> Iterator[Grid]:
 
 
 def _values_of_part(table: Grid, hints: ImportOptions, wanted: Sequence[Column]) -> tuple[Floats, int]:
-    """As `_values`, of the rows of a part alone, shape (rows, columns); there may be none."""
+    """Values of the rows of a part alone, as `_values` reads them, shape (rows, columns); there may be none."""
     kept: list[list[float]] = []
     missing = 0
     for row, line in zip(table.rows, table.lines, strict=True):
@@ -724,7 +722,7 @@ def _limited(curve: Curve, data: FileContents) -> Curve:
 
 
 def _read_as(table: Grid, along: Column, second: Column, what: str) -> str:
-    """Which columns were taken, and as what."""
+    """Words on the columns that were taken, and as what."""
     axis = {"time": "time", "date": "time", "size": "bytes so far", "percent": "share of the drive"}[along.kind]
     unit = f" in {shown_unit(along.unit)}" if along.unit else ""
     assumed = "" if second.direction else " (that they are writes is assumed)"

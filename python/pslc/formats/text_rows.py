@@ -6,8 +6,6 @@ return.
 3.87GiB 0:00:01 [3.87GiB/s] [   <=>   ]
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -1,8 +1,6 @@
 """The text of vmstat: `bi` and `bo` are KiB a second of all devices together; the first row is of the time since the
 machine began."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from pathlib import Path

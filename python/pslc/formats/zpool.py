@@ -7,8 +7,6 @@ pool        alloc   free   read  write   read  write
 With -l the times follow that a request took, of which the first two, in all, are taken.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path

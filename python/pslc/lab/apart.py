@@ -1,8 +1,6 @@
 """Files of others are read in a process of their own: one that crashes, takes too long or too much memory is ended, and
 the page goes on."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from queue import Empty, SimpleQueue
@@ -103,7 +101,7 @@ class Readers:
 
 
 def _answer(call: tuple[Callable[..., Any], tuple[Any, ...]]) -> tuple[PslcError | None, Any]:
-    """In the process."""
+    """Answer to a call, or its error, made in the process."""
     # What a library says as it dies has passed no filter.
     null = os.open(os.devnull, os.O_WRONLY)
     for number in (1, 2):

@@ -1,8 +1,6 @@
 """Keys of a profile that can be turned on the page. A new knob is one entry of `KNOBS`; what a value may be is said by
 the profile's own check."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -40,7 +38,7 @@ def number(text: str) -> float | None:
 
 
 def _sizes(largest: Callable[[Facts], float]) -> Stops:
-    """From nothing to `most` bytes and a little more, in 60 to 150 round steps."""
+    """Stops from nothing to `largest` bytes and a little more, in 60 to 150 round steps."""
 
     def stops(facts: Facts) -> list[str]:
         end = max(largest(facts), 1e9)
@@ -170,7 +168,7 @@ def _stops(knob: Knob, facts: Facts, text: str) -> tuple[str, ...]:
 
 
 def _idle(knob: Knob, target: Target, values: Mapping[str, object]) -> str:
-    """Why turning it changes nothing."""
+    """Reason why turning a knob changes nothing; empty where it does."""
     if knob.key.startswith("heat.") and knob.key not in values:
         return "the profile has no [heat]"
     if knob.key == "cache.idle.rate" and "cache.idle.threshold" not in values:

@@ -1,7 +1,5 @@
 """The recordings in `runs/`: what is in each, and what can be done with it."""
 
-from __future__ import annotations
-
 import stat
 from collections.abc import Sequence
 from contextlib import suppress
@@ -62,7 +60,7 @@ def _name(path: Path) -> str:
 
 
 def _changed_ns(path: Path) -> int:
-    """When a file changed last; -1 where that is no file to be read: it is gone, a pipe or a device."""
+    """Time at which a file changed last; -1 where that is no file to be read: it is gone, a pipe or a device."""
     try:
         status = path.stat()
     except OSError:

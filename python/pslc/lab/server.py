@@ -147,7 +147,7 @@ def _redirect(folder: Path, address: str) -> str:
 
 
 def _hear(what: Any) -> None:
-    """What signals that end the page do from now on. Only the main thread hears them."""
+    """Set what signals that end the page do from now on. Only the main thread hears them."""
     if current_thread() is main_thread():
         hear(what)
 
@@ -164,7 +164,7 @@ def _bound(host: str, port: int, api: Api, secret: str) -> _Server:
 
 
 def _shown(host: str) -> str:
-    """As an address has it; of all addresses of the machine its name."""
+    """Host as an address has it; of all addresses of the machine its name."""
     host = socket.gethostname() if host in ("0.0.0.0", "::") else host
     return f"[{host}]" if ":" in host else host
 

@@ -1,7 +1,5 @@
 """Uploads: logs, tables and results of other programs, charts, traces, recordings, and drives in files."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import io

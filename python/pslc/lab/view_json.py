@@ -1,7 +1,5 @@
 """Recordings, uploads and traces as the page shows them: JSON of sentences, tables, pictures, and a curve."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from enum import StrEnum

@@ -9,8 +9,6 @@
 `crates/ssd/src/ftl/custom.rs` asks; `_AskedPolicy` and `_AskedVictimRule` turn its numbers into what is below.
 """
 
-from __future__ import annotations
-
 import ctypes
 import hashlib
 import inspect

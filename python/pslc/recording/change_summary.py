@@ -4,8 +4,6 @@ Two figures differ where their 90 % intervals do not touch. Of two that are the 
 in fifty times, so with many figures one may differ by chance; that is said.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Final

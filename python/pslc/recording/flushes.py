@@ -1,7 +1,5 @@
 """Verdict on flush latency: compares the time of a flush with measured drives and with what servers ask for."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final
 

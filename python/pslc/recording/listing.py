@@ -1,7 +1,5 @@
 """Recordings below a folder, by what their run.json says: no series is read."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import dataclass
 from datetime import datetime

@@ -4,8 +4,6 @@ They are the findings with a unit, by their keys; rows of findings (of CrystalDi
 them apart; and what each job did.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """Speed over time, with gaps where nothing was asked of the drive."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

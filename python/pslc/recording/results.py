@@ -1,8 +1,6 @@
 """Results that another program reports without a series, as metrics: under the names of pslc's suite for the same
 tests, so that `pslc compare` puts them in one row, else under the program's own."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from typing import Final

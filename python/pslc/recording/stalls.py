@@ -1,7 +1,5 @@
 """Times in which a real drive answered nothing, or pslc did not run: when, how long, and what was under way."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 

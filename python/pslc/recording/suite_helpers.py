@@ -1,7 +1,5 @@
 """Helpers of suites: values of one job of a recording, the end of the cache, and fast and slow writes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final

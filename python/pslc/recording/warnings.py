@@ -113,9 +113,6 @@ class RecordingWarning(WarningCode):
     UNKNOWN_DRIVE = "the drive behind {path} is unknown, and so are its link, temperature and cache"
 
 
-PLACES: Final = tuple(
-    warning.code for warning in (RecordingWarning.UNKNOWN_DRIVE, RecordingWarning.VIRTUAL, RecordingWarning.FILE_SYSTEM)
-)
 PROCESSOR_NS = "host_cpu_busy_ns_total"
 LIMITED_SHARE = 0.95
 """Share of its cores' time, or of what its slot carries, from which a computer is the limit of a job."""
@@ -143,11 +140,8 @@ def of_run(recording: Recording) -> list[MeasurementWarning]:
     """The warnings about a recording of a real drive, the gravest first. What the place of its target costs is said
     once: by the findings, where they name no cause for it."""
     is_said = any(warning.code == AnalysisWarning.SPEEDS_ONLY.code for warning in recording.findings.warnings)
-    left_out = PLACES if is_said and place.doubt(recording.facts) is not None else ()
-    return [
-        *_of_the_run(recording),
-        *(warning for warning in of_the_machine(recording.facts) if warning.code not in left_out),
-    ]
+    of_place = () if is_said and place.doubt(recording.facts) is not None else _of_the_place(recording.facts)
+    return [*_of_the_run(recording), *of_place, *_of_the_computer(recording.facts)]
 
 
 def of_its_end(recording: Recording) -> list[MeasurementWarning]:
@@ -409,13 +403,23 @@ def _of_the_cpu(recording: Recording) -> Iterator[MeasurementWarning]:
 
 def of_the_machine(facts: Facts) -> Iterator[MeasurementWarning]:
     """The warnings that facts alone raise (`pslc.device.probe.facts`)."""
-    device = facts["device"]
-    if device is None and not facts.get("members"):
+    yield from _of_the_place(facts)
+    yield from _of_the_computer(facts)
+
+
+def _of_the_place(facts: Facts) -> Iterator[MeasurementWarning]:
+    """Whether a place may tell nothing of a drive, as `place.doubt` does."""
+    if facts["device"] is None and not facts.get("members"):
         yield RecordingWarning.UNKNOWN_DRIVE.of(path=facts["path"])
     if facts["host"]["virtual"]:
         yield RecordingWarning.VIRTUAL.of()
-    yield from _of_the_place(facts)
-    if device is not None:
+    yield from of_the_file_system(facts)
+
+
+def _of_the_computer(facts: Facts) -> Iterator[MeasurementWarning]:
+    """Whether the room on a drive, its state, or its host make a measurement worse."""
+    yield from _of_its_room(facts)
+    if (device := facts["device"]) is not None:
         yield from _of_the_device(device)
     latest = facts.get("now") or facts.get("after") or facts.get("before") or Moment()
     for log in (latest.get("smart"), *latest.get("members", {}).values()):
@@ -425,14 +429,13 @@ def of_the_machine(facts: Facts) -> Iterator[MeasurementWarning]:
     yield from _of_its_power(facts)
 
 
-def _of_the_place(facts: Facts) -> Iterator[MeasurementWarning]:
-    """The warnings that the partition, the file system and the devices below it raise."""
+def _of_its_room(facts: Facts) -> Iterator[MeasurementWarning]:
+    """The warnings that the partition, the space on it and the devices below it raise."""
     start, system = facts["partition_start_bytes"], facts["file_system"]
     if start is not None and start % (1 << 20):
         yield RecordingWarning.PARTITION.of(start=start)
     if system is None:
         return
-    yield from of_the_file_system(facts)
     if (share := _used_percent(system)) > 50:
         yield RecordingWarning.FULL.of(share=share)
     yield from _of_its_layers(facts)

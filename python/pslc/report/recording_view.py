@@ -1,7 +1,5 @@
 """The view of a recording, made once for the terminal and the page; a suite says how its own is shown."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from pslc import suites

@@ -1,7 +1,5 @@
 """A recording in a notebook's cell: the figures that matter, its picture, its warnings."""
 
-from __future__ import annotations
-
 from html import escape
 
 from pslc.base import install

@@ -1,7 +1,5 @@
 """Options of a run: one list for the command line, the catalogue, studies and Python."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,8 +1,6 @@
 """Runs in workers: the suites of the catalogue in parallel, each on a simulated drive of its own, and runs under a
 policy in Python, whatever that does."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from dataclasses import replace

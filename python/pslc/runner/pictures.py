@@ -1,7 +1,5 @@
 """The picture of one recording or several: the chart of their suite, their write curves, or bars of one figure."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from contextlib import suppress

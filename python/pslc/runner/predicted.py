@@ -3,7 +3,6 @@
 from typing import Final
 
 from pslc import suites
-from pslc.device.parts import forecast
 from pslc.recording.model import Recording
 from pslc.schema.warnings import Level, MeasurementWarning, WarningCode
 
@@ -25,15 +24,15 @@ def of_its_parts(recording: Recording) -> list[MeasurementWarning]:
     """The notes; none if the profile itself tells the figures, or nothing was written."""
     if not (recording.is_simulated and recording.written_bytes):
         return []
-    source = dict(recording.provenance)
-    is_of_parts = any("pooled.py" in how for how in source.values())
-    drive = forecast.of_target(recording.profile, source) if is_of_parts else None
-    if drive is not None and drive.is_open:
+    from pslc.device.parts import forecast
+
+    drive = forecast.undecided(recording.profile, recording.provenance)
+    if drive is not None:
         figures = ", ".join(f"{name} {text}" for name, text in drive.in_words)
         return [_note(PredictedWarning.PREDICTED.of(figures=figures, nearest=drive.nearest))]
     is_asked = recording.suite == SYNC or recording.suite not in suites.names()
     is_synced = is_asked and any(job["sync"]["total_ios"] for job in recording.jobs)
-    if is_synced and source.get("controller.flush", "").startswith("assumed"):
+    if is_synced and dict(recording.provenance).get("controller.flush", "").startswith("assumed"):
         return [_note(PredictedWarning.FLUSH.of(interval=forecast.any_flush().text(1e-3, "ms", is_known=True)))]
     return []
 

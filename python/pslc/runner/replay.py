@@ -1,7 +1,5 @@
 """A trace replayed on a drive; on a simulated one again with other caches."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass

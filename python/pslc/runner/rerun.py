@@ -1,7 +1,5 @@
 """A recording of a simulated drive, repeated and compared to the byte."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Final

@@ -1,7 +1,5 @@
 """A run: a suite, job files or a trace on a drive, step by step, and its recording."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress

@@ -1,7 +1,5 @@
 """Steps of a run on one open drive: its layout, its preparation, its job files, and what each of them recorded."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Callable, Generator

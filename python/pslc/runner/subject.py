@@ -1,7 +1,5 @@
 """Subjects of a run: a suite, job files or a trace. Each type implements what a run needs of it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path

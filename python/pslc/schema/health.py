@@ -1,7 +1,5 @@
 """NVMe's health log, under smartctl's names for its fields."""
 
-from __future__ import annotations
-
 import re
 from typing import Any, Final, cast
 

@@ -1,7 +1,5 @@
 """Facts about a file of another program that the file does not state."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal

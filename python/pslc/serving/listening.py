@@ -1,7 +1,5 @@
 """Address of a served drive, and the socket that listens there."""
 
-from __future__ import annotations
-
 import errno
 import os
 import socket

@@ -1,8 +1,6 @@
 """A served drive as an NVMe drive of Linux: the kernel's NBD client, its NVMe target behind that, and its NVMe driver,
 over TCP on this machine. The target's health log is its own, without wear and temperature of the drive."""
 
-from __future__ import annotations
-
 import os
 import re
 import socket

@@ -1,7 +1,5 @@
 """A drive that is served, as lines on a terminal, on its own clock."""
 
-from __future__ import annotations
-
 from pslc.base import words
 from pslc.base.live_lines import Trail
 from pslc.schema.facts import ServedStatus

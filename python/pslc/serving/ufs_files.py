@@ -3,8 +3,6 @@
 JEDEC JESD220, WriteBooster; Linux, Documentation/ABI/testing/sysfs-driver-ufs. `pslc.device.cache_report` reads them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Analysis of a study: the influence of each axis, the best points, and the trade-offs."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite

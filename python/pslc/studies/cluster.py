@@ -1,7 +1,5 @@
 """A point with the texts of the files that it is made from, so that any worker of a cluster gives the same row."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from pathlib import Path
 

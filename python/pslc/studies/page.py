@@ -1,7 +1,5 @@
 """A study as one page that needs no network: what matters, heat maps, slices, trade-offs, best points, every point."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,8 +1,6 @@
 """Points of a study as tasks of a pool. A point is a pure function of its values, so neither the process nor the order
 matters."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress

@@ -10,7 +10,6 @@ import numpy as np
 
 from pslc.analysis import Writes
 from pslc.analysis import sentences as write_sentences
-from pslc.device.parts import forecast
 from pslc.device.region import Region
 from pslc.figures import curves
 from pslc.figures import tables as common
@@ -52,8 +51,10 @@ def pictures(recording: Recording) -> list[Picture]:
 
 
 def _with_band(picture: Picture, recording: Recording) -> Picture:
-    drive = forecast.of_target(recording.profile, dict(recording.provenance)) if recording.is_simulated else None
-    if drive is None or not drive.is_open:
+    from pslc.device.parts import forecast
+
+    drive = forecast.undecided(recording.profile, recording.provenance)
+    if drive is None:
         return picture
     panel, of_shares = picture.panels[0], [of for _, of in drive.band]
     line = panel.lines[0]

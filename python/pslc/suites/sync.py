@@ -4,8 +4,6 @@ Writes of 4, 16 and 64 KiB one after the other, each followed by a flush: what d
 and the log of a file system ask of a drive. A drive with power-loss protection answers from its buffer.
 """
 
-from __future__ import annotations
-
 from typing_extensions import TypedDict
 
 from pslc.base import words

@@ -4,8 +4,6 @@ How full the cache was, how slow the slowest requests were and why, and how long
 takes a trace of any program; docs/traces.md says how it is replayed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from fractions import Fraction
 

@@ -1,8 +1,6 @@
 """Traces of anyone's work: which there are, what is in them, and how they are to be replayed. They are read by the
 native part; Parquet is read here."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence

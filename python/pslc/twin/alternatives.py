@@ -1,7 +1,5 @@
 """Candidates under another rule: the same values, which a search under that rule may have passed by."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Final
 

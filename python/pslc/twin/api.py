@@ -1,7 +1,5 @@
 """The public fit: from recordings, logs or published figures to the report of a twin."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path

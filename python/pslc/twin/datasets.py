@@ -3,8 +3,6 @@
 A simulated run of the same jobs has the same features, so that measured and simulated differ by the drive only.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

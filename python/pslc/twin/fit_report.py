@@ -1,7 +1,5 @@
 """The report of a fit: sentences, tables, pictures and JSON."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path

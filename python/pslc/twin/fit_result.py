@@ -1,7 +1,5 @@
 """The result of a fit: candidates, their statistics, and what the data leave open."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import combinations

@@ -5,8 +5,6 @@ same values are simulated in drives of other geometries. How far those differ is
 values that each of them would have been fitted with tell how far off the fit may be.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final

@@ -1,7 +1,5 @@
 """Identifiability: the parameters that each suite determines, as `make bench NAME=identify` measured it."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Sequence
 from importlib.resources import files

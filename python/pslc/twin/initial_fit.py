@@ -1,7 +1,5 @@
 """The first write over the empty drive: its summary, firmware models that can produce it, and their fits to it."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -8,8 +8,6 @@ With n bits per cell, cache S, raw space Raw, rates Rs and Rx, fold overhead k a
     recycling               1/R = 1/Rs + k/Rx          ->  k/Rx
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, product

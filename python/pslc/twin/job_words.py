@@ -1,7 +1,5 @@
 """Names of suites' jobs for people: `again` of second-pass is "the second pass"."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from importlib.resources import files

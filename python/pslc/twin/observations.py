@@ -1,7 +1,5 @@
 """Values that suites measured themselves: what the fit expects of them, and where the twin contradicts its own data."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final

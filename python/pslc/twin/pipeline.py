@@ -1,7 +1,5 @@
 """The fit: every firmware model that can produce the first write, the best of them, and those that fit as well."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final

@@ -1,7 +1,5 @@
 """Predictions for suites that were not measured, and suites that would tell firmware models apart."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final

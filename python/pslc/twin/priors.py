@@ -1,7 +1,5 @@
 """Prior knowledge of a drive: capacity, link, parts, and the load that wrote the data."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The twin as a profile: TOML that loads everywhere, with the provenance of each value."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, replace
 from typing import Final

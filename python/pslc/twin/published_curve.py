@@ -1,7 +1,5 @@
 """Published figures as a write curve: `cache=435GB speed1=4000MB/s speed2=500MB/s end2=1100GB speed3=300MB/s`."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from itertools import pairwise

@@ -4,8 +4,6 @@ Each job is compared in 1, 4, 16 and 64 bins: wide bins show in which direction 
 where it is.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final

@@ -5,8 +5,6 @@ A review may tell one speed, two speeds and a mean, or all of it. What follows f
 and the speeds tell where a phase ends), then the parts of the drive, then what other drives do.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final

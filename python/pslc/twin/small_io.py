@@ -1,7 +1,5 @@
 """Fits to small requests, one by one and in a queue: command time, reads, write buffer, number of dies, and the bus."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Final

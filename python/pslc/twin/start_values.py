@@ -1,7 +1,5 @@
 """Starts of a fit to more datasets than the first write: from findings of the suites, and from random draws."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final
 

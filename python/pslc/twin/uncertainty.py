@@ -1,7 +1,5 @@
 """Uncertainty of a fit: Jacobian, profile likelihood of each parameter, and alternative geometries."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final

@@ -1,7 +1,5 @@
 """Causes of a slowdown while a drive works, as far as they can be determined without its counters."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Linux's counters of a block device (Documentation/block/stat.rst)."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Final

@@ -1,8 +1,6 @@
 """Findings about a watched drive: its slowdowns in time, in words, and their causes as far as they can be
 determined."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final

@@ -1,8 +1,6 @@
 """Members of a pool, and the one that limits it: md, dm and LVM by /sys, ZFS by `zpool`; a Ceph OSD is a link to one of
 these."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final

@@ -1,8 +1,6 @@
 """Prometheus endpoint of a watched drive: `--metrics :9417`.
 https://prometheus.io/docs/instrumenting/exposition_formats"""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Mapping
 from threading import Thread

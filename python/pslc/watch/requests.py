@@ -10,8 +10,6 @@ The counters tell how many requests there were and how many bytes they moved. Al
 - Writes go to the first half of the space, reads to the quarter behind it, in order or at random.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal

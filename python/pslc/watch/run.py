@@ -1,8 +1,6 @@
 """Watch a drive while it does its work, and keep what was seen as a recording. Nothing is written to it, and nothing of
 it is opened but for reading."""
 
-from __future__ import annotations
-
 import os
 import select
 import signal

@@ -4,8 +4,6 @@ A question for temperature or SMART is a command to the drive: it leaves a power
 often enough never enters one. So it is asked only within a second in which it worked anyway.
 """
 
-from __future__ import annotations
-
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path

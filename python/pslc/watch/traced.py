@@ -4,8 +4,6 @@ They are taken from tracefs, in an instance of its own, so that no other tracing
 program is needed. blktrace asks for the same events in another way.
 """
 
-from __future__ import annotations
-
 import os
 import select
 from pathlib import Path

@@ -202,7 +202,7 @@ def _rounded(value: float) -> int:
 
 
 def _source(fitted: Constant, is_known: bool) -> str:
-    """Where a constant comes from, and how well it is known."""
+    """Source of a constant, and how well it is known."""
     within = math.exp(SD_80 * fitted.sd)
     of = "fitted to all drives of the ledger" if is_known else "assumed: what its class has"
     return f"{of} (docs/accuracy/pooled.py); 80 %: within {within:.1f} times"

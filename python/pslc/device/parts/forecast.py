@@ -14,7 +14,7 @@ import csv
 import functools
 import math
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -477,6 +477,12 @@ def of_target(profile: str, provenance: Mapping[str, str]) -> Forecast | None:
     """The forecast of a whole profile in TOML; None: it is not made of parts."""
     profile_of_parts = parts_of(profile, provenance)
     return of_profile(*profile_of_parts) if profile_of_parts else None
+
+
+def undecided(profile: str, provenance: Iterable[tuple[str, str]]) -> Forecast | None:
+    """The forecast of a whole profile whose speed past the cache its parts decide; None: it states that itself."""
+    drive = of_target(profile, dict(provenance))
+    return drive if drive is not None and drive.is_open else None
 
 
 def of(*, nand: str, controller: str, capacity: str) -> Forecast:

@@ -1,7 +1,5 @@
 """Evidence for the causes of phases: what a recording shows of a phase besides its curve."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

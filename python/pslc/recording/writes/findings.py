@@ -1,7 +1,5 @@
 """Findings of a recording: what the analysis says of its write curve."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial

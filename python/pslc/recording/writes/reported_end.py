@@ -1,7 +1,5 @@
 """End and recovery of an SLC cache as the drive itself reports it, by the free share of its buffer."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np
