@@ -60,6 +60,56 @@ def test_a_clock_that_jumps_is_no_writing(analyze: Analyze) -> None:
     assert findings["phases"][-1]["to_bytes"] == pytest.approx(144 * GB, rel=0.02)
 
 
+def test_what_is_left_of_a_row_beside_a_silence_is_silence_too(analyze: Analyze) -> None:
+    cycle = [(30, 2000.0), (40, 500.0), (1, 200.0), (300, 0.0), (1, 700.0)]
+    findings = analyze(log(speeds(*cycle * 2, *cycle[:2])), "--capacity", "500GB")
+    assert [phase["cause"] for phase in findings["phases"]][::2] == ["pslc"] * 3
+    for phase, level in zip(findings["phases"], [2000, 500] * 3, strict=True):
+        assert phase["bytes_per_s"] == pytest.approx(level * MB, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("stretches", "end"),
+    [
+        ([(6, 2500.0), *[(47, 717.0), (26, 222.0)] * 8], 15),
+        ([(27, 2142.0), *[(36, 237.0), (290, 0.0), (24, 2142.0)] * 4, (60, 237.0)], 57.8),
+    ],
+    ids=["heat that comes and goes", "a cache that empties in silences"],
+)
+def test_no_phase_has_a_speed_that_the_log_never_has(
+    analyze: Analyze, stretches: list[tuple[int, float]], end: float
+) -> None:
+    findings = analyze(log(speeds(*stretches)), "--capacity", "480GB")
+    assert findings["cache_bytes"] == pytest.approx(end * GB, rel=0.02)
+    levels = np.log([speed for _, speed in stretches if speed])
+    for phase in findings["phases"]:
+        assert np.abs(levels - np.log(phase["bytes_per_s"] / MB)).min() < 0.05
+
+
+def test_a_drive_that_held_data_has_no_more_room_than_is_known(analyze: Analyze) -> None:
+    columns = log(speeds((2, 280.0), (250, 480.0), (2200, 235.0), (3700, 75.0)))
+    assert analyze(columns, "--capacity", "2000GB")["cache_confidence"] < 0.9
+    findings = analyze(columns, "--capacity", "2000GB", "--prefilled")
+    assert findings["cache_bytes"] == pytest.approx(120 * GB, rel=0.01)
+    assert findings["cache_confidence"] > 0.9
+    assert findings["phases"][0]["confidence"] > 0.8
+
+
+@pytest.mark.parametrize(
+    ("speed", "cause"), [(1.5, "native"), (121.0, "link"), (303.0, "link"), (1210.0, "link"), (22000.0, "page-cache")]
+)
+def test_one_speed_is_a_link_only_where_there_is_one(analyze: Analyze, speed: float, cause: str) -> None:
+    findings = analyze(log(speeds((200, speed))), "--capacity", "1000GB")
+    assert [phase["cause"] for phase in findings["phases"]] == [cause]
+    assert findings["cache_bytes_low"] is None
+
+
+def test_levels_faster_than_any_link_are_memory(analyze: Analyze) -> None:
+    findings = analyze(log(speeds((20, 23000.0), (60, 18000.0))))
+    assert findings["cache_bytes"] is None
+    assert [phase["cause"] for phase in findings["phases"]] == ["page-cache"] * 2
+
+
 def test_each_fall_begins_at_its_own_row_behind_a_larger_one() -> None:
     assert _steps(np.repeat([9.0, 5.0, 3.0], 60)) == [-1, 59, 119]
 

@@ -14,7 +14,7 @@ from pslc.analysis.phases import Phase, find_phases
 from pslc.analysis.posterior import Explanation, table
 from pslc.analysis.runs import segment
 from pslc.analysis.series import Curve
-from pslc.analysis.thresholds import MIN_STATED_CONFIDENCE, MIN_SURE_CONFIDENCE
+from pslc.analysis.thresholds import FASTEST_LINK_BYTES_PER_S, MIN_STATED_CONFIDENCE, MIN_SURE_CONFIDENCE
 from pslc.analysis.verdict import Answer, Row, Verdict, judge
 from pslc.analysis.warnings import AnalysisWarning, analysis_warnings
 from pslc.analysis.write_analysis import Alternative, ExplainedPhase, WriteAnalysis
@@ -65,7 +65,7 @@ def explain_curve(
         for phase, cause in zip(phases, causes, strict=True)
     )
     warnings = [] if mean is None else [AnalysisWarning.SMOOTHED.of(seconds=mean.seconds)]
-    warnings += _memory(causes[0], context)
+    warnings += _memory(causes[0], phases[0], context)
     alternatives = _alternatives(verdict)
     warnings += _unsure(answer.confidence, alternatives)
     warnings += analysis_warnings(sharp, phases, end=end, causes=causes, options=options)
@@ -206,8 +206,9 @@ def _tell(best: Explanation, rival: Explanation) -> str:
     return str(next((tells[name] for name in ordered if name in tells), tells["otherwise"]))
 
 
-def _memory(first: CauseEstimate, context: MeasurementContext) -> list[MeasurementWarning]:
+def _memory(cause: CauseEstimate, first: Phase, context: MeasurementContext) -> list[MeasurementWarning]:
     """What the program that counted may have hidden."""
-    if first.cause != "page-cache" or context.link_bytes_per_s is not None:
+    is_known = context.link_bytes_per_s is not None or first.bytes_per_s > FASTEST_LINK_BYTES_PER_S
+    if cause.cause != "page-cache" or is_known:
         return []
     return [AnalysisWarning.GUESSED.of(phase=1, cause="memory", what="--link")]
