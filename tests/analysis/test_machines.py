@@ -48,7 +48,10 @@ def test_a_silence_lets_a_cache_empty_and_counts_in_the_duration(analyze: Analyz
     findings = analyze(log(speeds(*cycle * 2, *cycle[:2])), "--capacity", "500GB")
     assert findings["cache_bytes"] == pytest.approx(60 * GB, rel=0.01)
     assert [phase["cause"] for phase in findings["phases"]][::2] == ["pslc"] * 3
-    assert "240 GB in 13 min 30 s" in command("analyze", "log.csv", "--capacity", "500GB").stdout
+    shown = command("analyze", "log.csv", "--capacity", "500GB").stdout
+    assert "240 GB in 13 min 30 s" in shown
+    assert "Average while writing: 114" in shown
+    assert "\nidle" not in command("compare", "log.csv", "log.csv").stdout
 
 
 def test_a_clock_that_jumps_is_no_writing(analyze: Analyze) -> None:

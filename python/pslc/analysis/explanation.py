@@ -76,6 +76,7 @@ def explain_curve(
         warnings=tuple(warnings),
         cache_confidence=round(answer.confidence, 3),
         alternatives=tuple(alternatives),
+        silent_s=float(curve.silent_s.sum()),
     )
 
 
