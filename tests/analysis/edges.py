@@ -425,7 +425,7 @@ PAUSES: dict[str, Edge] = {
     "MIN_PAUSE_S": Edge(
         10.0, lambda x: slowdowns((30, 1000, 1, 1e5), (round(x), 0, 0, 1), (30, 100, 1, 1e5)), 1, 0, low=9, high=10
     ),
-    "MAX_RESTING_BUSY_SHARE": Edge(0.05, lambda x: len(work((30, 1000, x, 1e5)).pauses()), 1, 0),
+    "MAX_RESTING_BUSY_SHARE": Edge(0.05, lambda x: len(work((30, 1000, 1, 1e5), (30, 1000, x, 1e5)).pauses()), 1, 0),
     "MIN_SLOWDOWN_RATIO": Edge(1.5, lambda x: slowdowns((60, 1000, 1, 1e5), (60, 1000 / x, 1, 1e5)), 0, 1),
     "MIN_RECOVERED_SPEED_RATIO": Edge(
         0.7,
