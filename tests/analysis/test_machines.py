@@ -89,6 +89,20 @@ def test_no_phase_has_a_speed_that_the_log_never_has(
         assert np.abs(levels - np.log(phase["bytes_per_s"] / MB)).min() < 0.05
 
 
+def test_a_cache_that_each_silence_frees_ends_in_the_first_file(analyze: Analyze) -> None:
+    file, pause = [(12, 1156.0), (4, 172.0)], (200, 0.0)
+    findings = analyze(log(speeds(*file, pause, *file, pause, *file)))
+    assert findings["cache_bytes"] == pytest.approx(13.9 * GB, rel=0.03)
+    assert [phase["cause"] for phase in findings["phases"]] == ["pslc", "fold"] * 3
+
+
+def test_levels_that_come_back_briefly_and_in_any_order_have_no_end(analyze: Analyze) -> None:
+    order = [2, 0, 1, 0, 1, 2, 1, 0, 1, 2, 1, 2, 0, 2, 1, 0, 2, 0, 2, 1, 0, 2, 0, 2]
+    spans = [35, 63, 157, 9, 25, 24, 47, 19, 54, 58, 200, 226, 32, 11, 7, 121, 4, 108, 55, 152, 19, 14, 70, 84]
+    rates = speeds(*((span, (111.0, 148.0, 186.0)[level]) for span, level in zip(spans, order, strict=True)))
+    assert analyze(log(rates), "--capacity", "2000GB")["cache_bytes"] is None
+
+
 def test_a_drive_that_held_data_has_no_more_room_than_is_known(analyze: Analyze) -> None:
     columns = log(speeds((2, 280.0), (250, 480.0), (2200, 235.0), (3700, 75.0)))
     assert analyze(columns, "--capacity", "2000GB")["cache_confidence"] < 0.9

@@ -34,8 +34,9 @@ speed."""
 FASTER_NATS, BURST_NATS, BETWEEN_NATS = -8.0, -4.0, -1.5
 """Nats of a stretch that is faster than the one before it, of each burst that nothing explains, and of each level of
 bursts behind a cache that are slower than it."""
-MIN_WANDER_SHARE, BRIEF_NATS = 0.01, 1.5
-"""Share of the bytes or the time of a level that wanders, and what each run costs that is briefer."""
+MIN_WANDER_SHARE, BRIEF_NATS, MAX_MODE_SDS = 0.01, 1.5, 2.5
+"""Share of the bytes or the time of a level that wanders, and what each run costs that is briefer and on no such level;
+standard deviations within which two levels are one."""
 FEW_RISES_NATS, CHANGE_NATS, MODE_NATS = -2.5, 0.8, 1.8
 """Nats of speeds that wander, for each rise that they have less than two; what the place of a change costs, and another
 level among those that come back."""
@@ -410,7 +411,9 @@ class Comparison:
         seconds = sum(run.seconds for run in self.runs)
         share = MIN_WANDER_SHARE
         runs = [run for run in self.runs if run.bytes > share * self.written or run.seconds > share * seconds]
-        brief = len(self.runs) - len(runs)
+        # A level that comes back is no surprise, however brief it is.
+        known = np.array([run.level for run in runs])
+        brief = sum(bool(np.abs(known - run.level).min() > MAX_MODE_SDS * LEVEL_SD) for run in self.runs)
         if len(runs) > 2 and runs[0].bytes < 0.1 * self.written and runs[0].level < runs[1].level:
             runs = runs[1:]
         levels = np.array([run.level for run in runs])
@@ -440,7 +443,7 @@ def _modes(levels: Floats) -> float:
     """Log density of levels that come back in any order: each is one of a few, drawn anew."""
     modes: list[float] = []
     for level in levels:
-        if not any(abs(level - mode) < 2.5 * LEVEL_SD for mode in modes):
+        if not any(abs(level - mode) < MAX_MODE_SDS * LEVEL_SD for mode in modes):
             modes.append(float(level))
     again = levels.size - len(modes)
     on_level = -math.log(LEVEL_SD * math.sqrt(2 * math.pi)) - 0.5
