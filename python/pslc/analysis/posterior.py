@@ -412,8 +412,8 @@ class Comparison:
         share = MIN_WANDER_SHARE
         runs = [run for run in self.runs if run.bytes > share * self.written or run.seconds > share * seconds]
         # A level that comes back is no surprise, however brief it is.
-        known = np.array([run.level for run in runs])
-        brief = sum(bool(np.abs(known - run.level).min() > MAX_MODE_SDS * LEVEL_SD) for run in self.runs)
+        lasting = np.array([run.level for run in runs])
+        brief = sum(bool(np.abs(lasting - run.level).min() > MAX_MODE_SDS * LEVEL_SD) for run in self.runs)
         if len(runs) > 2 and runs[0].bytes < 0.1 * self.written and runs[0].level < runs[1].level:
             runs = runs[1:]
         levels = np.array([run.level for run in runs])
