@@ -103,6 +103,13 @@ def test_levels_that_come_back_briefly_and_in_any_order_have_no_end(analyze: Ana
     assert analyze(log(rates), "--capacity", "2000GB")["cache_bytes"] is None
 
 
+def test_what_is_faster_behind_a_fall_than_before_it_is_no_cache(analyze: Analyze) -> None:
+    sway = np.random.default_rng(1).normal(0.0, 0.07, 22)
+    levels = np.repeat([640.0, 362.0, 776.0, 640.0], [4, 4, 10, 4]) * np.exp(sway)
+    rates = speeds(*((45, level) for level in levels))
+    assert analyze(log(rates), "--capacity", "600GB")["cache_bytes"] is None
+
+
 def test_a_drive_that_held_data_has_no_more_room_than_is_known(analyze: Analyze) -> None:
     columns = log(speeds((2, 280.0), (250, 480.0), (2200, 235.0), (3700, 75.0)))
     assert analyze(columns, "--capacity", "2000GB")["cache_confidence"] < 0.9

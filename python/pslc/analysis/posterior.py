@@ -32,8 +32,8 @@ MIN_BURST_SHARE, FOLD_RATE_SHARE = 0.005, 0.9
 """Share of what was written from which a burst counts; rate of folding while the host is silent, over the cache's
 speed."""
 FASTER_NATS, BURST_NATS, BETWEEN_NATS = -8.0, -4.0, -1.5
-"""Nats of a stretch that is faster than the one before it, of each burst that nothing explains, and of each level of
-bursts behind a cache that are slower than it."""
+"""Nats of a stretch that is faster than it may be behind the ones before it, of each burst that nothing explains, and
+of each level of bursts behind a cache that are slower than it."""
 MIN_WANDER_SHARE, BRIEF_NATS, MAX_MODE_SDS = 0.01, 1.5, 2.5
 """Share of the bytes or the time of a level that wanders, and what each run costs that is briefer and on no such level;
 standard deviations within which two levels are one."""
@@ -242,7 +242,9 @@ class Comparison:
         if part.name == "fold" and machine.parts[index - 1].name == "direct":
             law = laws["ratio_after_direct"]
         assert before is not None
-        faster = FASTER_NATS if level > before - MIN_FALL and part.name != "rise" else 0.0
+        # Native cells alone are faster than while they fold, and not than the cache was.
+        fastest = cut.stretches[machine.front].start_level + MIN_FALL if part.name == "rise" else before - MIN_FALL
+        faster = FASTER_NATS if level > fastest else 0.0
         # Folding programs each byte twice; behind a cache that the host held back it may be nearer.
         cached = machine.parts[index - 1].name in ("pslc", "hot", "tier")
         near = cached and level - before > math.log(laws.get("max_ratio", math.inf))
