@@ -86,12 +86,13 @@ def _row_at(rows: Sequence[Row], at_bytes: float) -> Row:
 
 
 def _heated(rows: Sequence[Row], phases: Sequence[Phase], index: int, context: MeasurementContext) -> Row:
-    """The row of a phase; of a dip in which alone the drive was as hot as ever, one of heat."""
+    """The row of a phase; of a dip in which alone the drive was as hot as ever, one of heat. A drive that was as hot in
+    half of the phase before wrote at full speed all the same."""
     row, phase = rows[index], phases[index]
     if row.role != "dip" or not index or not context.is_hot(phase.from_bytes, phase.to_bytes):
         return row
     before = phases[index - 1]
-    if context.is_hot(before.from_bytes, before.to_bytes):
+    if context.is_hot(0.5 * (before.from_bytes + before.to_bytes), before.to_bytes):
         return row
     return replace(row, role="hot", cause="thermal")
 
