@@ -41,6 +41,7 @@ from pslc.watch.run import watch_all
 from pslc.watch.several import Checkpoints
 from pslc.watch.telemetry import Asked
 from tests import forked
+from tests.analysis.edges import work
 from tests.conftest import ROOT
 from tests.forked import eventually
 from tests.loops import loop_over, reason, sh
@@ -91,6 +92,11 @@ def test_who_asks_for_less_is_not_slowed_by_the_drive():
 
 def test_smaller_requests_are_other_work():
     assert not find_slowdowns(load((60, 1900 * MB, 8, 1e6), (40, 140 * MB, 8, 4096)))
+
+
+def test_a_fast_drive_that_writes_without_a_stop_at_a_few_percent_is_one_session():
+    assert work((300, 1000, 0.03, 1e5)).sessions() == [(0, 300)]
+    assert work((30, 1000, 1.0, 1e5), (30, 10, 0.03, 1e5)).pauses() == [(30, 60)]
 
 
 def test_a_moment_is_no_fall():

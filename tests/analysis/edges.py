@@ -425,7 +425,7 @@ PAUSES: dict[str, Edge] = {
     "MIN_PAUSE_S": Edge(
         10.0, lambda x: slowdowns((30, 1000, 1, 1e5), (round(x), 0, 0, 1), (30, 100, 1, 1e5)), 1, 0, low=9, high=10
     ),
-    "MAX_RESTING_BUSY_SHARE": Edge(0.05, lambda x: len(work((30, 1000, x, 1e5)).pauses()), 1, 0),
+    "MAX_RESTING_BUSY_SHARE": Edge(0.05, lambda x: len(work((30, 1000, 1, 1e5), (30, 1000, x, 1e5)).pauses()), 1, 0),
     "MIN_SLOWDOWN_RATIO": Edge(1.5, lambda x: slowdowns((60, 1000, 1, 1e5), (60, 1000 / x, 1, 1e5)), 0, 1),
     "MIN_RECOVERED_SPEED_RATIO": Edge(
         0.7,
@@ -649,6 +649,7 @@ def _read_by_eye(correlation: float) -> bool:
 
 DETAILS: dict[str, Edge] = {
     "MAX_PAUSE_SPEED_RATIO": Edge(0.4, lambda x: _pauses_of([8] * 8, slow=1000 * x), True, False),
+    "MAX_STOPPED_SPEED_RATIO": Edge(0.2, lambda x: _pauses_of([200] * 6, 12, 1000 * x), True, False),
     "MIN_PAUSES": Edge(4, lambda x: _pauses_of([20] * round(x)), False, True, low=3, high=4),
     "MAX_CYCLE_SPREAD": Edge(0.15, lambda x: _pauses_of([200 * (1 - x), 200, 200 * (1 + x)] * 3, 6), True, False),
     "MAX_PAUSE_BYTES_SHARE": Edge(0.2, lambda x: _pauses_of([100] * 6, round(100 * x) + 2), True, False),
@@ -701,6 +702,7 @@ DETAILS: dict[str, Edge] = {
 EDGES: dict[str, Edge] = NAND | PLATEAUS | AROUND | CURVES | PAUSES | WARNINGS | DETAILS
 """By the name of the threshold."""
 UNTESTED: dict[str, str] = {
+    "FASTEST_LINK_BYTES_PER_S": "a standard's figure",
     "PIPES_BYTES_PER_S": "a table of standards",
     "FINER_HEAD_SHARE": "where a start is cut off: its own start is segmented by itself again",
     "HEAD_INNER_SHARE": "where a start is cut off: boundaries beyond are those of the whole curve, to a cell",

@@ -48,7 +48,10 @@ def test_a_silence_lets_a_cache_empty_and_counts_in_the_duration(analyze: Analyz
     findings = analyze(log(speeds(*cycle * 2, *cycle[:2])), "--capacity", "500GB")
     assert findings["cache_bytes"] == pytest.approx(60 * GB, rel=0.01)
     assert [phase["cause"] for phase in findings["phases"]][::2] == ["pslc"] * 3
-    assert "240 GB in 13 min 30 s" in command("analyze", "log.csv", "--capacity", "500GB").stdout
+    shown = command("analyze", "log.csv", "--capacity", "500GB").stdout
+    assert "240 GB in 13 min 30 s" in shown
+    assert "Average while writing: 114" in shown
+    assert "\nidle" not in command("compare", "log.csv", "log.csv").stdout
 
 
 def test_a_clock_that_jumps_is_no_writing(analyze: Analyze) -> None:
@@ -58,6 +61,77 @@ def test_a_clock_that_jumps_is_no_writing(analyze: Analyze) -> None:
     findings = analyze({"time": times, "write MB/s": rates}, "--capacity", "1000GB")
     assert findings["cache_bytes"] == pytest.approx(120 * GB, rel=0.02)
     assert findings["phases"][-1]["to_bytes"] == pytest.approx(144 * GB, rel=0.02)
+
+
+def test_what_is_left_of_a_row_beside_a_silence_is_silence_too(analyze: Analyze) -> None:
+    cycle = [(30, 2000.0), (40, 500.0), (1, 200.0), (300, 0.0), (1, 700.0)]
+    findings = analyze(log(speeds(*cycle * 2, *cycle[:2])), "--capacity", "500GB")
+    assert [phase["cause"] for phase in findings["phases"]][::2] == ["pslc"] * 3
+    for phase, level in zip(findings["phases"], [2000, 500] * 3, strict=True):
+        assert phase["bytes_per_s"] == pytest.approx(level * MB, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("stretches", "end"),
+    [
+        ([(6, 2500.0), *[(47, 717.0), (26, 222.0)] * 8], 15),
+        ([(27, 2142.0), *[(36, 237.0), (290, 0.0), (24, 2142.0)] * 4, (60, 237.0)], 57.8),
+    ],
+    ids=["heat that comes and goes", "a cache that empties in silences"],
+)
+def test_no_phase_has_a_speed_that_the_log_never_has(
+    analyze: Analyze, stretches: list[tuple[int, float]], end: float
+) -> None:
+    findings = analyze(log(speeds(*stretches)), "--capacity", "480GB")
+    assert findings["cache_bytes"] == pytest.approx(end * GB, rel=0.02)
+    levels = np.log([speed for _, speed in stretches if speed])
+    for phase in findings["phases"]:
+        assert np.abs(levels - np.log(phase["bytes_per_s"] / MB)).min() < 0.05
+
+
+def test_a_cache_that_each_silence_frees_ends_in_the_first_file(analyze: Analyze) -> None:
+    file, pause = [(12, 1156.0), (4, 172.0)], (200, 0.0)
+    findings = analyze(log(speeds(*file, pause, *file, pause, *file)))
+    assert findings["cache_bytes"] == pytest.approx(13.9 * GB, rel=0.03)
+    assert [phase["cause"] for phase in findings["phases"]] == ["pslc", "fold"] * 3
+
+
+def test_levels_that_come_back_briefly_and_in_any_order_have_no_end(analyze: Analyze) -> None:
+    order = [2, 0, 1, 0, 1, 2, 1, 0, 1, 2, 1, 2, 0, 2, 1, 0, 2, 0, 2, 1, 0, 2, 0, 2]
+    spans = [35, 63, 157, 9, 25, 24, 47, 19, 54, 58, 200, 226, 32, 11, 7, 121, 4, 108, 55, 152, 19, 14, 70, 84]
+    rates = speeds(*((span, (111.0, 148.0, 186.0)[level]) for span, level in zip(spans, order, strict=True)))
+    assert analyze(log(rates), "--capacity", "2000GB")["cache_bytes"] is None
+
+
+def test_what_is_faster_behind_a_fall_than_before_it_is_no_cache(analyze: Analyze) -> None:
+    sway = np.random.default_rng(1).normal(0.0, 0.07, 22)
+    levels = np.repeat([640.0, 362.0, 776.0, 640.0], [4, 4, 10, 4]) * np.exp(sway)
+    rates = speeds(*((45, level) for level in levels))
+    assert analyze(log(rates), "--capacity", "600GB")["cache_bytes"] is None
+
+
+def test_a_drive_that_held_data_has_no_more_room_than_is_known(analyze: Analyze) -> None:
+    columns = log(speeds((2, 280.0), (250, 480.0), (2200, 235.0), (3700, 75.0)))
+    assert analyze(columns, "--capacity", "2000GB")["cache_confidence"] < 0.9
+    findings = analyze(columns, "--capacity", "2000GB", "--prefilled")
+    assert findings["cache_bytes"] == pytest.approx(120 * GB, rel=0.01)
+    assert findings["cache_confidence"] > 0.9
+    assert findings["phases"][0]["confidence"] > 0.8
+
+
+@pytest.mark.parametrize(
+    ("speed", "cause"), [(1.5, "native"), (121.0, "link"), (303.0, "link"), (1210.0, "link"), (22000.0, "page-cache")]
+)
+def test_one_speed_is_a_link_only_where_there_is_one(analyze: Analyze, speed: float, cause: str) -> None:
+    findings = analyze(log(speeds((200, speed))), "--capacity", "1000GB")
+    assert [phase["cause"] for phase in findings["phases"]] == [cause]
+    assert findings["cache_bytes_low"] is None
+
+
+def test_levels_faster_than_any_link_are_memory(analyze: Analyze) -> None:
+    findings = analyze(log(speeds((20, 23000.0), (60, 18000.0))))
+    assert findings["cache_bytes"] is None
+    assert [phase["cause"] for phase in findings["phases"]] == ["page-cache"] * 2
 
 
 def test_each_fall_begins_at_its_own_row_behind_a_larger_one() -> None:

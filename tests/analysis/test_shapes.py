@@ -114,6 +114,8 @@ def test_dips_while_the_sensor_is_as_hot_as_ever_are_heat() -> None:
     hot = ((at > 177) & (at <= 217)) | ((at > 400) & (at <= 440))
     found = said(dips, 2000, samples=1000, celsius=np.where(hot, 84.0, 66.0))
     assert [phase.cause for phase in found.phases] == ["pslc", "thermal", "pslc", "thermal", "pslc", "fold"]
+    since = said(dips, 2000, samples=1000, celsius=np.where(at > 320, 84.0, 66.0))
+    assert since.phases[3].cause == "pslc"
 
 
 def test_cycles_of_pauses_are_one_stretch_whatever_each_of_them_takes() -> None:

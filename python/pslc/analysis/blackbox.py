@@ -16,6 +16,7 @@ from pslc.analysis.plateau_case import LIKELY, SURE, UNSURE, PlateauCase, format
 from pslc.analysis.thresholds import (
     BUSY_CPU_SHARE,
     CERTAIN_DRAM_SHARE,
+    FASTEST_LINK_BYTES_PER_S,
     LINK_FULL_SHARE,
     MAX_BEHIND_DRAM_RATIO,
     MAX_COLLECTED_RATIO,
@@ -141,10 +142,14 @@ def _flushes(case: PlateauCase) -> CauseEstimate | None:
 
 
 def _page_cache_beyond_link(case: PlateauCase) -> CauseEstimate | None:
-    """Faster than the link."""
+    """Faster than the link, or than any."""
     ceiling = case.context.link_bytes_per_s
-    if ceiling is None or case.phase.bytes_per_s <= MIN_BEYOND_LINK_RATIO * ceiling:
+    if case.phase.bytes_per_s <= MIN_BEYOND_LINK_RATIO * (ceiling or FASTEST_LINK_BYTES_PER_S):
         return None
+    if ceiling is None:
+        return CauseEstimate(
+            "page-cache", LIKELY, f"faster than PCIe 5.0 x4 carries, so memory took it in: {case.rate}"
+        )
     return CauseEstimate("page-cache", SURE, f"memory took it in: {_share_of_link(case)}")
 
 

@@ -14,7 +14,7 @@ from pslc.analysis.phases import Phase, find_phases
 from pslc.analysis.posterior import Explanation, table
 from pslc.analysis.runs import segment
 from pslc.analysis.series import Curve
-from pslc.analysis.thresholds import MIN_STATED_CONFIDENCE, MIN_SURE_CONFIDENCE
+from pslc.analysis.thresholds import FASTEST_LINK_BYTES_PER_S, MIN_STATED_CONFIDENCE, MIN_SURE_CONFIDENCE
 from pslc.analysis.verdict import Answer, Row, Verdict, judge
 from pslc.analysis.warnings import AnalysisWarning, analysis_warnings
 from pslc.analysis.write_analysis import Alternative, ExplainedPhase, WriteAnalysis
@@ -65,7 +65,7 @@ def explain_curve(
         for phase, cause in zip(phases, causes, strict=True)
     )
     warnings = [] if mean is None else [AnalysisWarning.SMOOTHED.of(seconds=mean.seconds)]
-    warnings += _memory(causes[0], context)
+    warnings += _memory(causes[0], phases[0], context)
     alternatives = _alternatives(verdict)
     warnings += _unsure(answer.confidence, alternatives)
     warnings += analysis_warnings(sharp, phases, end=end, causes=causes, options=options)
@@ -76,6 +76,7 @@ def explain_curve(
         warnings=tuple(warnings),
         cache_confidence=round(answer.confidence, 3),
         alternatives=tuple(alternatives),
+        silent_s=float(curve.silent_s.sum()),
     )
 
 
@@ -85,12 +86,13 @@ def _row_at(rows: Sequence[Row], at_bytes: float) -> Row:
 
 
 def _heated(rows: Sequence[Row], phases: Sequence[Phase], index: int, context: MeasurementContext) -> Row:
-    """The row of a phase; of a dip in which alone the drive was as hot as ever, one of heat."""
+    """The row of a phase; of a dip in which alone the drive was as hot as ever, one of heat. A drive that was as hot in
+    half of the phase before wrote at full speed all the same."""
     row, phase = rows[index], phases[index]
     if row.role != "dip" or not index or not context.is_hot(phase.from_bytes, phase.to_bytes):
         return row
     before = phases[index - 1]
-    if context.is_hot(before.from_bytes, before.to_bytes):
+    if context.is_hot(0.5 * (before.from_bytes + before.to_bytes), before.to_bytes):
         return row
     return replace(row, role="hot", cause="thermal")
 
@@ -206,8 +208,9 @@ def _tell(best: Explanation, rival: Explanation) -> str:
     return str(next((tells[name] for name in ordered if name in tells), tells["otherwise"]))
 
 
-def _memory(first: CauseEstimate, context: MeasurementContext) -> list[MeasurementWarning]:
+def _memory(cause: CauseEstimate, first: Phase, context: MeasurementContext) -> list[MeasurementWarning]:
     """What the program that counted may have hidden."""
-    if first.cause != "page-cache" or context.link_bytes_per_s is not None:
+    is_known = context.link_bytes_per_s is not None or first.bytes_per_s > FASTEST_LINK_BYTES_PER_S
+    if cause.cause != "page-cache" or is_known:
         return []
     return [AnalysisWarning.GUESSED.of(phase=1, cause="memory", what="--link")]

@@ -67,8 +67,13 @@ class Load:
 
     @property
     def resting(self) -> Bools:
-        """The intervals in which the drive was left alone, nearly."""
-        return self.busy_s < MAX_RESTING_BUSY_SHARE * self.seconds
+        """The intervals in which the drive was left alone, nearly. A drive that takes most of its writes while it is
+        hardly busy is fast: there only intervals without writes are rests."""
+        idle = self.busy_s < MAX_RESTING_BUSY_SHARE * self.seconds
+        return idle & (self.write_bytes == 0) if self._is_mostly_written_in(idle) else idle
+
+    def _is_mostly_written_in(self, intervals: Bools) -> bool:
+        return 2.0 * float(np.nansum(self.write_bytes[intervals])) > float(np.nansum(self.write_bytes))
 
     def pauses(self) -> list[tuple[int, int]]:
         """Pauses of at least `MIN_PAUSE_S` in which the drive was idle: index of the first interval, and of the one

@@ -11,18 +11,22 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pslc.analysis.boundary import PhaseBoundary
 from pslc.analysis.change_points import change_points, neighbor_noise
-from pslc.analysis.series import Curve, Floats
+from pslc.analysis.series import Curve, Floats, median
 from pslc.analysis.thresholds import (
     MAX_CYCLE_SPREAD,
     MAX_PAUSE_BYTES_SHARE,
     MAX_PAUSE_SPEED_RATIO,
+    MAX_STOPPED_SPEED_RATIO,
     MIN_LOG_STEP,
     MIN_PAUSE_TIME_SHARE,
     MIN_PAUSES,
 )
+
+Ints = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -50,7 +54,10 @@ class AveragedCurve:
 
 
 def average_pauses(curve: Curve) -> AveragedCurve:
-    """The curve with the time of each regular pause dealt out over its cycle; itself without pauses."""
+    """The curve with the time of each regular pause dealt out over its cycle; itself without pauses, and where the host
+    was silent: then its cycles are not the drive's."""
+    if curve.silent_s.any():
+        return AveragedCurve(curve)
     order = np.argsort(curve.bytes_per_s)
     half = int(np.searchsorted(np.cumsum(curve.widths[order]), 0.5 * curve.total_bytes))
     usual = curve.bytes_per_s[order][min(half, order.size - 1)]
@@ -59,6 +66,8 @@ def average_pauses(curve: Curve) -> AveragedCurve:
     if starts.size < MIN_PAUSES:
         return AveragedCurve(curve)
     edges, elapsed = curve.edges_bytes, np.concatenate([[0.0], np.cumsum(curve.seconds)])
+    if not _stops(curve, starts, ends, usual):
+        return AveragedCurve(curve)
     cycles, pauses_s = np.diff(edges[ends]), elapsed[ends] - elapsed[starts]
     longest = float((edges[ends] - edges[starts]).max())
     begin = float(edges[ends[0]] - np.median(cycles))
@@ -89,6 +98,13 @@ def average_pauses(curve: Curve) -> AveragedCurve:
     seconds = np.maximum(np.diff(np.interp(edges, knots, times)), 1e-15 * curve.total_seconds)
     error = 2.0 * spread + 1.645 * bin_bytes
     return AveragedCurve(Curve(edges, seconds, curve.silent_s), begin, error, float(np.median(pauses_s)))
+
+
+def _stops(curve: Curve, starts: Ints, ends: Ints, usual: float) -> bool:
+    """Whether writes stop in slow stretches, as far as rows lie wholly within them: a drive that goes on at a lower
+    speed does not pause."""
+    inner = [row for start, end in zip(starts, ends, strict=True) for row in range(start + 1, end - 1)]
+    return not inner or float(median(curve.bytes_per_s[inner])) < MAX_STOPPED_SPEED_RATIO * usual
 
 
 def _stretch_ends(cycle_bytes: Floats, cycle_s: Floats) -> list[int]:

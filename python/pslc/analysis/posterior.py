@@ -22,6 +22,7 @@ from pslc.analysis.context import MeasurementContext
 from pslc.analysis.runs import Run, Segmentation
 from pslc.analysis.series import Floats
 from pslc.analysis.stretches import LEVEL_SD, Cut, Stretch, best_cuts
+from pslc.analysis.thresholds import FASTEST_LINK_BYTES_PER_S
 
 IMPOSSIBLE: Final = -12.0
 """Nats of what a law forbids: a log may be of something else than it seems."""
@@ -31,10 +32,11 @@ MIN_BURST_SHARE, FOLD_RATE_SHARE = 0.005, 0.9
 """Share of what was written from which a burst counts; rate of folding while the host is silent, over the cache's
 speed."""
 FASTER_NATS, BURST_NATS, BETWEEN_NATS = -8.0, -4.0, -1.5
-"""Nats of a stretch that is faster than the one before it, of each burst that nothing explains, and of each level of
-bursts behind a cache that are slower than it."""
-MIN_WANDER_SHARE, BRIEF_NATS = 0.01, 1.5
-"""Share of the bytes or the time of a level that wanders, and what each run costs that is briefer."""
+"""Nats of a stretch that is faster than it may be behind the ones before it, of each burst that nothing explains, and
+of each level of bursts behind a cache that are slower than it."""
+MIN_WANDER_SHARE, BRIEF_NATS, MAX_MODE_SDS = 0.01, 1.5, 2.5
+"""Share of the bytes or the time of a level that wanders, and what each run costs that is briefer and on no such level;
+standard deviations within which two levels are one."""
 FEW_RISES_NATS, CHANGE_NATS, MODE_NATS = -2.5, 0.8, 1.8
 """Nats of speeds that wander, for each rise that they have less than two; what the place of a change costs, and another
 level among those that come back."""
@@ -240,20 +242,20 @@ class Comparison:
         if part.name == "fold" and machine.parts[index - 1].name == "direct":
             law = laws["ratio_after_direct"]
         assert before is not None
-        faster = FASTER_NATS if level > before - MIN_FALL and part.name != "rise" else 0.0
+        # Native cells alone are faster than while they fold, and not than the cache was.
+        fastest = cut.stretches[machine.front].start_level + MIN_FALL if part.name == "rise" else before - MIN_FALL
+        faster = FASTER_NATS if level > fastest else 0.0
         # Folding programs each byte twice; behind a cache that the host held back it may be nearer.
         cached = machine.parts[index - 1].name in ("pslc", "hot", "tier")
         near = cached and level - before > math.log(laws.get("max_ratio", math.inf))
         return density(law, level - before) + faster + NEAR_NATS * near
 
     def _over_link(self, part: Part, level: float) -> float:
-        """What is faster than a link that was told is memory."""
+        """What is faster than a link that was told, or than any, is memory."""
         link = self.context.link_bytes_per_s
-        if link is None:
-            return 0.0
-        is_faster = level > math.log(1.05 * link)
-        if part.name == "ram":
-            return 1.5 if is_faster else -0.7
+        is_faster = level > math.log(1.05 * (link or FASTEST_LINK_BYTES_PER_S))
+        if part.cause == "page-cache":
+            return 1.5 if is_faster else -0.7 * (link is not None)
         return IMPOSSIBLE if is_faster else 0.0
 
     def _pipe(self, level: float) -> float:
@@ -295,12 +297,21 @@ class Comparison:
             "end_seconds": stretch.seconds,
         }
         for name in measures.keys() & laws.keys():
-            return (beyond if is_last else density)(laws[name], math.log(measures[name]))
+            value = (beyond if is_last else density)(laws[name], math.log(measures[name]))
+            return value + (self._room_nats(laws[name], measures[name]) if name == "end_of_capacity" else 0.0)
         return 0.0 if is_last else CHANGE_AT_ANY_BYTE_NATS
+
+    def _room_nats(self, law: Mapping[str, float], size: float) -> float:
+        """Log probability that a drive which held data had room for a cache of this share of its capacity: any free
+        share is as likely."""
+        return math.log(max(1.0 - size / law["high"], 1e-3)) if self.context.prefilled else 0.0
 
     def _fills(self, machine: Machine, cut: Cut, index: int, capacity: float, *, is_last: bool) -> float:
         """Native cells are written until no free block is left beside the cache."""
         size, end = cut.stretches[index - 1].to_bytes, cut.stretches[index].to_bytes
+        if self.context.prefilled:
+            # Nobody knows how much room there was, so native cells may end anywhere.
+            return 0.0 if is_last else math.log(end / capacity)
         if is_last:
             return 0.0 if end < (1 + SPARE + 2 * SPARE_SD) * capacity - size else NO_ROOM_NATS
         slowdown = math.exp(cut.stretches[index].start_level - cut.stretches[index - 1].end_level)
@@ -317,7 +328,7 @@ class Comparison:
     def _beside(self, machine: Machine, index: int, cut: Cut) -> float:
         """Evidence from beside the curve for a part."""
         part, stretch, context = machine.parts[index], cut.stretches[index], self.context
-        if part.name == "ram":
+        if part.cause == "page-cache":
             if context.counted_by == "drive" or context.is_direct:
                 return IMPOSSIBLE
             return PROGRAM_NATS if context.counted_by == "program" or context.buffered else 0.0
@@ -402,7 +413,9 @@ class Comparison:
         seconds = sum(run.seconds for run in self.runs)
         share = MIN_WANDER_SHARE
         runs = [run for run in self.runs if run.bytes > share * self.written or run.seconds > share * seconds]
-        brief = len(self.runs) - len(runs)
+        # A level that comes back is no surprise, however brief it is.
+        lasting = np.array([run.level for run in runs])
+        brief = sum(bool(np.abs(lasting - run.level).min() > MAX_MODE_SDS * LEVEL_SD) for run in self.runs)
         if len(runs) > 2 and runs[0].bytes < 0.1 * self.written and runs[0].level < runs[1].level:
             runs = runs[1:]
         levels = np.array([run.level for run in runs])
@@ -432,7 +445,7 @@ def _modes(levels: Floats) -> float:
     """Log density of levels that come back in any order: each is one of a few, drawn anew."""
     modes: list[float] = []
     for level in levels:
-        if not any(abs(level - mode) < 2.5 * LEVEL_SD for mode in modes):
+        if not any(abs(level - mode) < MAX_MODE_SDS * LEVEL_SD for mode in modes):
             modes.append(float(level))
     again = levels.size - len(modes)
     on_level = -math.log(LEVEL_SD * math.sqrt(2 * math.pi)) - 0.5
@@ -440,13 +453,13 @@ def _modes(levels: Floats) -> float:
 
 
 def density(law: Mapping[str, float], value: float) -> float:
-    """Log density of a logarithm: of a log-normal, or a log-uniform with soft edges."""
+    """Log density of a logarithm: of a log-normal, or a log-uniform that loses `edge` nats for each e-fold outside."""
     if "median" in law:
         off = (value - math.log(law["median"])) / law["sd"]
         return -0.5 * off * off - math.log(law["sd"] * math.sqrt(2 * math.pi))
     low, high = math.log(law["low"]), math.log(law["high"])
     outside = max(low - value, value - high, 0.0)
-    return -math.log(high - low) - min(20.0 * outside, -IMPOSSIBLE)
+    return -math.log(high - low) - min(law.get("edge", 20.0) * outside, -IMPOSSIBLE)
 
 
 def beyond(law: Mapping[str, float], value: float) -> float:

@@ -81,7 +81,7 @@ def describe(findings: Writes) -> list[str]:
     lines = [*_end_of_cache(findings), *_of_phases(phases), *_of_heat(findings)]
     if findings["fill_mean_bytes_per_s"]:
         # What has no phases has pauses, or reads among its writes.
-        of = "" if phases else " while writing"
+        of = "" if phases and not findings.get("idle_s") else " while writing"
         lines.append(f"Average{of}: {words.speed(findings['fill_mean_bytes_per_s'])}.")
     waf, lasts = findings.get("waf"), findings.get("life_years")
     if waf is not None and lasts is not None:

@@ -124,7 +124,7 @@ class Curve:
         if 0 < still <= longest_s:
             rows[-1] = (rows[-1][0], rows[-1][1] + still, rows[-1][2])
         columns = np.array(rows).reshape(-1, 3).T
-        return cls(np.concatenate(([0.0], np.cumsum(columns[0]))), columns[1], columns[2])
+        return cls(np.concatenate(([0.0], np.cumsum(columns[0]))), *_beside_silences(*columns))
 
     @property
     def widths(self) -> Floats:
@@ -155,3 +155,17 @@ class Curve:
         """Time from the start until each byte position was reached, a bin being of one speed throughout."""
         elapsed = np.concatenate(([0.0], np.cumsum(self.seconds)))
         return np.interp(at_bytes, self.edges_bytes, elapsed)
+
+
+def _beside_silences(widths: Floats, seconds: Floats, silent_s: Floats) -> tuple[Floats, Floats]:
+    """Times of rows and of the silences before them, where the part of a row in which the host was silent already, or
+    still, counts as silence: its bytes took as long as at the speed of the row beside it."""
+    seconds, silent_s = seconds.copy(), silent_s.copy()
+    for row in np.flatnonzero(silent_s):
+        for edge, beside in ((row, row + 1), (row - 1, row - 2)):
+            if 0 <= beside < seconds.size and not silent_s[max(edge, beside)]:
+                idle = seconds[edge] - widths[edge] * seconds[beside] / widths[beside]
+                if idle > 0:
+                    seconds[edge] -= idle
+                    silent_s[row] += idle
+    return seconds, silent_s

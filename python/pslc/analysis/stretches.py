@@ -133,8 +133,10 @@ def _stretch(columns: _Columns, i: int, j: int) -> Stretch | None:
     best: tuple[float, Floats, NDArray[np.bool_], int] | None = None
     for line, degree in _lines(part, size):
         on = _near(part, line)
-        bytes_share = part.bytes[on].sum() / part.bytes.sum()
-        time_share = part.seconds[on].sum() / part.seconds.sum()
+        # What a silence made faster says nothing of the level.
+        counted = ~_again(part, part.level - line, on)
+        bytes_share = part.bytes[on].sum() / part.bytes[counted].sum()
+        time_share = part.seconds[on].sum() / part.seconds[counted].sum()
         if bytes_share < MIN_LEVEL_BYTES_SHARE or time_share < MIN_LEVEL_TIME_SHARE:
             continue
         value = _value(part, line, on, at_start=i == 0) - SLOPE_COSTS[degree]
@@ -224,9 +226,13 @@ def _value(part: _Columns, line: Floats, on: NDArray[np.bool_], *, at_start: boo
     held = int(on.sum())
     densities = -0.5 * (off[on] / sd[on]) ** 2 - np.log(sd[on] * math.sqrt(2.0 * math.pi))
     value = float(densities.sum()) + math.log(float(np.mean(sd[on])) * math.sqrt(2.0 * math.pi)) - 0.5 * math.log(held)
-    # After a silence a cache may be free again.
-    again = (part.silent > 0) & (off > 0) & ~on
+    again = _again(part, off, on)
     return value + _order(off, on, again, at_start=at_start) + _depths(part, off, on, again)
+
+
+def _again(part: _Columns, off: Floats, on: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Runs faster than the level right after a silence, in which a cache may have become free."""
+    return (part.silent > 0) & (off > 0) & ~on
 
 
 def _order(off: Floats, on: NDArray[np.bool_], again: NDArray[np.bool_], *, at_start: bool) -> float:

@@ -96,6 +96,9 @@ MAX_LOG_DRIFT: Final = 20.0
 
 MAX_PAUSE_SPEED_RATIO: Final = 0.4
 """Speed of a bin over that of half of the bytes, below which it is, mostly, a pause."""
+MAX_STOPPED_SPEED_RATIO: Final = 0.2
+"""Speed of the rows within pauses over that of half of the bytes, above which writes do not stop: throttling leaves 0.3
+to 0.8 (reviews with sensors), a host that waits for a fold nothing."""
 MIN_PAUSES: Final = 4
 """Pauses from which they are a pattern."""
 MAX_CYCLE_SPREAD: Final = 0.15
@@ -118,6 +121,8 @@ WHOLE_DRIVE_SHARE: Final = 0.98
 MIN_NATIVE_BITS: Final = 3
 MAX_RAW_CAPACITY_RATIO: Final = 1.2
 """Raw capacity over what the host sees."""
+FASTEST_LINK_BYTES_PER_S: Final = 15.76e9
+"""Rate of PCIe 5.0 x4, 32 GT/s on four lanes in 128b/130b: no drive writes faster."""
 MIN_BEYOND_LINK_RATIO: Final = 1.12
 """Speed over the link's ceiling at which no drive was measured: packets and encoding take less than the rest."""
 

@@ -116,12 +116,11 @@ def _rows(best: Explanation, explanations: Sequence[Explanation], segmentation: 
         if index < len(runs) and roles[index] == roles[start]:
             continue
         part, role, cause, _ = roles[start]
-        named = sum(each.probability for each, of in votes if of[start][2] == cause)
-        alike = sum(
-            each.probability
-            for each, of in votes
-            if CLASSES.get(of[start][2], of[start][2]) == CLASSES.get(cause, cause)
-        )
+        # A brief run at an edge speaks for no row: the longest does.
+        longest = max(range(start, index), key=lambda run: runs[run].bytes)
+        chances = [(each.probability, of[longest][2]) for each, of in votes]
+        named = sum(chance for chance, other in chances if other == cause)
+        alike = sum(chance for chance, other in chances if CLASSES.get(other, other) == CLASSES.get(cause, cause))
         confidence = max(named, min(alike, MAX_CLASS_CONFIDENCE)) * (1.0 if role == "level" else 0.9)
         rows.append(Row(runs[start].from_bytes, runs[index - 1].to_bytes, part, role, cause, min(confidence, 0.99)))
         start = index

@@ -69,6 +69,7 @@ class Writes(TypedDict):
     kind: NotRequired[Literal["read"]]
     cache_confidence: NotRequired[float]
     alternatives: NotRequired[list[Alternative]]
+    idle_s: NotRequired[float]
     fill_mean_bytes_per_s_low: NotRequired[float]
     fill_mean_bytes_per_s_high: NotRequired[float]
     throttled_s: NotRequired[float | None]
@@ -109,6 +110,7 @@ class WriteAnalysis:
         warnings: what may be wrong with all this and what to do about it, the gravest first.
         cache_confidence: how likely what `cache` says is, from 0 to 1; None where counters say it.
         alternatives: what else may be, the likeliest first.
+        silent_s: time within the curve in which the host was silent, which is in no speed.
     """
 
     mean_bytes_per_s: float | None
@@ -117,6 +119,7 @@ class WriteAnalysis:
     warnings: tuple[MeasurementWarning, ...]
     cache_confidence: float | None = None
     alternatives: tuple[Alternative, ...] = ()
+    silent_s: float = 0.0
 
     def document(self) -> Writes:
         """The analysis as run.json holds it; see `pslc.recording.writes.findings.of_writes`."""
@@ -132,6 +135,8 @@ class WriteAnalysis:
         }
         if self.cache_confidence is not None:
             document |= {"cache_confidence": self.cache_confidence, "alternatives": list(self.alternatives)}
+        if self.silent_s:
+            document["idle_s"] = self.silent_s
         return document
 
     @classmethod
@@ -149,7 +154,8 @@ class WriteAnalysis:
             cache = CacheEnd(findings["cache_bytes"] if ended else low, low, high if ended else float("inf"), ended)
         alternatives = tuple(findings.get("alternatives", ()))
         warnings, confidence = tuple(findings["warnings"]), findings.get("cache_confidence")
-        return cls(findings["fill_mean_bytes_per_s"], phases, cache, warnings, confidence, alternatives)
+        mean, silent_s = findings["fill_mean_bytes_per_s"], findings.get("idle_s", 0.0)
+        return cls(mean, phases, cache, warnings, confidence, alternatives, silent_s)
 
 
 def analyze_curve(curve: Curve, explain: Explain, options: AnalysisOptions = DEFAULT_OPTIONS) -> WriteAnalysis:

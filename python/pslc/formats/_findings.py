@@ -17,6 +17,7 @@ from pslc.analysis import (
     Writes,
 )
 from pslc.analysis.load import Load
+from pslc.analysis.thresholds import FASTEST_LINK_BYTES_PER_S
 from pslc.base import words
 from pslc.base.errors import RecordingError
 from pslc.formats import ChartReading, FileContents, _reading_error
@@ -32,8 +33,6 @@ RANDOM_NAME: Final = re.compile(
     r"(?<![a-z])(?:random|rand|rnd)[-_ ]?\d*k?[-_ ]?(?:w|write|writes|rw|io)?(?![a-z])", re.IGNORECASE
 )
 """Pattern in the name of a log of random writes: fio's word, or a common one."""
-NO_LINK_BYTES_PER_S: Final = 15.76e9
-"""PCIe 5.0 x4, its line code taken off."""
 NOTHING_STATED: Final = ImportOptions()
 OF_ANY_CURVE: Final = tuple(
     warning.code
@@ -133,7 +132,7 @@ def warnings_of(foreign: FileContents) -> list[MeasurementWarning]:
     if foreign.curve is not None:
         speeds["most of the curve"] = float(np.median(foreign.curve.bytes_per_s))
     what = max(speeds, key=lambda name: speeds[name])
-    if speeds[what] > NO_LINK_BYTES_PER_S:
+    if speeds[what] > FASTEST_LINK_BYTES_PER_S:
         warnings.append(checks.RecordingWarning.NO_LINK.of(what=what, speed=words.speed(speeds[what])))
     return warnings
 

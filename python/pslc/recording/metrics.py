@@ -161,7 +161,10 @@ def of_recording(recording: Recording) -> Figures:
 
 def _all_of_recording(recording: Recording) -> Figures:
     findings = recording.findings
-    figures_by_name = {Name(OWN_NAMES.get(key, key), label(key)): figure for key, figure in _with_units(findings)}
+    results = dict(_with_units(findings))
+    # How long the host of a log was silent is no result.
+    results.pop("idle_s", None)
+    figures_by_name = {Name(OWN_NAMES.get(key, key), label(key)): figure for key, figure in results.items()}
     curve = write_curve(recording) if findings.get("phases") else None
     for number, phase in enumerate(findings.get("phases", []), 1):
         called = Name(f"phase {number}", f"speed of phase {number}")
