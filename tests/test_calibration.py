@@ -162,23 +162,38 @@ def test_forecasts_stay_as_they_were_and_a_review_scores_them():
 
 
 @pytest.mark.parametrize(
-    ("drive", "published_us"),
-    [("990-pro-4tb", (891, 891)), ("t500-2tb", (450, 980)), ("pm9a3-7tb", (12, 58)), ("p5520-4tb", (12, 58))],
-)
-def test_a_synced_write_takes_what_was_published(drive, published_us, command, tmp_path):
-    """Small Datum, January 2026: two machines, and drives with capacitors."""
+    ("drive", "published_us", "codes"),
+    [
+        ("990-pro-4tb", (891, 1643), ["predicted"]), ("t500-2tb", (450, 980), ["flush"]),
+        ("970-evo-500gb", (2193, 2604), []),
+        ("pm9a3-7tb", (12, 58), ["predicted"]), ("p5520-4tb", (12, 58), ["predicted"]),
+    ],
+)  # fmt: skip
+def test_a_synced_write_takes_what_was_published(drive, published_us, codes, command, tmp_path):
+    """flushes.csv, and Small Datum, January 2026, for drives with capacitors."""
     sync = (
         "[lay]\nrw=write\nbs=1m\nsize=2g\n[sync]\nstonewall\nrw=randwrite\nbs=16k\nsize=2g\nnumber_ios=300\nfsync=1\n"
     )
     (tmp_path / "sync.fio").write_text(f"[global]\ndirect=1\nioengine=io_uring\n{sync}")
     document = json.loads(command("run", "sync.fio", "--on", f"sim:{drive}", "--json").stdout)
-    codes = ["flush"] if drive == "t500-2tb" else ["predicted"]
     warnings = document["findings"]["warnings"]
     assert [note["code"] for note in warnings if note["code"] in ("predicted", "flush")] == codes
     job = document["jobs"][-1]
     took_us = (job["write"]["lat_ns"]["mean"] + job["sync"]["lat_ns"]["mean"]) / 1e3
     low, high = published_us
     assert low / 1.5 < took_us < high * 1.5
+
+
+def test_a_flush_is_predicted_by_drives_of_other_controllers_as_surely_as_pslc_says(monkeypatch):
+    flushes = module("flushes")
+    row = next(row for row in ledger.flushes() if row["controller"] == "samsung-phoenix")
+    own, rows = flushes.left_out(row), ledger.flushes()
+    intervals = [(float(each["sync_us"]) / 1e6, flushes.left_out(each)) for each in rows]
+    assert np.mean([of.low <= published <= of.high for published, of in intervals]) >= 0.8
+    assert np.median([of.high / of.low for _, of in intervals]) < 8
+    slower = tuple({**each, "sync_us": "90000"} if each["controller"] == row["controller"] else each for each in rows)
+    monkeypatch.setattr(ledger, "flushes", lambda: slower)
+    assert flushes.left_out({**row, "sync_us": "1"}).median == pytest.approx(own.median)
 
 
 @pytest.mark.parametrize(

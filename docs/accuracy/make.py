@@ -232,6 +232,7 @@ def hidden_drives() -> list[str]:
 SECTIONS: dict[str, Callable[[], list[str]]] = {
     "Drives for servers": lambda: [*PROSE["servers"].splitlines(), *summary_of("ssd_iq.md")],
     "After idle time": lambda: [*PROSE["idle"].splitlines(), "", *summary_of("idle.md")],
+    "Synced writes": lambda: [*PROSE["flushes"].splitlines(), "", *summary_of("flushes.md")],
     "Twins of published figures": lambda: [*PROSE["refits"].splitlines(), "", *summary_of("refits.md")],
     "Twins of hidden drives": hidden_drives,
     "Intervals of suites": lambda: [

@@ -17,7 +17,7 @@ import math
 import statistics
 import sys
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field
 from pathlib import Path
 
@@ -58,10 +58,10 @@ RATED_SHARE, RATED_SD = 0.95, 0.10
 """What drives write into pSLC over the rating of their controller: 5.89 of 6.4 GB/s (IG5236), 10 of 11.8 (E26)."""
 PAPER_SD, ASSUMED_SD = 0.15, 0.30
 """Of a program time that a maker states, and of one that is assumed."""
-FLUSH_SD = 0.35
-"""Of a flush that somebody measured: two machines differ by twice with one drive."""
-SYNC_PROGRAM_NS = 150e3
-"""Of a synced write of 16 KiB, what is not the flush: the program of a pSLC page, and the way."""
+SYNC_SD = {"data": 0.35, "file": 0.50}
+"""Of a synced write that somebody measured: one drive, measured twice, differs by twice to four times."""
+SYNCED_FILE = (math.log(2), 0.3)
+"""Logarithm of flushes that the sync of a file takes: the file system's journal is written and flushed, too."""
 STEP = 1e-4
 MAX_STEP = 0.7
 ITERATIONS = 8
@@ -104,6 +104,10 @@ class Design:
         """A way's factor on folding; the first has none."""
         return [(self.effect(("way", way), *WAY_PRIORS[way]), 1.0)] if way in WAY_PRIORS else []
 
+    def flushes(self, synced: str) -> Columns:
+        """How many flushes a synced write takes: of the data alone, or of a file."""
+        return [(self.effect(("synced", "file"), *SYNCED_FILE), 1.0)] if synced == "file" else []
+
     def constants(self, review: Review, way: str) -> list[Columns]:
         """The constants of a review, in the order of `SPEEDS`."""
         features = {True: constants.of_controller(review.chip, constants.cells_of(review.die)),
@@ -132,37 +136,69 @@ class Fit:
     jacobian: Floats
     inverse: Floats
 
+    @property
+    def effects(self) -> Floats:
+        """The mean of each effect of the design; those that came later are as the prior has them."""
+        return np.concatenate([self.x, self.design.mean[len(self.x) :]])
+
     def of(self, rows: Sequence[Columns]) -> tuple[Floats, Floats]:
-        """Means and covariance of sums of effects; effects that came later are as the prior has them."""
+        """Means and covariance of sums of effects."""
         design, known = self.design, len(self.x)
         a = np.zeros((len(rows), len(design.mean)))
         for number, columns in enumerate(rows):
             for column, weight in columns:
                 a[number, column] += weight
-        mean = np.array(design.mean)
-        mean[:known] = self.x
         variance = np.array(design.variance)
         shared = (a[:, :known] * variance[:known]) @ self.jacobian.T
-        return a @ mean, (a * variance) @ a.T - shared @ self.inverse @ shared.T
+        return a @ self.effects, (a * variance) @ a.T - shared @ self.inverse @ shared.T
 
 
-def statements(design: Design) -> Iterator[tuple[Columns, float, float]]:
-    """What makers say of a constant: what makes it up, its logarithm and its spread."""
+Linear = Callable[[Floats], tuple[Columns, float]]
+"""Of the effects as they are: those by which a logarithm moves, and what it lacks."""
+
+
+def total(x: Floats, columns: Columns) -> float:
+    """Sum of effects."""
+    return float(sum(x[i] * weight for i, weight in columns))
+
+
+def stated(columns: Columns, value: float) -> Linear:
+    """A constant that somebody states."""
+    return lambda x: (columns, math.log(value) - total(x, columns))
+
+
+def synced(design: Design, row: ledger.Row) -> Linear:
+    """A synced write: flush and program of a page at one bit, once, or for the journal of the file system, too."""
+    die = parts.published_nand(row["nand"]) if row["nand"] else None
+    features = constants.of_die(die) if die else dict.fromkeys(constants.FEATURES["slc_program"], 0.0)
+    flush = design.constant("flush", row["controller"], {})
+    program = design.constant("slc_program", row["nand"], features)
+    times = design.flushes(row["synced"])
+
+    def linear(x: Floats) -> tuple[Columns, float]:
+        once = np.logaddexp(total(x, flush), total(x, program))
+        share = math.exp(total(x, flush) - once)
+        # It sets no program: fills say more of that.
+        columns = [*((i, share * weight) for i, weight in flush), *times]
+        return columns, math.log(float(row["sync_us"]) * 1e3) - float(once) - total(x, times)
+
+    return linear
+
+
+def statements(design: Design, flushes: Sequence[ledger.Row]) -> Iterator[tuple[Linear, float]]:
+    """What makers say of a constant, and what these synced writes say of it, with its spread."""
     for name, rate in ledger.ratings().items():
         features = constants.of_controller(parts.published_controller(name), "TLC")
-        yield design.constant("slc_write", name, features), math.log(RATED_SHARE * rate), RATED_SD
+        yield stated(design.constant("slc_write", name, features), RATED_SHARE * rate), RATED_SD
     for name in parts.nands():
         die = parts.published_nand(name)
-        source = die.source.get("native.program", "")
         if die.native.program:
-            sd = ASSUMED_SD if source.startswith("assumed") else PAPER_SD
-            columns = design.constant("native_program", name, constants.of_die(die))
-            yield columns, math.log(die.native.program), sd
-    for row in ledger.flushes():
-        columns = design.constant("flush", row["controller"], {})
-        log = math.log(float(row["sync_us"]) * 1e3 - SYNC_PROGRAM_NS)
+            sd = ASSUMED_SD if die.source.get("native.program", "").startswith("assumed") else PAPER_SD
+            yield stated(design.constant("native_program", name, constants.of_die(die)), die.native.program), sd
+    for row in flushes:
         # What stands for a controller that is no part says less of the class.
-        yield columns, log, FLUSH_SD if row["controller"] else math.hypot(FLUSH_SD, PRIORS["flush"][2])
+        own_sd = 0.0 if row["controller"] else PRIORS["flush"][2]
+        yield synced(design, row), math.hypot(SYNC_SD[row["synced"]], own_sd)
 
 
 def used(review: Review) -> list[str]:
@@ -177,10 +213,10 @@ def figures(review: Review, way: str, logs: Floats) -> dict[str, Floats]:
     return dict(zip(FIGURES, map(np.log, (found.first, found.second, found.third, found.mean)), strict=True))
 
 
-def fit(reviews: Sequence[Review], design: Design | None = None) -> Fit:
-    """All effects from the figures of these reviews, and from what makers state."""
-    design = design or Design()
-    said = list(statements(design))
+def fit(reviews: Sequence[Review], flushes: Sequence[ledger.Row] | None = None) -> Fit:
+    """All effects from the figures of these reviews, of these synced writes (default: all), and from makers."""
+    design = Design()
+    said = list(statements(design, ledger.flushes() if flushes is None else flushes))
     rows = [(review, design.constants(review, review.way), {name: design.biases(review, phase_of(name))
              for name in used(review)}) for review in reviews]  # fmt: skip
     m, v = np.array(design.mean), np.array(design.variance)
@@ -203,10 +239,10 @@ def fit(reviews: Sequence[Review], design: Design | None = None) -> Fit:
                 residual[at] = review.figures[name] - value[0] - sum(x[i] for i, _ in extra)
                 noise[at] = NOISE[phase_of(name)][review.kind] ** 2
                 at += 1
-        for made_of, log, sd in said:
+        for linear, sd in said:
+            made_of, residual[at] = linear(x)
             for i, weight in made_of:
                 jacobian[at, i] += weight
-            residual[at] = log - sum(x[i] * weight for i, weight in made_of)
             noise[at] = sd**2
             at += 1
         inverse = np.linalg.inv((jacobian * v) @ jacobian.T + np.diag(noise))
@@ -225,6 +261,7 @@ def table(found: Fit) -> list[Row]:
         for part in ("class", *constants.FEATURES[name]):
             keys.append((name, part if part == "class" else f"per {part}", [(design.index[name, part], 1.0)]))
     keys += [("folding", f"way {way}", design.way(way)) for way in WAY_PRIORS]
+    keys.append(("flush", "synced file", design.flushes("file")))
     for name in NAMES:
         keys += [(name, part, columns) for part, columns in of_parts(design, name)]
     for phase in BIASES:
