@@ -196,6 +196,19 @@ def test_a_flush_is_predicted_by_drives_of_other_controllers_as_surely_as_pslc_s
     assert flushes.left_out({**row, "sync_us": "1"}).median == pytest.approx(own.median)
 
 
+def test_a_command_at_a_time_takes_what_drives_of_other_controllers_say(monkeypatch):
+    qd1, rows = module("qd1"), ledger.commands()
+    near = [qd1.left_out(row).median * float(row["write_iops"]) for row in rows]
+    assert 0.75 < min(near) < 1 < max(near) < 1.35
+    write, _ = qd1.simulated_iops(next(row for row in rows if row["drive"].startswith("Crucial P3")))
+    assert write == pytest.approx(67329, rel=0.15)
+    slower = tuple({**row, "write_iops": "9000"} if row["controller"] == "samsung-pascal" else row for row in rows)
+    monkeypatch.setattr(ledger, "commands", lambda: slower)
+    left_out = [qd1.left_out(row).median for row in rows]
+    assert left_out[6] * float(rows[6]["write_iops"]) == pytest.approx(near[6])
+    assert left_out[0] * float(rows[0]["write_iops"]) > 1.02 * near[0]
+
+
 @pytest.mark.parametrize(
     ("controller", "nearest", "is_known"),
     [
@@ -253,3 +266,6 @@ def test_a_fill_of_a_drive_of_parts_says_that_it_is_predicted_and_its_picture_ha
         assert line["high"][0] == pytest.approx(predicted.first.high / 1e6, rel=0.02)
         assert line["low"][-1] < predicted.past.median / 1e6 < line["high"][-1]
         assert line["x"][-1] == pytest.approx(4000, rel=0.01)
+        # The band steps where the cache ends, and not at the next fiftieth.
+        assert [x for x, y, low, high in zip(*(line[of] for of in ("x", "y", "low", "high")), strict=True)
+                if not low <= y <= high] == []  # fmt: skip

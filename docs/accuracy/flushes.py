@@ -18,7 +18,7 @@ import measures
 import pooled
 from ledger import Row
 
-from pslc.device.parts import constants, forecast
+from pslc.device.parts import constants
 from pslc.device.parts.forecast import Interval
 
 PAGE = Path(__file__).parent / "flushes.md"
@@ -45,14 +45,9 @@ def simulated_s(row: Row) -> float:
 def left_out(row: Row) -> Interval:
     """Seconds of the same, predicted by the drives of other controllers; 80 % lie between."""
     rest = [other for other in ledger.flushes() if (other["controller"] or other) != (row["controller"] or row)]
-    fit = pooled.fit([], rest)
+    fit = pooled.fit([], rest, [])
     law = pooled.synced(fit.design, row)
-    columns, lacks = law(fit.effects)
-    _, covariance = fit.of([columns])
-    sd = math.hypot(math.sqrt(covariance[0, 0]), pooled.SYNC_SD[row["synced"]])
-    within = math.exp(forecast.STRETCH * constants.SD_80 * sd)
-    middle = float(row["sync_us"]) / 1e6 / math.exp(lacks)
-    return Interval(middle, middle / within, middle * within)
+    return pooled.left_out(fit, law, float(row["sync_us"]) / 1e6, pooled.SYNC_SD[row["synced"]])
 
 
 def factor(row: Row, seconds: float) -> float:

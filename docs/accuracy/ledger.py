@@ -47,6 +47,11 @@ def flushes() -> tuple[Row, ...]:
     return read("flushes.csv")
 
 
+def commands() -> tuple[Row, ...]:
+    """Each row of qd1.csv: writes and reads of 4 KiB a second, one at a time, `rated` by the maker or `measured`."""
+    return read("qd1.csv")
+
+
 def model(drive: str) -> str:
     """The drive, whoever reviewed it: `HP FX900 1TB (Guru3D)` is an HP FX900 1TB."""
     return drive.partition(" (")[0]

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from pslc.device import parts
 from pslc.device.parts import constants, forecast
 from pslc.device.parts.constants import SPEEDS
-from pslc.device.parts.forecast import FIGURES, LINES, Line, mode_of
+from pslc.device.parts.forecast import FIGURES, LINES, Interval, Line, mode_of
 from pslc.device.parts.laws import speeds
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -44,6 +44,7 @@ PRIORS: Mapping[str, tuple[float, float, float, Mapping[str, tuple[float, float]
                                          "qlc": (-0.7, 0.4), "server": (1.0, 0.5), "bus": (0.2, 0.3)}),
     "folding": (1.4, 0.5, 0.40, {}),
     "flush": (900e3, 0.5, 0.50, {}),
+    "latency": (8e3, 0.4, 0.35, {"sata": (0.4, 0.4)}),
     "slc_program": (130e3, 0.3, 0.30, {"qlc": (0.3, 0.3), "mlc": (0.3, 0.4), "layers": (-0.5, 0.4)}),
     "native_program": (2e6, 0.3, 0.16, {"qlc": (1.2, 0.4), "mlc": (-0.4, 0.4), "layers": (-0.6, 0.3)}),
 }  # fmt: skip
@@ -62,6 +63,12 @@ SYNC_SD = {"data": 0.35, "file": 0.50}
 """Of a synced write that somebody measured: one drive, measured twice, differs by twice to four times."""
 SYNCED_FILE = (math.log(2), 0.3)
 """Logarithm of flushes that the sync of a file takes: the file system's journal is written and flushed, too."""
+COMMAND_SD = {"rated": 0.15, "measured": 0.25}
+"""Of the time of one write at depth 1."""
+COMMAND_HOST_NS = 5e3
+"""Of that time, what the computer takes: a write on those of python/pslc/device/parts/computers."""
+COMMAND_BYTES, SATA_FRAME_BYTES = 4096, 2852
+"""Of the data, and of the frames and turns of the line that a SATA command takes beside them (crates/ssd/src/link)."""
 STEP = 1e-4
 MAX_STEP = 0.7
 ITERATIONS = 8
@@ -185,8 +192,26 @@ def synced(design: Design, row: ledger.Row) -> Linear:
     return linear
 
 
-def statements(design: Design, flushes: Sequence[ledger.Row]) -> Iterator[tuple[Linear, float]]:
-    """What makers say of a constant, and what these synced writes say of it, with its spread."""
+def command(design: Design, row: ledger.Row) -> Linear:
+    """A write of 4 KiB at depth 1: the computer, the link, and what the controller takes."""
+    chip = parts.published_controller(row["controller"])
+    columns = design.constant("latency", chip.name, constants.of_controller(chip, "TLC"))
+    sent = COMMAND_BYTES + SATA_FRAME_BYTES * chip.link.startswith("sata")
+    way_ns = COMMAND_HOST_NS + 1e9 * sent / constants.link_bytes_per_s(chip.link)
+
+    def linear(x: Floats) -> tuple[Columns, float]:
+        latency_ns = math.exp(total(x, columns))
+        whole_ns = way_ns + latency_ns
+        slopes = [(i, latency_ns / whole_ns * weight) for i, weight in columns]
+        return slopes, math.log(1e9 / float(row["write_iops"])) - math.log(whole_ns)
+
+    return linear
+
+
+def statements(
+    design: Design, flushes: Sequence[ledger.Row], commands: Sequence[ledger.Row]
+) -> Iterator[tuple[Linear, float]]:
+    """What makers say of a constant, and what these synced writes and single commands say of it, with its spread."""
     for name, rate in ledger.ratings().items():
         features = constants.of_controller(parts.published_controller(name), "TLC")
         yield stated(design.constant("slc_write", name, features), RATED_SHARE * rate), RATED_SD
@@ -199,6 +224,8 @@ def statements(design: Design, flushes: Sequence[ledger.Row]) -> Iterator[tuple[
         # What stands for a controller that is no part says less of the class.
         own_sd = 0.0 if row["controller"] else PRIORS["flush"][2]
         yield synced(design, row), math.hypot(SYNC_SD[row["synced"]], own_sd)
+    for row in commands:
+        yield command(design, row), COMMAND_SD[row["kind"]]
 
 
 def used(review: Review) -> list[str]:
@@ -213,10 +240,20 @@ def figures(review: Review, way: str, logs: Floats) -> dict[str, Floats]:
     return dict(zip(FIGURES, map(np.log, (found.first, found.second, found.third, found.mean)), strict=True))
 
 
-def fit(reviews: Sequence[Review], flushes: Sequence[ledger.Row] | None = None) -> Fit:
-    """All effects from the figures of these reviews, of these synced writes (default: all), and from makers."""
+def fit(
+    reviews: Sequence[Review],
+    flushes: Sequence[ledger.Row] | None = None,
+    commands: Sequence[ledger.Row] | None = None,
+) -> Fit:
+    """All effects from the figures of these reviews, synced writes and commands (default: all), and of makers."""
     design = Design()
-    said = list(statements(design, ledger.flushes() if flushes is None else flushes))
+    said = list(
+        statements(
+            design,
+            ledger.flushes() if flushes is None else flushes,
+            ledger.commands() if commands is None else commands,
+        )
+    )
     rows = [(review, design.constants(review, review.way), {name: design.biases(review, phase_of(name))
              for name in used(review)}) for review in reviews]  # fmt: skip
     m, v = np.array(design.mean), np.array(design.variance)
@@ -249,6 +286,15 @@ def fit(reviews: Sequence[Review], flushes: Sequence[ledger.Row] | None = None) 
         step = m + v * (jacobian.T @ (inverse @ (residual + jacobian @ (x - m)))) - x
         x = x + np.clip(step, -MAX_STEP, MAX_STEP)
     return Fit(design, x, jacobian, inverse)
+
+
+def left_out(fit: Fit, law: Linear, published: float, sd: float) -> Interval:
+    """What a fit of other drives says of a figure, by its law; 80 % lie between, as pslc prints them."""
+    columns, lacks = law(fit.effects)
+    _, covariance = fit.of([columns])
+    within = math.exp(forecast.STRETCH * constants.SD_80 * math.hypot(math.sqrt(covariance[0, 0]), sd))
+    middle = published / math.exp(lacks)
+    return Interval(middle, middle / within, middle * within)
 
 
 Row = tuple[str, str, float, float]
