@@ -152,10 +152,14 @@ def test_forecasts_stay_as_they_were_and_a_review_scores_them():
     assert len(table) >= 12
     assert in_ledger.isdisjoint(row["drive"] for row in table)
     low, high = float(table[0]["first_low"]), float(table[0]["first_high"])
-    reviewed = [{**table[0], "first_measured": str(figure)} for figure in (low * 1.01, high * 0.99, high * 2)]
+    when = {"reviewed": "2027-01-31 in a test"}
+    reviewed = [{**table[0], **when, "first_measured": str(figure)} for figure in (low * 1.01, high * 0.99, high * 2)]
     assert forecasts.needed(reviewed[0], "first") == pytest.approx(1, abs=0.05)
     assert forecasts.needed(reviewed[2], "first") > 1.5
     assert any("| first | 3 | 67% |" in line for line in forecasts.scores(reviewed))
+    for strange in ({"reviewed": "2026-11-27 too early"}, {"reviewed": ""}, {"first_measured": ""}):
+        with pytest.raises(SystemExit, match=f"{table[0]['drive']}: a review has figures, and begins with a date"):
+            forecasts.scores([{**reviewed[0], **strange}])
 
 
 # ---- as a user sees it
