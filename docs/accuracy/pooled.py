@@ -337,7 +337,10 @@ def of_parts(design: Design, name: str) -> Iterator[tuple[str, Columns]]:
         for die in map(parts.published_nand, parts.nands()):
             yield die.name, design.constant(name, die.name, constants.of_die(die))
         return
-    for chip in map(parts.published_controller, parts.controllers()):
+    # Of flushes and commands only those that were measured: the class stands for the others.
+    measured = {"flush": ledger.flushes(), "latency": ledger.commands()}.get(name)
+    names = parts.controllers() if measured is None else sorted({row["controller"] for row in measured} - {""})
+    for chip in map(parts.published_controller, names):
         for cells in constants.CELLS if name in constants.BY_CELLS else constants.CELLS[:1]:
             part = f"{chip.name} {cells}" if name in constants.BY_CELLS else chip.name
             yield part, design.constant(name, part, constants.of_controller(chip, cells))

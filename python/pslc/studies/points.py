@@ -235,7 +235,8 @@ class Study:
             drive = forecast.of_target(target.profile, dict(target.provenance))
             if drive is not None and drive.is_open:
                 phases = ", ".join(f"{phase} {text}" for phase, text in drive.in_words)
-                sentences.append(f"{name}: each figure has an interval, --draws 100 runs drives of such parts: {phases}")
+                about = "each figure has an interval, --draws 100 runs drives of such parts"
+                sentences.append(f"{name}: {about}: {phases}")
         return sentences
 
     def _combinations(self) -> Iterable[tuple[str, ...]]:

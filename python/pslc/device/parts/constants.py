@@ -168,12 +168,13 @@ def with_ceilings(chip: Controller) -> Controller:
     native = {cells: fitted("native_write", cells) for cells in CELLS}
     folding = {cells: fitted("folding", cells) for cells in CELLS}
     factors = {way: table()["folding", f"way {way}"].median for way in WAYS[1:]} | {WAYS[0]: 1.0}
-    latency_ns = max(0, _rounded(fitted("latency", "TLC").median) - chip.write)
+    flush, latency = fitted("flush", "TLC"), fitted("latency", "TLC")
+    latency_ns = max(0, _rounded(latency.median) - chip.write)
     copy_ns = copy.median - HOST_NS - chip.write - latency_ns
     in_table = is_known("slc_write", chip.name)
-    flush = fitted("flush", "TLC")
     source = {**chip.source, "slc_write": _source(slc, in_table), "copy_in": _source(copy, in_table)}
-    source |= {"flush": _source(flush, in_table), "latency": _source(fitted("latency", "TLC"), in_table)}
+    for name, constant_of in {"flush": flush, "latency": latency}.items():
+        source[name] = _source(constant_of, is_known(name, chip.name))
     for cells in CELLS:
         source |= {f"native_write.{cells}": _source(native[cells], in_table)}
         source |= {f"folding.{cells}": _source(folding[cells], in_table)}
