@@ -152,33 +152,65 @@ def test_forecasts_stay_as_they_were_and_a_review_scores_them():
     assert len(table) >= 12
     assert in_ledger.isdisjoint(row["drive"] for row in table)
     low, high = float(table[0]["first_low"]), float(table[0]["first_high"])
-    reviewed = [{**table[0], "first_measured": str(figure)} for figure in (low * 1.01, high * 0.99, high * 2)]
+    when = {"reviewed": "2027-01-31 in a test"}
+    reviewed = [{**table[0], **when, "first_measured": str(figure)} for figure in (low * 1.01, high * 0.99, high * 2)]
     assert forecasts.needed(reviewed[0], "first") == pytest.approx(1, abs=0.05)
     assert forecasts.needed(reviewed[2], "first") > 1.5
     assert any("| first | 3 | 67% |" in line for line in forecasts.scores(reviewed))
+    for strange in ({"reviewed": "2026-11-27 too early"}, {"reviewed": ""}, {"first_measured": ""}):
+        with pytest.raises(SystemExit, match=f"{table[0]['drive']}: a review has figures, and begins with a date"):
+            forecasts.scores([{**reviewed[0], **strange}])
 
 
 # ---- as a user sees it
 
 
 @pytest.mark.parametrize(
-    ("drive", "published_us"),
-    [("990-pro-4tb", (891, 891)), ("t500-2tb", (450, 980)), ("pm9a3-7tb", (12, 58)), ("p5520-4tb", (12, 58))],
-)
-def test_a_synced_write_takes_what_was_published(drive, published_us, command, tmp_path):
-    """Small Datum, January 2026: two machines, and drives with capacitors."""
+    ("drive", "published_us", "codes"),
+    [
+        ("990-pro-4tb", (891, 1643), ["predicted"]), ("t500-2tb", (450, 980), ["flush"]),
+        ("970-evo-500gb", (2193, 2604), []),
+        ("pm9a3-7tb", (12, 58), ["predicted"]), ("p5520-4tb", (12, 58), ["predicted"]),
+    ],
+)  # fmt: skip
+def test_a_synced_write_takes_what_was_published(drive, published_us, codes, command, tmp_path):
+    """flushes.csv, and Small Datum, January 2026, for drives with capacitors."""
     sync = (
         "[lay]\nrw=write\nbs=1m\nsize=2g\n[sync]\nstonewall\nrw=randwrite\nbs=16k\nsize=2g\nnumber_ios=300\nfsync=1\n"
     )
     (tmp_path / "sync.fio").write_text(f"[global]\ndirect=1\nioengine=io_uring\n{sync}")
     document = json.loads(command("run", "sync.fio", "--on", f"sim:{drive}", "--json").stdout)
-    codes = ["flush"] if drive == "t500-2tb" else ["predicted"]
     warnings = document["findings"]["warnings"]
     assert [note["code"] for note in warnings if note["code"] in ("predicted", "flush")] == codes
     job = document["jobs"][-1]
     took_us = (job["write"]["lat_ns"]["mean"] + job["sync"]["lat_ns"]["mean"]) / 1e3
     low, high = published_us
     assert low / 1.5 < took_us < high * 1.5
+
+
+def test_a_flush_is_predicted_by_drives_of_other_controllers_as_surely_as_pslc_says(monkeypatch):
+    flushes = module("flushes")
+    row = next(row for row in ledger.flushes() if row["controller"] == "samsung-phoenix")
+    own, rows = flushes.left_out(row), ledger.flushes()
+    intervals = [(float(each["sync_us"]) / 1e6, flushes.left_out(each)) for each in rows]
+    assert np.mean([of.low <= published <= of.high for published, of in intervals]) >= 0.8
+    assert np.median([of.high / of.low for _, of in intervals]) < 8
+    slower = tuple({**each, "sync_us": "90000"} if each["controller"] == row["controller"] else each for each in rows)
+    monkeypatch.setattr(ledger, "flushes", lambda: slower)
+    assert flushes.left_out({**row, "sync_us": "1"}).median == pytest.approx(own.median)
+
+
+def test_a_command_at_a_time_takes_what_drives_of_other_controllers_say(monkeypatch):
+    qd1, rows = module("qd1"), ledger.commands()
+    near = [qd1.left_out(row).median * float(row["write_iops"]) for row in rows]
+    assert 0.75 < min(near) < 1 < max(near) < 1.35
+    write, _ = qd1.simulated_iops(next(row for row in rows if row["drive"].startswith("Crucial P3")))
+    assert write == pytest.approx(67329, rel=0.15)
+    slower = tuple({**row, "write_iops": "9000"} if row["controller"] == "samsung-pascal" else row for row in rows)
+    monkeypatch.setattr(ledger, "commands", lambda: slower)
+    left_out = [qd1.left_out(row).median for row in rows]
+    assert left_out[6] * float(rows[6]["write_iops"]) == pytest.approx(near[6])
+    assert left_out[0] * float(rows[0]["write_iops"]) > 1.02 * near[0]
 
 
 @pytest.mark.parametrize(
@@ -238,3 +270,6 @@ def test_a_fill_of_a_drive_of_parts_says_that_it_is_predicted_and_its_picture_ha
         assert line["high"][0] == pytest.approx(predicted.first.high / 1e6, rel=0.02)
         assert line["low"][-1] < predicted.past.median / 1e6 < line["high"][-1]
         assert line["x"][-1] == pytest.approx(4000, rel=0.01)
+        # The band steps where the cache ends, and not at the next fiftieth.
+        assert [x for x, y, low, high in zip(*(line[of] for of in ("x", "y", "low", "high")), strict=True)
+                if not low <= y <= high] == []  # fmt: skip

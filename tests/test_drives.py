@@ -99,6 +99,23 @@ def test_a_formatted_p44_pro_takes_its_first_16_gb_slowly(tmp_path):
     assert speeds() == pytest.approx([1.1, 5.6], rel=0.05)
 
 
+def test_a_hybrid_cache_is_small_on_a_drive_that_is_nearly_full(tmp_path):
+    """ht4u.net, PCIe round-up of 2017: a 960 EVO with 10 GB free has 4 GB of cache left."""
+    (tmp_path / "full.fio").write_text(
+        "[global]\nrw=write\nbs=1m\niodepth=32\ndirect=1\n[fill]\nsize=98%\n[again]\nstonewall\npause=3600\nsize=750m\n"
+    )
+
+    def again(target: str) -> float:
+        write = pslc.run(tmp_path / "full.fio", on=f"sim:{target},scale=1/16").jobs[-1]["write"]
+        return write["io_bytes"] / write["runtime_ns"] * 1e3
+
+    # 12 GB of the whole drive: a cache of 22 GB takes them all, one of 7 GB less than two thirds.
+    assert again("970-evo-500gb") < 1150 < 2200 < again("970-evo-500gb,cache.shrink_from=100%,cache.shrink_to=100%")
+    cache = {"static": "6GB", "dynamic": "72GB"}
+    values = parts.profile(nand="samsung-v5-qlc-1t", controller="samsung-mkx", capacity="4TB", cache=cache).values
+    assert (values["cache.shrink_from"], values["cache.shrink_to"]) == ("92.8%", "98%")
+
+
 @pytest.mark.parametrize("static_gb", [4, 12, 24])
 def test_a_660p_keeps_to_its_shrinking_limit_however_large_its_static_part_is(static_gb):
     recording = pslc.run("fill", on=f"sim:660p-1tb,scale=1/16,cache.static={static_gb}GB")

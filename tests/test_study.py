@@ -494,7 +494,11 @@ def test_draws_of_a_drive_made_of_parts_are_what_its_forecast_says(command, tmp_
     assert {row["cache.mode"] for row in rows} == {"static-slc", "dynamic-slc"}
     low, middle, high = np.quantile([row["fill_mean_bytes_per_s"] for row in rows], [0.1, 0.5, 0.9])
     assert (low, middle, high) == pytest.approx((told["low"], told["median"], told["high"]), rel=0.45)
+    alone = command("study", *on, "--seed", "0,1", "--save", "one").stdout
     shown = command("study", *on, "--draws", "60", "--save", "s").stdout
+    sentence = f"{on[3]}: each figure has an interval, --draws 100 runs drives of such parts: first phase "
+    assert (sentence in alone, "each figure has" in shown) == (True, False)
+    assert "past the cache " in alone.partition(sentence)[2].splitlines()[0]
     row = next(line.split() for line in shown.splitlines() if " fill_mean_bytes_per_s" in line)
     assert row[-6::2] == [f"{value / 1e6:.0f}" for value in (middle, low, high)]
     # What the user says stays.

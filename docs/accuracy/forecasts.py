@@ -3,7 +3,8 @@
 python docs/accuracy/forecasts.py                                       write the page
 python docs/accuracy/forecasts.py DRIVE NAND CONTROLLER CAPACITY DATE SOURCE    add a forecast, as it is today
 
-What was forecast is never written anew: only `reviewed`, with what was measured and where, is filled in later.
+What was forecast is never written anew: only `reviewed`, the date of a review and where it stands, and what it measured
+are filled in later. A review that is older than the forecast scores nothing.
 """
 
 import csv
@@ -53,6 +54,11 @@ def needed(row: Row, name: str) -> float:
 
 def scores(table: Sequence[Row]) -> list[str]:
     """What reviews made of the forecasts."""
+    for row in table:
+        has_figures = any(row[f"{name}_measured"] for name in FIGURES)
+        if (has_figures or row["reviewed"]) and not (has_figures and row["reviewed"][:10] > row["written"]):
+            sys.exit(f"{row['drive']}: a review has figures, and begins with a date after {row['written']}: "
+                     f"{row['reviewed'] or 'none'}")  # fmt: skip
     found = {name: [needed(row, name) for row in table if row[f"{name}_measured"]] for name in FIGURES}
     if not any(found.values()):
         return ["No review of these drives has been entered yet, so the intervals have no score."]

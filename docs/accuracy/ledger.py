@@ -42,8 +42,14 @@ def ratings() -> Mapping[str, float]:
 
 
 def flushes() -> tuple[Row, ...]:
-    """Each row of flushes.csv: what a synced write of 16 KiB takes on drives without capacitors."""
+    """Each row of flushes.csv: what a synced write of 4 to 64 KiB takes on drives without capacitors. `synced` is the
+    `data` alone (of the device, or by fdatasync), or the `file`, with the file system's journal (fsync)."""
     return read("flushes.csv")
+
+
+def commands() -> tuple[Row, ...]:
+    """Each row of qd1.csv: writes and reads of 4 KiB a second, one at a time, `rated` by the maker or `measured`."""
+    return read("qd1.csv")
 
 
 def model(drive: str) -> str:

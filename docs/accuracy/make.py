@@ -232,6 +232,8 @@ def hidden_drives() -> list[str]:
 SECTIONS: dict[str, Callable[[], list[str]]] = {
     "Drives for servers": lambda: [*PROSE["servers"].splitlines(), *summary_of("ssd_iq.md")],
     "After idle time": lambda: [*PROSE["idle"].splitlines(), "", *summary_of("idle.md")],
+    "Synced writes": lambda: [*PROSE["flushes"].splitlines(), "", *summary_of("flushes.md")],
+    "One command at a time": lambda: [*PROSE["commands"].splitlines(), "", *summary_of("qd1.md")],
     "Twins of published figures": lambda: [*PROSE["refits"].splitlines(), "", *summary_of("refits.md")],
     "Twins of hidden drives": hidden_drives,
     "Intervals of suites": lambda: [

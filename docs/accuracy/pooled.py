@@ -17,7 +17,7 @@ import math
 import statistics
 import sys
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field
 from pathlib import Path
 
@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from pslc.device import parts
 from pslc.device.parts import constants, forecast
 from pslc.device.parts.constants import SPEEDS
-from pslc.device.parts.forecast import FIGURES, LINES, Line, mode_of
+from pslc.device.parts.forecast import FIGURES, LINES, Interval, Line, mode_of
 from pslc.device.parts.laws import speeds
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -44,6 +44,7 @@ PRIORS: Mapping[str, tuple[float, float, float, Mapping[str, tuple[float, float]
                                          "qlc": (-0.7, 0.4), "server": (1.0, 0.5), "bus": (0.2, 0.3)}),
     "folding": (1.4, 0.5, 0.40, {}),
     "flush": (900e3, 0.5, 0.50, {}),
+    "latency": (8e3, 0.4, 0.35, {"sata": (0.4, 0.4)}),
     "slc_program": (130e3, 0.3, 0.30, {"qlc": (0.3, 0.3), "mlc": (0.3, 0.4), "layers": (-0.5, 0.4)}),
     "native_program": (2e6, 0.3, 0.16, {"qlc": (1.2, 0.4), "mlc": (-0.4, 0.4), "layers": (-0.6, 0.3)}),
 }  # fmt: skip
@@ -58,10 +59,16 @@ RATED_SHARE, RATED_SD = 0.95, 0.10
 """What drives write into pSLC over the rating of their controller: 5.89 of 6.4 GB/s (IG5236), 10 of 11.8 (E26)."""
 PAPER_SD, ASSUMED_SD = 0.15, 0.30
 """Of a program time that a maker states, and of one that is assumed."""
-FLUSH_SD = 0.35
-"""Of a flush that somebody measured: two machines differ by twice with one drive."""
-SYNC_PROGRAM_NS = 150e3
-"""Of a synced write of 16 KiB, what is not the flush: the program of a pSLC page, and the way."""
+SYNC_SD = {"data": 0.35, "file": 0.50}
+"""Of a synced write that somebody measured: one drive, measured twice, differs by twice to four times."""
+SYNCED_FILE = (math.log(2), 0.3)
+"""Logarithm of flushes that the sync of a file takes: the file system's journal is written and flushed, too."""
+COMMAND_SD = {"rated": 0.15, "measured": 0.25}
+"""Of the time of one write at depth 1."""
+COMMAND_HOST_NS = 5e3
+"""Of that time, what the computer takes: a write on those of python/pslc/device/parts/computers."""
+COMMAND_BYTES, SATA_FRAME_BYTES = 4096, 2852
+"""Of the data, and of the frames and turns of the line that a SATA command takes beside them (crates/ssd/src/link)."""
 STEP = 1e-4
 MAX_STEP = 0.7
 ITERATIONS = 8
@@ -104,6 +111,10 @@ class Design:
         """A way's factor on folding; the first has none."""
         return [(self.effect(("way", way), *WAY_PRIORS[way]), 1.0)] if way in WAY_PRIORS else []
 
+    def flushes(self, synced: str) -> Columns:
+        """How many flushes a synced write takes: of the data alone, or of a file."""
+        return [(self.effect(("synced", "file"), *SYNCED_FILE), 1.0)] if synced == "file" else []
+
     def constants(self, review: Review, way: str) -> list[Columns]:
         """The constants of a review, in the order of `SPEEDS`."""
         features = {True: constants.of_controller(review.chip, constants.cells_of(review.die)),
@@ -132,37 +143,89 @@ class Fit:
     jacobian: Floats
     inverse: Floats
 
+    @property
+    def effects(self) -> Floats:
+        """The mean of each effect of the design; those that came later are as the prior has them."""
+        return np.concatenate([self.x, self.design.mean[len(self.x) :]])
+
     def of(self, rows: Sequence[Columns]) -> tuple[Floats, Floats]:
-        """Means and covariance of sums of effects; effects that came later are as the prior has them."""
+        """Means and covariance of sums of effects."""
         design, known = self.design, len(self.x)
         a = np.zeros((len(rows), len(design.mean)))
         for number, columns in enumerate(rows):
             for column, weight in columns:
                 a[number, column] += weight
-        mean = np.array(design.mean)
-        mean[:known] = self.x
         variance = np.array(design.variance)
         shared = (a[:, :known] * variance[:known]) @ self.jacobian.T
-        return a @ mean, (a * variance) @ a.T - shared @ self.inverse @ shared.T
+        return a @ self.effects, (a * variance) @ a.T - shared @ self.inverse @ shared.T
 
 
-def statements(design: Design) -> Iterator[tuple[Columns, float, float]]:
-    """What makers say of a constant: what makes it up, its logarithm and its spread."""
+Linear = Callable[[Floats], tuple[Columns, float]]
+"""Of the effects as they are: those by which a logarithm moves, and what it lacks."""
+
+
+def total(x: Floats, columns: Columns) -> float:
+    """Sum of effects."""
+    return float(sum(x[i] * weight for i, weight in columns))
+
+
+def stated(columns: Columns, value: float) -> Linear:
+    """A constant that somebody states."""
+    return lambda x: (columns, math.log(value) - total(x, columns))
+
+
+def synced(design: Design, row: ledger.Row) -> Linear:
+    """A synced write: flush and program of a page at one bit, once, or for the journal of the file system, too."""
+    die = parts.published_nand(row["nand"]) if row["nand"] else None
+    features = constants.of_die(die) if die else dict.fromkeys(constants.FEATURES["slc_program"], 0.0)
+    flush = design.constant("flush", row["controller"], {})
+    program = design.constant("slc_program", row["nand"], features)
+    times = design.flushes(row["synced"])
+
+    def linear(x: Floats) -> tuple[Columns, float]:
+        once = np.logaddexp(total(x, flush), total(x, program))
+        share = math.exp(total(x, flush) - once)
+        # It sets no program: fills say more of that.
+        columns = [*((i, share * weight) for i, weight in flush), *times]
+        return columns, math.log(float(row["sync_us"]) * 1e3) - float(once) - total(x, times)
+
+    return linear
+
+
+def command(design: Design, row: ledger.Row) -> Linear:
+    """A write of 4 KiB at depth 1: the computer, the link, and what the controller takes."""
+    chip = parts.published_controller(row["controller"])
+    columns = design.constant("latency", chip.name, constants.of_controller(chip, "TLC"))
+    sent = COMMAND_BYTES + SATA_FRAME_BYTES * chip.link.startswith("sata")
+    way_ns = COMMAND_HOST_NS + 1e9 * sent / constants.link_bytes_per_s(chip.link)
+
+    def linear(x: Floats) -> tuple[Columns, float]:
+        latency_ns = math.exp(total(x, columns))
+        whole_ns = way_ns + latency_ns
+        slopes = [(i, latency_ns / whole_ns * weight) for i, weight in columns]
+        return slopes, math.log(1e9 / float(row["write_iops"])) - math.log(whole_ns)
+
+    return linear
+
+
+def statements(
+    design: Design, flushes: Sequence[ledger.Row], commands: Sequence[ledger.Row]
+) -> Iterator[tuple[Linear, float]]:
+    """What makers say of a constant, and what these synced writes and single commands say of it, with its spread."""
     for name, rate in ledger.ratings().items():
         features = constants.of_controller(parts.published_controller(name), "TLC")
-        yield design.constant("slc_write", name, features), math.log(RATED_SHARE * rate), RATED_SD
+        yield stated(design.constant("slc_write", name, features), RATED_SHARE * rate), RATED_SD
     for name in parts.nands():
         die = parts.published_nand(name)
-        source = die.source.get("native.program", "")
         if die.native.program:
-            sd = ASSUMED_SD if source.startswith("assumed") else PAPER_SD
-            columns = design.constant("native_program", name, constants.of_die(die))
-            yield columns, math.log(die.native.program), sd
-    for row in ledger.flushes():
-        columns = design.constant("flush", row["controller"], {})
-        log = math.log(float(row["sync_us"]) * 1e3 - SYNC_PROGRAM_NS)
+            sd = ASSUMED_SD if die.source.get("native.program", "").startswith("assumed") else PAPER_SD
+            yield stated(design.constant("native_program", name, constants.of_die(die)), die.native.program), sd
+    for row in flushes:
         # What stands for a controller that is no part says less of the class.
-        yield columns, log, FLUSH_SD if row["controller"] else math.hypot(FLUSH_SD, PRIORS["flush"][2])
+        own_sd = 0.0 if row["controller"] else PRIORS["flush"][2]
+        yield synced(design, row), math.hypot(SYNC_SD[row["synced"]], own_sd)
+    for row in commands:
+        yield command(design, row), COMMAND_SD[row["kind"]]
 
 
 def used(review: Review) -> list[str]:
@@ -177,10 +240,20 @@ def figures(review: Review, way: str, logs: Floats) -> dict[str, Floats]:
     return dict(zip(FIGURES, map(np.log, (found.first, found.second, found.third, found.mean)), strict=True))
 
 
-def fit(reviews: Sequence[Review], design: Design | None = None) -> Fit:
-    """All effects from the figures of these reviews, and from what makers state."""
-    design = design or Design()
-    said = list(statements(design))
+def fit(
+    reviews: Sequence[Review],
+    flushes: Sequence[ledger.Row] | None = None,
+    commands: Sequence[ledger.Row] | None = None,
+) -> Fit:
+    """All effects from the figures of these reviews, synced writes and commands (default: all), and of makers."""
+    design = Design()
+    said = list(
+        statements(
+            design,
+            ledger.flushes() if flushes is None else flushes,
+            ledger.commands() if commands is None else commands,
+        )
+    )
     rows = [(review, design.constants(review, review.way), {name: design.biases(review, phase_of(name))
              for name in used(review)}) for review in reviews]  # fmt: skip
     m, v = np.array(design.mean), np.array(design.variance)
@@ -203,16 +276,25 @@ def fit(reviews: Sequence[Review], design: Design | None = None) -> Fit:
                 residual[at] = review.figures[name] - value[0] - sum(x[i] for i, _ in extra)
                 noise[at] = NOISE[phase_of(name)][review.kind] ** 2
                 at += 1
-        for made_of, log, sd in said:
+        for linear, sd in said:
+            made_of, residual[at] = linear(x)
             for i, weight in made_of:
                 jacobian[at, i] += weight
-            residual[at] = log - sum(x[i] * weight for i, weight in made_of)
             noise[at] = sd**2
             at += 1
         inverse = np.linalg.inv((jacobian * v) @ jacobian.T + np.diag(noise))
         step = m + v * (jacobian.T @ (inverse @ (residual + jacobian @ (x - m)))) - x
         x = x + np.clip(step, -MAX_STEP, MAX_STEP)
     return Fit(design, x, jacobian, inverse)
+
+
+def left_out(fit: Fit, law: Linear, published: float, sd: float) -> Interval:
+    """What a fit of other drives says of a figure, by its law; 80 % lie between, as pslc prints them."""
+    columns, lacks = law(fit.effects)
+    _, covariance = fit.of([columns])
+    within = math.exp(forecast.STRETCH * constants.SD_80 * math.hypot(math.sqrt(covariance[0, 0]), sd))
+    middle = published / math.exp(lacks)
+    return Interval(middle, middle / within, middle * within)
 
 
 Row = tuple[str, str, float, float]
@@ -225,6 +307,7 @@ def table(found: Fit) -> list[Row]:
         for part in ("class", *constants.FEATURES[name]):
             keys.append((name, part if part == "class" else f"per {part}", [(design.index[name, part], 1.0)]))
     keys += [("folding", f"way {way}", design.way(way)) for way in WAY_PRIORS]
+    keys.append(("flush", "synced file", design.flushes("file")))
     for name in NAMES:
         keys += [(name, part, columns) for part, columns in of_parts(design, name)]
     for phase in BIASES:
@@ -254,7 +337,10 @@ def of_parts(design: Design, name: str) -> Iterator[tuple[str, Columns]]:
         for die in map(parts.published_nand, parts.nands()):
             yield die.name, design.constant(name, die.name, constants.of_die(die))
         return
-    for chip in map(parts.published_controller, parts.controllers()):
+    # Of flushes and commands only those that were measured: the class stands for the others.
+    measured = {"flush": ledger.flushes(), "latency": ledger.commands()}.get(name)
+    names = parts.controllers() if measured is None else sorted({row["controller"] for row in measured} - {""})
+    for chip in map(parts.published_controller, names):
         for cells in constants.CELLS if name in constants.BY_CELLS else constants.CELLS[:1]:
             part = f"{chip.name} {cells}" if name in constants.BY_CELLS else chip.name
             yield part, design.constant(name, part, constants.of_controller(chip, cells))

@@ -124,6 +124,10 @@ pub struct Controller {
     pub read: Nanos,
     pub write: Nanos,
     pub command: Nanos,
+    /// What a read or a write spends in the controller beyond the time of a core; commands pass beside each other. A kept
+    /// drive has it from its profile, so that the state is read that was written without it.
+    #[serde(skip)]
+    pub latency: Nanos,
     /// Whether capacitors carry the write buffer into the NAND when the power goes: then it is as safe as the NAND, and a
     /// flush has nothing to wait for.
     pub power_loss_protection: bool,
@@ -155,6 +159,7 @@ impl Controller {
             read: command,
             write: command,
             command,
+            latency: Nanos::ZERO,
             power_loss_protection: false,
             merges_rewrites: false,
             flush: Nanos::ZERO,

@@ -57,13 +57,14 @@ fn each_folded_byte_takes_its_overhead_of_the_data_path_that_the_host_shares() {
 }
 
 #[test]
-fn a_write_alone_waits_for_its_copy_and_many_pass_beside_each_other() {
+fn a_write_alone_waits_for_its_copy_and_its_controller_and_many_pass_beside_each_other() {
     const COUNT: u64 = 200;
-    let speed = |copy_in: Option<u64>, depth: usize| {
+    let speed_after = |latency: Nanos, copy_in: Option<u64>, depth: usize| {
         let mut c = small();
         c.link = Link::Pcie { generation: 3, lanes: 4 };
         c.nand.slc.program = Nanos::from_micros(25);
         c.controller.copy_in_bytes_per_s = copy_in;
+        c.controller.latency = latency;
         let mut drive = Drive::new(&c);
         let mut free = vec![Nanos::ZERO; depth];
         for n in 0..COUNT {
@@ -73,10 +74,15 @@ fn a_write_alone_waits_for_its_copy_and_many_pass_beside_each_other() {
         }
         (COUNT * MIB) as f64 / free.iter().max().expect("one at least").as_secs_f64()
     };
+    let speed = |copy_in, depth| speed_after(Nanos::ZERO, copy_in, depth);
     let (alone, many) = (speed(None, 1), speed(None, 8));
     let copied = speed(Some(1000 * MB), 1);
     assert_near("1/p1 + 1/copy_in", copied, 1.0 / (1.0 / alone + 1.0 / 1000e6), 0.02);
     assert_near("eight at once", speed(Some(1000 * MB), 8), many, 0.02);
+    let late = Nanos::from_micros(500);
+    let waited = 1.0 / (1.0 / alone + late.as_secs_f64() / MIB as f64);
+    assert_near("1/p1 + latency", speed_after(late, None, 1), waited, 0.02);
+    assert_near("eight at once, late", speed_after(late, None, 8), many, 0.02);
 }
 
 #[test]

@@ -204,6 +204,8 @@ def _show(study: "Study", results: "StudyRows", planned: int, requested: list[st
     out.print(grid(of_draws(rows, axes, names), MAX_ROWS) if study.draws else table)
     if len(rows) > MAX_ROWS:
         out.print(f"({len(rows) - MAX_ROWS} more rows in the Parquet file)", style="dim")
+    for sentence in study.intervals():
+        out.print(sentence, soft_wrap=True)
     failed = sum(has_failed(row) for row in results.rows)
     refused = sum(row["error"] is not None for row in results.rows) - failed
     out.print(f"{len(results.rows)} of {planned} points: {refused} refused by the profile's check, {failed} failed")

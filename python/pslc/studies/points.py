@@ -224,6 +224,21 @@ class Study:
         drawn = draws.settings(profile, self.draws)
         return [{**values, DRAW: str(number), **settings, **values} for number, settings in enumerate(drawn)]
 
+    def intervals(self) -> list[str]:
+        """A sentence for each drive of parts that is not drawn: what its figures lie between."""
+        from pslc.device.parts import forecast
+
+        sentences = []
+        names = next((of.values for of in self.axes if isinstance(of, Axis) and of.key == "on"), ())
+        for name in () if self.draws else names:
+            target = find_target(SCALE.sub("", name))
+            drive = forecast.of_target(target.profile, dict(target.provenance))
+            if drive is not None and drive.is_open:
+                phases = ", ".join(f"{phase} {text}" for phase, text in drive.in_words)
+                about = "each figure has an interval, --draws 100 runs drives of such parts"
+                sentences.append(f"{name}: {about}: {phases}")
+        return sentences
+
     def _combinations(self) -> Iterable[tuple[str, ...]]:
         if self.sample:
             return self.sample.draw(self.axes)

@@ -56,9 +56,9 @@ def _with_band(picture: Picture, recording: Recording) -> Picture:
     drive = forecast.undecided(recording.profile, recording.provenance)
     if drive is None:
         return picture
-    panel, of_shares = picture.panels[0], [of for _, of in drive.band]
+    panel, (shares, of_shares) = picture.panels[0], zip(*drive.band, strict=True)
     line = panel.lines[0]
-    steps = (line.points[0] / recording.drive_bytes * len(of_shares)).astype(int).clip(0, len(of_shares) - 1)
+    steps = np.searchsorted(shares, line.points[0] / recording.drive_bytes, side="right") - 1
     low, high = (np.array([getattr(of, end) for of in of_shares])[steps] for end in ("low", "high"))
     banded = replace(panel, lines=[replace(line, low=low, high=high), *panel.lines[1:]])
     return replace(picture, panels=(banded,), note=BANDS[drive.is_known])

@@ -97,6 +97,7 @@ pub const DRAWN: &[(&str, Draw)] = &[
     ("controller.command", |n, _| one_of(n, &["1500ns", "30us"])),
     ("controller.read", |n, _| one_of(n, &["", "900ns", "20us"])),
     ("controller.write", |n, _| one_of(n, &["", "700ns", "25us"])),
+    ("controller.latency", |n, _| one_of(n, &["", "", "3us", "40us"])),
     ("controller.read_ahead", |n, _| one_of(n, &["", "", "64KiB", "400KiB", "4KiB"])),
     ("controller.map", |n, _| one_of(n, &["", "", "dram", "4KiB", "8KiB", "1MiB"])),
     ("controller.map_access", |n, _| one_of(n, &["", "700ns"])),

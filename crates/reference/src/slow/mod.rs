@@ -251,13 +251,13 @@ impl Reference {
             now.0 = now.0.max(self.last_done);
         }
         let core = (0..self.cores.len()).min_by_key(|&i| (self.cores[i], i)).unwrap();
-        let time = match request.op {
-            Op::Read => self.c.controller.read,
-            Op::Write => self.c.controller.write,
-            Op::Trim | Op::Flush => self.c.controller.command,
+        let (time, latency) = match request.op {
+            Op::Read => (self.c.controller.read, self.c.controller.latency),
+            Op::Write => (self.c.controller.write, self.c.controller.latency),
+            Op::Trim | Op::Flush => (self.c.controller.command, Nanos::ZERO),
         };
-        let taken = self.cores[core].max(now.0) + time.0;
-        self.cores[core] = taken;
+        self.cores[core] = self.cores[core].max(now.0) + time.0;
+        let taken = self.cores[core] + latency.0;
         let done = match request.op {
             Op::Read => self.read(taken, request),
             Op::Write => self.write(taken, request),

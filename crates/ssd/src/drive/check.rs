@@ -14,6 +14,7 @@ impl Drive {
     /// What follows from the profile alone and is not in a drive file.
     pub(crate) fn describe(&mut self, config: &Config) {
         self.ftl.describe(config);
+        self.controller.latency = config.controller.latency;
     }
 
     /// Whether it is this drive, at `now`, in a state that requests can have led to.

@@ -104,7 +104,7 @@ impl Drive {
         self.now = now;
         self.nand.forget_before(now);
         let awake = self.waking.called(now);
-        let ready = self.cores.take(awake, self.controller.write);
+        let ready = self.cores.take(awake, self.controller.write) + self.controller.latency;
         self.nand.account.spend(Cause::Waking, awake - now);
         self.nand.account.spend(Cause::Commands, ready - awake);
         let mut payload = Payload::new(len, ready);

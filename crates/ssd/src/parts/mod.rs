@@ -116,6 +116,8 @@ pub struct Controller {
     pub command: u64,
     pub read: u64,
     pub write: u64,
+    /// Of a read or a write, beyond that of a core.
+    pub latency: u64,
     /// `dram`, or the bytes of the map that are held.
     pub map: String,
     pub map_access: u64,
@@ -286,6 +288,9 @@ fn of_controller(values: &mut Values) -> Result<(), PartsError> {
         if time != c.command {
             values.amount(&format!("controller.{key}"), time, TIME, values.controller.how(key))?;
         }
+    }
+    if c.latency > 0 {
+        values.amount("controller.latency", c.latency, TIME, values.controller.how("latency"))?;
     }
     if c.read_ahead > 0 {
         values.amount("controller.read_ahead", c.read_ahead, BYTES, values.controller.how("read_ahead"))?;

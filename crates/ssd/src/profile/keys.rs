@@ -243,6 +243,7 @@ fn controller(v: &mut Visit, c: &mut Controller) {
     v.quantity("controller.command", &mut c.command, units::TIME, None);
     v.quantity("controller.read", &mut c.read, units::TIME, Some(c.command));
     v.quantity("controller.write", &mut c.write, units::TIME, Some(c.command));
+    v.quantity("controller.latency", &mut c.latency, units::TIME, Some(Nanos::ZERO));
     v.quantity("controller.read_ahead", &mut c.read_ahead_bytes, units::BYTES, Some(0));
     let mut bytes = c.map.map(|map| map.bytes);
     v.optional_or("dram", "controller.map", &mut bytes, units::BYTES);

@@ -42,14 +42,16 @@ FEATURES: Final[Mapping[str, tuple[str, ...]]] = {
     "native_write": ("link", "dram", "sata", "channels", "bus", "qlc", "server"),
     "folding": ("qlc", "dram"),
     "flush": (),
+    "latency": ("sata",),
     "slc_program": ("qlc", "mlc", "layers"),
     "native_program": ("qlc", "mlc", "layers"),
 }
 """Features that each constant depends on: ceilings in bytes/s, time of 1 MiB beyond the transfer and programs in ns,
-folding as die time for each byte that is folded, over (bits a cell - 1) native programs, and a flush in ns."""
-SPEEDS: Final = tuple(name for name in FEATURES if name != "flush")
+folding as die time for each byte that is folded, over (bits a cell - 1) native programs, a flush in ns, and what one
+small read or write takes in the controller at depth 1, in ns."""
+SPEEDS: Final = tuple(name for name in FEATURES if name not in ("flush", "latency"))
 """Constants that laws of speed need."""
-OF_CONTROLLERS: Final = ("slc_write", "copy_time", "native_write", "folding", "flush")
+OF_CONTROLLERS: Final = ("slc_write", "copy_time", "native_write", "folding", "flush", "latency")
 BY_CELLS: Final = ("native_write", "folding")
 CELLS: Final = ("TLC", "QLC")
 HABITS: Final = ("habits", "habits_qlc")
@@ -166,11 +168,13 @@ def with_ceilings(chip: Controller) -> Controller:
     native = {cells: fitted("native_write", cells) for cells in CELLS}
     folding = {cells: fitted("folding", cells) for cells in CELLS}
     factors = {way: table()["folding", f"way {way}"].median for way in WAYS[1:]} | {WAYS[0]: 1.0}
-    copy_ns = copy.median - HOST_NS - chip.write
+    flush, latency = fitted("flush", "TLC"), fitted("latency", "TLC")
+    latency_ns = max(0, _rounded(latency.median) - chip.write)
+    copy_ns = copy.median - HOST_NS - chip.write - latency_ns
     in_table = is_known("slc_write", chip.name)
-    flush = fitted("flush", "TLC")
     source = {**chip.source, "slc_write": _source(slc, in_table), "copy_in": _source(copy, in_table)}
-    source["flush"] = _source(flush, in_table)
+    for name, constant_of in {"flush": flush, "latency": latency}.items():
+        source[name] = _source(constant_of, is_known(name, chip.name))
     for cells in CELLS:
         source |= {f"native_write.{cells}": _source(native[cells], in_table)}
         source |= {f"folding.{cells}": _source(folding[cells], in_table)}
@@ -179,6 +183,7 @@ def with_ceilings(chip: Controller) -> Controller:
         slc_write=_rounded(slc.median),
         copy_in=_rounded(MIB / copy_ns * 1e9) if copy_ns > MIN_COPY_NS else None,
         flush=_rounded(flush.median),
+        latency=latency_ns,
         native_write={cells: _rounded(native[cells].median) for cells in CELLS},
         folding={cells: {way: folding[cells].median * factor for way, factor in factors.items()} for cells in CELLS},
         habits={**chip.habits, "share": _cache_share(chip, "TLC", 3)},

@@ -57,7 +57,7 @@ def _owner(key: str, values: Mapping[str, object]) -> str:
 
 
 def _of_constants(evidence: Evidence, value: Mapping[str, float]) -> dict[str, str]:
-    copy_ns = value["copy_time"] / value["first"] - HOST_NS - evidence.chip.write
+    copy_ns = value["copy_time"] / value["first"] - HOST_NS - evidence.chip.write - evidence.chip.latency
     return {
         "controller.slc_write": f"{value['slc_write'] * value['first'] / 1e6:.0f}MB/s",
         "controller.copy_in": f"{MIB / copy_ns * 1e3:.0f}MB/s" if copy_ns > MIN_COPY_NS else "none",

@@ -40,7 +40,9 @@ STRETCH: Final = 1.3
 """Factor on intervals of leave-outs, in logarithms, with which they hold on drives not seen (ACCURACY.md)."""
 STRETCH_CLASS: Final = 1.7
 """Factor where the controller or the die is in no drive of the ledger: a range, and no percentage."""
-BAND_STEPS: Final = 50
+BAND_STEPS: Final = 25
+"""Most steps of a band for each end of a phase that is drawn."""
+BAND_QUANTILES: Final = np.linspace(0, 1, BAND_STEPS)
 BACK_OFF: Final = 2.0
 """Drives that each step from all drives to those alike counts for."""
 KINDS: Final = {"static": 0.11, "small": 0.25, "part": 0.78, "all cells": math.inf}
@@ -284,7 +286,9 @@ def band(drive: Drive, speeds: Mapping[str, Floats], stretch: float) -> tuple[tu
     first, second, third = (middle + stretch * (speeds[name] - middle) for name, middle in middles.items())
     cache, dynamic = np.asarray(drive.static + drive.dynamic), np.asarray(drive.dynamic)
     direct = np.maximum(cache, drive.capacity - (drive.bits - 1) * dynamic)
-    shares = [at / BAND_STEPS for at in range(BAND_STEPS)]
+    # Steps stand where drawn phases end: at one share each where the profile says the cache.
+    ends = np.concatenate([np.zeros(1), *(np.quantile(end, BAND_QUANTILES) for end in (cache, direct))])
+    shares = [at for at in np.unique(ends / drive.capacity).tolist() if at < 1]
     past = [np.where(at * drive.capacity < direct, second, third) for at in shares]
     curves = (np.where(at * drive.capacity < cache, first, then) for at, then in zip(shares, past, strict=True))
     return tuple((at, _interval(logs)) for at, logs in zip(shares, curves, strict=True))

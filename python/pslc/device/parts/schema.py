@@ -113,6 +113,7 @@ class Controller:
     Attributes:
         channels, bus_mts: what it drives; a die may be slower.
         cores, command, read, write: core time of commands, nanoseconds.
+        latency: of a read or a write, beyond the time of a core, ns; commands pass beside each other.
         map: `dram`, or the bytes of it that are held; `map_access` what a look at it takes, nanoseconds.
         write_buffer: bytes; None: as many as the dies need.
         slc_write: what its data path moves into pSLC, bytes a second.
@@ -137,6 +138,7 @@ class Controller:
     command: int
     read: int
     write: int
+    latency: int
     map: str
     map_access: int
     write_buffer: int | None
@@ -364,6 +366,7 @@ def read_controller(path: Path) -> Controller:
         command=command,
         read=r.amount("read", TIMES, f"{command}ns"),
         write=r.amount("write", TIMES, f"{command}ns"),
+        latency=0,
         map=memory,
         map_access=r.optional("map_access", TIMES) or 0,
         write_buffer=r.optional("write_buffer", BYTES),
