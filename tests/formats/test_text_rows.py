@@ -60,6 +60,10 @@ PROGRAMS = {
     "scp": "\r".join(
         f"a.raw  {s}% {d / 2**20:.0f}MB {v / 2**20:6.1f}MB/s   0:{clock(100 - s):0>5} ETA" for s, (v, d) in ROWS
     ),
+    "vzdump": "INFO: starting new backup job: vzdump 100\n" + "".join(
+        f"INFO: {s:3}% ({d / 2**30:.1f} GiB of 99.0 GiB) in {s}s, "
+        f"read: {9 * v / 2**20 if s > 1 else d / 2**20:.1f} MiB/s, write: {v / 2**20:.1f} MiB/s\n" for s, (v, d) in ROWS
+    ),
     "bytes of each row": "".join(
         f"[2026/03/01 12:{clock(s):0>5}] written {v / 1e6:.1f} MB in the last 1.0 s\n" for s, (v, _) in ROWS
     ),
@@ -149,7 +153,8 @@ def test_rows_without_time_ask_how_far_they_are_apart(tmp_path):
 
 def test_memory_that_is_used_is_not_written(tmp_path):
     rows = "".join(f"12:{clock(s):0>5} Mem: 15 GiB, used {3 + s / 100:.2f} GiB\n" for s, _ in ROWS)
-    assert made.read(tmp_path, rows).curve is None
+    with pytest.raises(PslcError, match=r"Mem is 16.1 GB in every row[\s\S]*give a column with its speed"):
+        made.read(tmp_path, rows)
 
 
 def test_prose_with_numbers_is_no_rows(tmp_path):

@@ -497,7 +497,8 @@ def _note_standstills(data: FileContents, total_s: float, moving_s: float) -> No
     still_s = total_s - moving_s
     text = f"nothing moved in {words.span(still_s)} of {words.span(total_s)}"
     if still_s > MAX_STILL_SHARE * total_s:
-        data.warn(f"{text}: whether the drive stood still or nobody wrote is not known, so a cause may be wrong")
+        data.stands_still = True
+        data.warn(f"{text}: whether the drive stood still or nobody wrote is not known, so no cause is given")
     elif still_s > MIN_STILL_SHARE * total_s:
         data.note(text)
 
@@ -562,10 +563,16 @@ def _goes_up_and_down(table: Grid, column: Column, amounts: Floats) -> bool:
     """Whether a column holds the bytes of each row, not those so far.
 
     Raises:
-        PslcError: it counts up, and falls as well.
+        PslcError: it counts up, and falls as well, or is the same everywhere.
     """
     steps = np.diff(amounts)
     falls, rises = int((steps < 0).sum()), int((steps > 0).sum())
+    if steps.size and not falls and not rises and amounts[0] > 0:
+        raise RecordingError(
+            f"{table.path}: {column.called} is {words.size(float(amounts[0]))} in every row: a count to which nothing "
+            "was added, or the bytes of each row",
+            "if each row wrote as much, give a column with its speed, in MB/s",
+        )
     if 0 < falls <= MIN_FALLS_SHARE * (falls + rises):
         raise RecordingError(
             f"{table.path}: {column.called} counts up, but falls in {falls} of {steps.size} rows",

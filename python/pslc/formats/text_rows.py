@@ -148,6 +148,9 @@ def _tests(rows: Sequence[Row], text: Sequence[str]) -> list[Row]:
         return results
     # The clock of a row among others may be the time that the rest will take.
     results = [row for row in results if any(field.kind == "time" for field in row.fields)]
+    # Bytes, a time and a speed that meet in few rows of a form meet by chance.
+    if sum(row.form == rows[0].form for row in results) < len(rows) / 2:
+        results = [row for row in results if row.form != rows[0].form]
     return results if results and (not _ascend(results) or _is_called_between(results, text)) else []
 
 
