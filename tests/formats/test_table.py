@@ -240,6 +240,22 @@ def test_a_standstill_is_noted_and_a_long_one_has_no_cause_and_no_cache(tmp_path
         assert (findings["cache_bytes"], "kind" in findings) == (None, False)
 
 
+def test_the_direction_of_a_speed_is_that_of_a_word_in_every_row_or_of_what_moved(tmp_path):
+    rows = [(s, v / 1e6, 0, "READ") for s, v in enumerate(made.speeds(), 1)]
+    phases = csv(("time_s", "MB/s", "done", "Phase"), *rows)
+    assert made.read(tmp_path, phases).kind == "read"
+    assert made.read(tmp_path, phases.replace("READ", "WRITE")).kind == "write"
+    idle = made.read(tmp_path, csv(("time_s", "read MB/s", "write MB/s"), *(row[:3] for row in rows)))
+    assert (idle.kind, idle.curve.total_bytes) == ("read", pytest.approx(made.TOTAL_BYTES, rel=0.001))
+
+
+def test_a_minimum_beside_a_maximum_is_no_time_in_minutes(tmp_path):
+    text = csv(("MB", "min", "avg", "max"), *((76 * s, 400 + s % 7, 800, 900) for s in range(1, 30)))
+    with pytest.raises(PslcError, match=r"no column tells a unit[\s\S]*the columns are MB, min, avg, max"):
+        made.read(tmp_path, text, "table.csv")
+    assert made.read(tmp_path, text, "table.csv", y="avg=MB/s").curve.total_bytes == pytest.approx(29 * 76e6)
+
+
 def test_a_counter_that_falls_is_refused(tmp_path):
     rows = [(s, s if s < 60 else s - 60) for s in range(1, 101)]
     with pytest.raises(PslcError, match="counts up, but falls in 1 of 99 rows"):

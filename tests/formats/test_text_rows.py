@@ -106,6 +106,14 @@ def test_the_last_line_of_a_copy_is_a_test(text, kind, speed, tmp_path):
     assert (row["kind"], row["bytes_per_s"]) == (kind, pytest.approx(speed))
 
 
+def test_a_loop_of_dd_is_a_test_for_each_copy_and_its_counts_of_records_are_none(tmp_path):
+    ends = "10240+0 records in\n10240+0 records out\n10737418240 bytes (11 GB, 10 GiB) copied, {} s, {}\n"
+    loop = "$ for i in 1 2 3; do dd if=/dev/zero of=/mnt/test$i bs=1M count=10240 oflag=direct; done\n"
+    text = loop + ends.format(5.5149, "1.9 GB/s") + ends.format(25.51, "421 MB/s") + ends.format(125.51, "85.6 MB/s")
+    speeds = [row["bytes_per_s"] for row in made.read(tmp_path, text).rows]
+    assert speeds == pytest.approx([10737418240 / seconds for seconds in (5.5149, 25.51, 125.51)])
+
+
 @pytest.mark.parametrize(("share", "kind", "warned"), [("100.0", "read", False), ("30.0", "write", True)])
 def test_the_share_of_reads_tells_what_a_speed_is_of(share, kind, warned, tmp_path):
     data = made.read(tmp_path, VDBENCH.format(share=share))

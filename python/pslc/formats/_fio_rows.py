@@ -120,8 +120,8 @@ class UnclearRowsError(ValueError):
 
 
 def is_old_average(rows: Rows) -> bool:
-    """Whether rows with a block size are means, as fio 2.x wrote them in four columns: one size, spacing from the start on
-    that is even but for missing rows, and far more bytes by value and time than by the sizes. Single requests at an
+    """Whether rows with a block size are means, as fio 2.x wrote them in four columns: one size, spacing from the start
+    on that is even but for missing rows, and far more bytes by value and time than by the sizes. Single requests at an
     even pace begin at once."""
     spacing = rows.spacing_ms
     if rows.columns > MAX_OLD_COLUMNS or not len(spacing) or not rows.size[0] or (rows.size != rows.size[0]).any():

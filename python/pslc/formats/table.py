@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice, pairwise
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, cast
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from pslc.base.columns import (
     SPEEDS,
     TIMES,
     Column,
+    Direction,
     cells,
     column,
     is_missing,
@@ -176,11 +177,18 @@ def grid(path: Path, numbered: Sequence[tuple[int, str]]) -> Grid:
     bare = all(is_number(cell, separator) for cell in first)
     names = [""] * len(first) if bare else first
     body, at = (rows, [line for line, _ in kept]) if bare else (rows[1:], [line for line, _ in kept[1:]])
-    of = [column(place, name) for place, name in enumerate(names)]
+    of = _columns_of(names)
     table = Grid(path, separator, of, *_filled(body, at))
     _join_dates(table)
     _take_units_of_cells(table)
     return table
+
+
+def _columns_of(names: Sequence[str]) -> list[Column]:
+    """The meaning of each name; `min` beside `max` is no time in minutes."""
+    cols = [column(place, name) for place, name in enumerate(names)]
+    has_range = {"min", "max"} <= {col.name.lower() for col in cols}
+    return [replace(col, kind="number", unit="") if has_range and col.name.lower() == "min" else col for col in cols]
 
 
 def _take_units_of_cells(table: Grid) -> None:
@@ -249,7 +257,9 @@ def of_grid(table: Grid, hints: ImportOptions) -> FileContents:
     speed = _speed(table, hints)
     along = _along(table, hints, speed)
     heat = _celsius(table, hints.celsius)
-    return _curve(table, hints, along, speed or _amount(table, along), heat)
+    second = speed or _amount(table, along)
+    second = replace(second, direction=second.direction or _stated(table))
+    return _curve(table, hints, along, second, heat)
 
 
 def _asked(table: Grid, wanted: str, units: dict[str, float], option: str) -> Column:
@@ -283,6 +293,7 @@ def _speed(table: Grid, hints: ImportOptions) -> Column | None:
         return _asked(table, hints.y, SPEEDS | SIZES, "--y")
     speeds = table.of_kind("speed")
     speeds = [col for col in speeds if table.holds(col, _numeric(table), 0.5)] or speeds
+    speeds = [col for col in speeds if any(_value(table, row, col) for row in table.rows)] or speeds
     for direction in ("write", "", "read"):
         if some := [col for col in speeds if col.direction == direction]:
             return _only_speed(table, some, direction)
@@ -490,6 +501,13 @@ def _curve(table: Grid, hints: ImportOptions, along: Column, second: Column, hea
         columns = zip(beside, values[len(wanted) - len(beside) :], strict=True)
         data.busy = tuple((moved, _busy_share(col, column, values[1])) for col, column in columns)
     return data
+
+
+def _stated(table: Grid) -> Direction:
+    """The direction that a word in every row states, as elbencho's phase; empty: there is none."""
+    stated = {tuple(MODES[word] for cell in row if (word := cell.strip().lower()) in MODES) for row in table.rows}
+    (first, *rest) = stated or {()}
+    return cast(Direction, first[0]) if first and not rest else ""
 
 
 def _note_standstills(data: FileContents, total_s: float, moving_s: float) -> None:

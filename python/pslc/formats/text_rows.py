@@ -261,7 +261,7 @@ def _largest(text: Sequence[str]) -> list[Row]:
     """The rows of the form that most have."""
     forms: dict[str, list[Row]] = {}
     for row in _rows(text):
-        if len(row.fields) > 1:
+        if len(row.fields) > 1 and not RECORDS.match(row.text):
             forms.setdefault(row.form, []).append(row)
     return max(forms.values(), key=len, default=[])
 
