@@ -84,6 +84,7 @@ def test_every_format_has_a_row():
             "biosnoop",
             "show",
         ),
+        ("Test finished without errors.\nWriting speed: 27.5 MByte/s\nH2testw v1.4\n", "h2testw", "pslc run"),
         ("iorate version 3.12\nTest 1: seq write\n", "iorate", "iostat -xt 1"),
         ("disk- ------------reads------------ ---writes---\nsda 15257 100 841035 8395\n", "vmstat -d", "vmstat -t 1"),
         ("COMM  PID  TYPE DEV   BLOCK    BYTES  LATms\ntar 14 RM 202,1 84 4096 7.53\n", "iosnoop", "blktrace"),
