@@ -505,9 +505,11 @@ def _curve(table: Grid, hints: ImportOptions, along: Column, second: Column, hea
 
 def _stated(table: Grid) -> Direction:
     """The direction that a word in every row states, as elbencho's phase; empty: there is none."""
-    stated = {tuple(MODES[word] for cell in row if (word := cell.strip().lower()) in MODES) for row in table.rows}
-    (first, *rest) = stated or {()}
-    return cast(Direction, first[0]) if first and not rest else ""
+    for place, cell in enumerate(table.rows[0] if table.rows else ()):
+        word = cell.strip().lower()
+        if word in MODES and all(row[place : place + 1] == [cell] for row in table.rows):
+            return cast(Direction, MODES[word])
+    return ""
 
 
 def _note_standstills(data: FileContents, total_s: float, moving_s: float) -> None:
