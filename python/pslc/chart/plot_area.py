@@ -94,7 +94,7 @@ def axes_of(
 
 
 def _has_panels(outline: Frame, level: Sequence[Straight], marks: Floats) -> bool:
-    """Whether sides of other frames are within a frame: several lines like its own, and not all of them marks."""
+    """Whether sides of other frames are within a frame: several lines like its own, not all of them marks."""
     long = [line for line in level if line.thickness and line.length >= MIN_GRID_SPAN_RATIO * outline.width]
     inside = [outline.top + MIN_PANEL_PX < line.at < outline.bottom - MIN_PANEL_PX for line in long]
     sides = [line for line, is_inner in zip(long, inside, strict=True) if not is_inner]
@@ -103,7 +103,10 @@ def _has_panels(outline: Frame, level: Sequence[Straight], marks: Floats) -> boo
         for line, is_inner in zip(long, inside, strict=True)
         if is_inner and any(_has_color(line, side) for side in sides)
     ]
-    return len(inner) > 1 and any(np.abs(marks - at).min(initial=np.inf) > MIN_PANEL_PX for at in inner)
+    if len(inner) < 2 or len(marks) < 2:
+        return False
+    steps = (np.array(inner) - marks[0]) / (marks[1] - marks[0])
+    return bool((np.abs(steps - np.round(steps)) * (marks[1] - marks[0]) > MIN_PANEL_PX).any())
 
 
 def _around(given: Frame, outline: Frame) -> Frame:
