@@ -3,6 +3,7 @@
 import importlib
 import io
 import json
+import re
 
 import numpy as np
 import pytest
@@ -13,6 +14,8 @@ from PIL import Image
 from pslc import formats
 from pslc.base import gate
 from pslc.base.errors import PslcError
+from pslc.chart import refusals
+from pslc.chart.colors import Color
 from pslc.formats import _findings as imported
 from pslc.schema.imports import ChartOptions, ImportOptions
 from tests.conftest import ROOT
@@ -57,9 +60,14 @@ SEEDS: dict[tuple[str, ...], int] = {("plotly_dark", "line"): 3}
 
 @pytest.mark.parametrize(
     ("seed", "words"),
-    [(8, "the legend seems to name 5 curves"), (118, "hidden by others"), (236, "is yellow is all over the plot")],
+    [
+        (8, "the legend seems to name 5 curves"),
+        (118, "hidden by others"),
+        (236, "is yellow is all over the plot"),
+        (5819, "shades of one color, which may be one curve: #d61f24 (red), #993941 (brown)"),
+    ],
 )
-def test_a_curve_behind_another_is_refused_and_not_left_out_in_silence(seed, words):
+def test_a_curve_behind_another_or_in_two_shades_is_refused_and_not_miscounted_in_silence(seed, words):
     verdict = judge(chart(seed))
     assert verdict.outcome == "refused", verdict
     assert words in verdict.why
@@ -265,6 +273,65 @@ def test_a_second_axis_is_said_and_its_curve_is_no_speed(tmp_path):
 def test_bars_are_no_curve(tmp_path):
     path = plot(tmp_path / "bars.png", lambda axes: axes.bar([80, 190, 300, 410, 520], [6e3, 6e3, 4e3, 3e3, 3e3], 70))
     assert "5 blue bars, which are no curve" in error(path, ImportOptions("0:600s", "0:7000MB/s"))
+
+
+def test_marks_in_narrow_groups_are_no_bars():
+    core = np.zeros((40, 60), dtype=bool)
+    core[10:, 4:17:4] = core[10:, 34:47:4] = True
+    refusals.refuse_bars([(Color((0, 0, 255), 255.0, core), None)])  # type: ignore[list-item]
+
+
+SECONDS = np.arange(0, 601, 5.0)
+FALLING = np.where(SECONDS < 200, 5000.0, 1500.0)
+
+
+def stacked(axes):
+    axes.stackplot(SECONDS, np.full(SECONDS.size, 800.0), FALLING)
+
+
+def above_another_panel(axes):
+    axes.set_position((0.1, 0.55, 0.8, 0.4))
+    axes.grid(visible=False)
+    axes.plot(SECONDS, FALLING)
+    below = axes.figure.add_axes((0.1, 0.08, 0.8, 0.4), xlim=(0, 600), ylim=(0, 90))
+    below.plot(SECONDS, 40 + SECONDS / 30, "C3")
+
+
+@pytest.mark.parametrize(
+    ("draw", "words"),
+    [
+        (stacked, "is an area with a lower edge"),
+        (above_another_panel, "as in a picture of several panels"),
+    ],
+)
+def test_a_picture_with_more_than_one_curve_over_one_axis_is_refused(tmp_path, draw, words):
+    assert words in error(plot(tmp_path / "chart.png", draw), ImportOptions("0:600s", "0:7000MB/s"))
+
+
+def test_a_window_around_a_chart_is_no_frame(tmp_path):
+    chart_path = plot(tmp_path / "chart.png", lambda axes: (axes.grid(visible=False), axes.plot(SECONDS, FALLING)))
+    window = Image.new("RGB", (1600, 1000), (240, 240, 240))
+    window.paste(Image.open(chart_path), (30, 80))
+    assert "may be another box" in error(
+        picture(tmp_path / "window.png", window), ImportOptions("0:600s", "0:7000MB/s")
+    )
+
+
+def test_one_panel_of_several_is_read_by_its_frame(tmp_path):
+    path = plot(tmp_path / "panels.png", above_another_panel)
+    (curve,) = formats.read_each(
+        [path], ImportOptions("0:600s", "0:7000MB/s", chart=ChartOptions(frame="90,25,810,225"))
+    )
+    assert curve.curve.total_bytes == pytest.approx(200 * 5e9 + 400 * 1.5e9, rel=0.02)
+
+
+def test_a_curve_that_waves_within_a_pixel_says_how_far_its_mean_may_be_off(tmp_path):
+    speeds = np.random.default_rng(58).uniform(1000, 4000, 6000)
+    path = plot(tmp_path / "band.png", lambda axes: axes.plot(np.linspace(0, 600, 6000), speeds, lw=0.5))
+    (curve,) = formats.read_each([path], ImportOptions("0:600s", "0:7000MB/s"))
+    (caution,) = curve.of_level("warning")
+    assert re.search(r"goes up and down within a pixel, so its mean may be off by 1\d{3} MB/s", caution)
+    assert np.median(curve.chart.speed_error) > 1e9
 
 
 def cliff(fast: float, end: float, folding: tuple[float, float]) -> tuple[list[float], list[float]]:

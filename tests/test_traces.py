@@ -373,6 +373,19 @@ def test_what_cannot_be_done_is_an_error_that_says_what_to_do(command, arguments
     assert not done.stdout
 
 
+def test_columns_without_an_operation_are_writes_and_say_so_where_no_column_is_left(tmp_path, command):
+    rows = [f"{8 * at},4096,{at / 1000:.6f}" for at in range(50)]
+    (tmp_path / "lba.trace").write_text("\n".join(rows))
+    words = ("trace", "show", "lba.trace", "--json", "--columns", "time=3:s,offset=1:sectors,size=2")
+    survey = json.loads(command.fine(*words).stdout)
+    assert survey["devices"][0]["bytes"]["write"] == 50 * 4096
+    assert "all are taken for writes" in survey["notes"][0]
+    survey = json.loads(command.fine(*words[:-1], f"{words[-1]},op=read").stdout)
+    assert (survey["devices"][0]["bytes"]["read"], survey["notes"]) == (50 * 4096, [])
+    (tmp_path / "lba.trace").write_text("\n".join(f"{row},7" for row in rows))
+    assert "no column is the op" in command(*words).stderr
+
+
 def test_a_job_file_is_no_trace_and_every_format_is_in_the_table_of_the_document():
     for path in (ROOT / "examples").glob("*.fio"):
         assert trace_format(str(path)) is None

@@ -74,6 +74,12 @@ def test_means_with_a_block_size_as_fio_2_wrote_them_are_means(jobs, tmp_path):
     assert read(whole).curve.total_bytes == pytest.approx(made.TOTAL_BYTES, rel=0.005)
 
 
+def test_means_of_fio_2_are_means_where_the_rows_of_a_quarter_of_the_time_are_missing(tmp_path):
+    path = log(tmp_path / "old_bw.log", made.speeds(), size=4096, columns=4)
+    path.write_text("".join(row for number, row in enumerate(path.read_text().splitlines(True)) if number % 4 != 3))
+    assert read(path).curve.total_bytes > 0.7 * made.TOTAL_BYTES
+
+
 def test_single_requests_at_an_even_pace_are_no_means(tmp_path):
     rows = "".join(f"{400 * i}, 50000000, 1, 65536, 0\n" for i in range(60))
     (tmp_path / "paced_bw.1.log").write_text(rows)

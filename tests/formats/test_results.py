@@ -51,6 +51,54 @@ def test_several_reports_of_diskspd_in_a_file(tmp_path):
     ]
 
 
+SYSBENCH = (
+    "sysbench 1.0.20 (using system LuaJIT 2.1.0-beta3)\n\n{}File operations:\n    reads/s:     0.00\n"
+    "    writes/s:    1000.00\n    fsyncs/s:    1280.50\n\nThroughput:\n    read, MiB/s:     0.00\n"
+    "    written, MiB/s:  15.62\n\nLatency (ms):\n    avg:    0.44\n"
+)
+ELBENCHO = (
+    "$ elbencho -w -r -b 4M {} -s 10g /mnt/f\nOPERATION   RESULT TYPE         FIRST DONE   LAST DONE\n"
+    "MKDIRS      Elapsed time     :        37ms        37ms\n            Dirs/s           :    26       26\n---\n"
+    "WRITE       Elapsed time     :     11.559s     12.559s\n            IOPS             :         221         203\n"
+    "            Throughput MiB/s :         885         815\n---\n"
+    "READ        Elapsed ms       :        5559\n            Throughput MiB/s :        1842\n---\n"
+)
+
+
+YABS = (
+    "fio Disk Speed Tests (Partition /dev/sda1):\n---------\nBlock Size | 4k            (IOPS) | 64k           (IOPS)\n"
+    "  ------   | ---            ----  | ----           ---\nRead       | 273.14 MB/s  (68.2k) | 1.77 GB/s    (27.7k)\n"
+    "Total      | 547.00 MB/s (136.7k) | 3.56 GB/s    (55.6k)\n"
+)
+CARD = "| Block Size | 4k (IOPS) |\n|---|---|\n| Randwrite | 8.67 MB/s (2167) |\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "results", "is_direct"),
+    [
+        (SYSBENCH.format(""), [("write", 15.62 * 2**20, 1000)], False),
+        (SYSBENCH.format("Extra file open flags: directio\n"), [("write", 15.62 * 2**20, 1000)], True),
+        ("Read 0b  Written 2Gb  Total transferred 2Gb  (177.56Mb/sec)\n", [("write", 177.56 * 2**20, None)], False),
+        ("Read 1Gb  Written 2Gb  Total transferred 3Gb  (1.5Gb/sec)\n", [("mixed", 1.5 * 2**30, None)], False),
+        (ELBENCHO.format("--direct"), [("write", 815 * 2**20, 203), ("read", 1842 * 2**20, None)], True),
+        (YABS, [("read", 273.14e6, 68200), ("read", 1.77e9, 27700)], True),
+        (YABS + CARD, [("read", 273.14e6, 68200), ("read", 1.77e9, 27700), ("write", 8.67e6, 2167)], True),
+        (ELBENCHO.format("--dirs 4"), [("write", 815 * 2**20, 203), ("read", 1842 * 2**20, None)], False),
+    ],
+    ids=lambda case: case.split()[0] if isinstance(case, str) else "",
+)
+def test_summaries_are_results_and_say_whether_memory_may_be_measured(text, results, is_direct, tmp_path):
+    data = made.read(tmp_path, text)
+    assert [(row["kind"], row["bytes_per_s"], row["iops"]) for row in data.rows] == results
+    assert {row["latency_s"] for row in data.rows} == {None}
+    assert any("memory may be measured" in warning for warning in data.of_level("warning")) != is_direct
+
+
+def test_a_summary_without_reads_and_writes_is_refused(tmp_path):
+    with pytest.raises(PslcError, match=r"no results of reads and writes[\s\S]*rndwr, or -w"):
+        made.read(tmp_path, ELBENCHO.format("").partition("WRITE")[0])
+
+
 HD_TUNE = made.example("texts/hd_tune.txt")
 
 

@@ -7,6 +7,7 @@ import pytest
 from pslc import PslcError
 from pslc.base.columns import column
 from pslc.formats import table
+from pslc.formats._findings import analyzed
 from tests.formats import made
 
 
@@ -228,11 +229,31 @@ def test_a_pause_at_the_end_counts_only_where_the_drive_paused_as_long_before(tm
     assert made.read(tmp_path, ends, "table.csv").curve.total_seconds == pytest.approx(94)
 
 
-def test_a_standstill_is_noted_and_a_long_one_doubts_the_causes(tmp_path):
+def test_a_standstill_is_noted_and_a_long_one_has_no_cause_and_no_cache(tmp_path):
     for still, level in ((3, "note"), (30, "warning")):
         rows = csv(("time_s", "MB/s"), *((s, 0 if 50 <= s < 50 + still else 500) for s in range(1, 101)))
-        (text,) = map(str, made.read(tmp_path, rows, "table.csv").of_level(level))
+        data = made.read(tmp_path, rows, "table.csv")
+        (text,) = map(str, data.of_level(level))
         assert text.startswith(f"nothing moved in {still}")
+        findings = analyzed(data)
+        assert ({phase["cause"] for phase in findings["phases"]} == {"unknown"}) == (level == "warning")
+        assert (findings["cache_bytes"], "kind" in findings) == (None, False)
+
+
+def test_the_direction_of_a_speed_is_that_of_a_word_in_every_row_or_of_what_moved(tmp_path):
+    rows = [(s, v / 1e6, 0, "READ") for s, v in enumerate(made.speeds(), 1)]
+    phases = csv(("time_s", "MB/s", "done", "Phase"), *rows)
+    assert made.read(tmp_path, phases).kind == "read"
+    assert made.read(tmp_path, phases.replace("READ", "WRITE")).kind == "write"
+    idle = made.read(tmp_path, csv(("time_s", "read MB/s", "write MB/s"), *(row[:3] for row in rows)))
+    assert (idle.kind, idle.curve.total_bytes) == ("read", pytest.approx(made.TOTAL_BYTES, rel=0.001))
+
+
+def test_a_minimum_beside_a_maximum_is_no_time_in_minutes(tmp_path):
+    text = csv(("MB", "min", "avg", "max"), *((76 * s, 400 + s % 7, 800, 900) for s in range(1, 30)))
+    with pytest.raises(PslcError, match=r"no column tells a unit[\s\S]*the columns are MB, min, avg, max"):
+        made.read(tmp_path, text, "table.csv")
+    assert made.read(tmp_path, text, "table.csv", y="avg=MB/s").curve.total_bytes == pytest.approx(29 * 76e6)
 
 
 def test_a_counter_that_falls_is_refused(tmp_path):
@@ -313,7 +334,8 @@ def test_the_answers_of_databases_are_curves(program, tmp_path):
     assert data.curve.total_seconds == pytest.approx(100, abs=0.01)
     assert float(data.curve.seconds_at(made.CACHE_BYTES)) == pytest.approx(made.CACHE_BYTES / made.CACHE_SPEED, abs=0.5)
     if hints:
-        with pytest.raises(PslcError, match="no column tells a unit"):
+        words = "no column tells a unit" if hints["y"][0] == "w" else "is of 2 drives: sda, sdb, the busiest first"
+        with pytest.raises(PslcError, match=words):
             made.read(tmp_path, text, "answer.txt")
 
 

@@ -60,6 +60,10 @@ PROGRAMS = {
     "scp": "\r".join(
         f"a.raw  {s}% {d / 2**20:.0f}MB {v / 2**20:6.1f}MB/s   0:{clock(100 - s):0>5} ETA" for s, (v, d) in ROWS
     ),
+    "vzdump": "INFO: starting new backup job: vzdump 100\n" + "".join(
+        f"INFO: {s:3}% ({d / 2**30:.1f} GiB of 99.0 GiB) in {s}s, "
+        f"read: {9 * v / 2**20 if s > 1 else d / 2**20:.1f} MiB/s, write: {v / 2**20:.1f} MiB/s\n" for s, (v, d) in ROWS
+    ),
     "bytes of each row": "".join(
         f"[2026/03/01 12:{clock(s):0>5}] written {v / 1e6:.1f} MB in the last 1.0 s\n" for s, (v, _) in ROWS
     ),
@@ -100,6 +104,14 @@ def test_seconds_without_a_finished_request_count_under_a_shell_s_prompt(tmp_pat
 def test_the_last_line_of_a_copy_is_a_test(text, kind, speed, tmp_path):
     (row,) = made.read(tmp_path, text).rows
     assert (row["kind"], row["bytes_per_s"]) == (kind, pytest.approx(speed))
+
+
+def test_a_loop_of_dd_is_a_test_for_each_copy_and_its_counts_of_records_are_none(tmp_path):
+    ends = "10240+0 records in\n10240+0 records out\n10737418240 bytes (11 GB, 10 GiB) copied, {} s, {}\n"
+    loop = "$ for i in 1 2 3; do dd if=/dev/zero of=/mnt/test$i bs=1M count=10240 oflag=direct; done\n"
+    text = loop + ends.format(5.5149, "1.9 GB/s") + ends.format(25.51, "421 MB/s") + ends.format(125.51, "85.6 MB/s")
+    speeds = [row["bytes_per_s"] for row in made.read(tmp_path, text).rows]
+    assert speeds == pytest.approx([10737418240 / seconds for seconds in (5.5149, 25.51, 125.51)])
 
 
 @pytest.mark.parametrize(("share", "kind", "warned"), [("100.0", "read", False), ("30.0", "write", True)])
@@ -149,7 +161,8 @@ def test_rows_without_time_ask_how_far_they_are_apart(tmp_path):
 
 def test_memory_that_is_used_is_not_written(tmp_path):
     rows = "".join(f"12:{clock(s):0>5} Mem: 15 GiB, used {3 + s / 100:.2f} GiB\n" for s, _ in ROWS)
-    assert made.read(tmp_path, rows).curve is None
+    with pytest.raises(PslcError, match=r"Mem is 16.1 GB in every row[\s\S]*give a column with its speed"):
+        made.read(tmp_path, rows)
 
 
 def test_prose_with_numbers_is_no_rows(tmp_path):

@@ -109,10 +109,14 @@ def _imported(name: str, result: reading.Reading, curve: reading.Curve) -> FileC
         f"Read from a picture, the {curve.name} curve: a pixel is {x.per_pixel / x.range.unit:.3g} "
         f"{x.range.label} and {y.per_pixel / y.range.unit:.3g} {y.range.label}."
     )
+    if curve.is_area:
+        texts.append("The area is read by its upper edge; a curve that falls to 0 again and again looks alike.")
     edges = np.concatenate(([0.0], np.cumsum(widths)))
-    return FileContents(
+    data = FileContents(
         name,
         Curve(edges, seconds),
         warnings=notes(texts),
         chart=ChartReading(place_error, curve.speed_error, curve.name, result),
     )
+    data.warn(*filter(None, [curve.caution]))
+    return data

@@ -38,6 +38,8 @@ MAX_GREY_RATIO: Final = 0.2
 share of the contrast."""
 MAX_NAMED_LEVELS: Final = 130.0
 """Largest distance of a curve's colour from the requested one, 0 to 441."""
+MAX_SHADE_DEGREES: Final = 8.0
+"""Largest distance of the hues of shades of one colour; the red and the brown of Matplotlib are 10 degrees apart."""
 HUES: Final = (
     (14, "red"), (42, "orange"), (68, "yellow"), (160, "green"), (195, "cyan"), (255, "blue"), (292, "purple"),
     (340, "pink"), (361, "red"),
@@ -208,6 +210,14 @@ def name(rgb: tuple[int, int, int]) -> str:
     if word in ("red", "orange") and light < 0.45 and saturation < 0.55:
         return "brown"
     return f"light {word}" if light > 0.78 else f"dark {word}" if light < 0.2 else word
+
+
+def share_hue(first: tuple[int, int, int], second: tuple[int, int, int]) -> bool:
+    """Whether two colours may be one: a line is paler, or darker, where a JPEG mixes it with its background."""
+    if min(np.ptp(first), np.ptp(second)) < GREY_SPREAD:
+        return False
+    hue, other_hue = (colorsys.rgb_to_hls(*(channel / 255 for channel in rgb))[0] for rgb in (first, second))
+    return 360 * abs((hue - other_hue + 0.5) % 1 - 0.5) < MAX_SHADE_DEGREES
 
 
 def _rgb(color: Floats) -> tuple[int, int, int]:

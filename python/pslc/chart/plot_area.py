@@ -22,6 +22,10 @@ GRID_LEVELS: Final = 60.0
 """Difference of colour, 0 to 441, up to which a pixel on a line of the grid is of the grid."""
 CUT_MARGIN_PX: Final = 4
 """Distance above the plot from which on a curve that goes on is looked for, in pixels."""
+MAX_AROUND_RATIO: Final = 1.6
+"""Largest area of the frame that was seen around the one that was given; two panels are twice as large as one."""
+MIN_PANEL_PX: Final = 3.0
+"""Smallest distance of another panel's side from the marks and from the frame's sides, in pixels."""
 ABOVE_LEVELS: Final = 45.0
 """Largest distance of a pixel above the top mark from the colour of a curve, 0 to 441; a title may stand there."""
 
@@ -77,20 +81,41 @@ def axes_of(
         along = frame.marks(pixels, outline, level, "y")
     except FrameError as error:
         raise RecordingError(str(error), f"straight axes alone can be read; if they are, {hint}") from None
+    if not len(across) and not len(along):
+        raise RecordingError("no marks were seen on either axis, so what looks like the frame may be another box", hint)
+    if _has_panels(outline, level, along):
+        raise RecordingError("lines of the frame cross the plot off its marks, as in a picture of several panels", hint)
     outline = _enlarged(outline, across, along)
     x = axes.fitted(wanted.x, "--x", (outline.left, outline.right), across)
     y = axes.fitted(wanted.y, "--y", (outline.bottom, outline.top), along)
     return outline, x, y
 
 
+def _has_panels(outline: Frame, level: Sequence[Straight], marks: Floats) -> bool:
+    """Whether sides of other frames are within a frame: several lines like its own, not all of them marks."""
+    long = [line for line in level if line.thickness and line.length >= MIN_GRID_SPAN_RATIO * outline.width]
+    inside = [outline.top + MIN_PANEL_PX < line.at < outline.bottom - MIN_PANEL_PX for line in long]
+    sides = [line for line, is_inner in zip(long, inside, strict=True) if not is_inner]
+    inner = [
+        line.at
+        for line, is_inner in zip(long, inside, strict=True)
+        if is_inner and any(_has_color(line, side) for side in sides)
+    ]
+    if len(inner) < 2 or len(marks) < 2:
+        return False
+    steps = (np.array(inner) - marks[0]) / (marks[1] - marks[0])
+    return bool((np.abs(steps - np.round(steps)) * (marks[1] - marks[0]) > MIN_PANEL_PX).any())
+
+
 def _around(given: Frame, outline: Frame) -> Frame:
-    """The frame that was seen, if the one that was given is within it, else that one."""
+    """The frame that was seen, if the one that was given is most of it, else that one: of several panels it is one."""
     slack = 0.03 * max(given.width, given.height)
     within = (
         outline.left - slack <= given.left
         and given.right <= outline.right + slack
         and outline.top - slack <= given.top
         and given.bottom <= outline.bottom + slack
+        and outline.width * outline.height <= MAX_AROUND_RATIO * given.width * given.height
     )
     return outline if within else given
 

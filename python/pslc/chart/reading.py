@@ -6,6 +6,7 @@ from typing import Final
 
 import numpy as np
 
+from pslc.base import words
 from pslc.base.errors import RecordingError
 from pslc.chart import frame, lines, trace
 from pslc.chart.axes import Axis
@@ -37,6 +38,8 @@ MIN_CLIFF_RATIO: Final = 0.05
 """Smallest height of a steep stroke that is a step, as a share of the plot's height."""
 MAX_STROKE_RATIO: Final = 0.03
 """Largest width of a steep stroke, as a share of the curve's columns."""
+MAX_LINE_RATIO: Final = 0.08
+"""Largest usual height of a line and its markers, as a share of the plot's height; higher ones wave within a pixel."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,8 @@ class Curve:
         x, speed: values at each column of pixels, in bytes or seconds, and bytes/s; shape (n,).
         x_error, speed_error: how far each value of x, and each speed, may be off; shape (n,).
         columns, rows: pixels of the picture, shape (n,).
+        caution: why its speeds may be off by more than a line is wide; empty: they are not.
+        is_area: whether it is the upper edge of a filled area.
     """
 
     name: str
@@ -58,6 +63,8 @@ class Curve:
     speed_error: Floats
     columns: Floats
     rows: Floats
+    caution: str
+    is_area: bool
 
 
 @dataclass(frozen=True)
@@ -138,6 +145,12 @@ def _curve(of: NamedCurve, x: Axis, y: Axis, corner: tuple[int, int], other_curv
         trouble = f"{100 * hidden:.0f} % of the {name} curve are hidden by others"
     elif trace.is_hidden_beyond(path, other_curves):
         trouble = f"a part of the {name} curve is hidden by others, at its beginning or its end"
+    is_band = path.stroke > MAX_LINE_RATIO * abs(y.at_high - y.at_low)
+    if is_band and np.median(np.abs(np.diff(path.bottoms[path.visible]))) < 1:
+        raise RecordingError(
+            f"what is {name} is an area with a lower edge, so it is stacked on another, or a range of speeds",
+            "give a chart with a line, or the log that the chart was drawn from",
+        )
     if trouble:
         other = "read others by --series COLOR, " if among else ""
         raise RecordingError(trouble, f"{other}or give a picture in which it can be seen from its beginning to its end")
@@ -147,10 +160,16 @@ def _curve(of: NamedCurve, x: Axis, y: Axis, corner: tuple[int, int], other_curv
     visible = columns[path.visible]
     between += (np.diff(visible)[np.clip(np.searchsorted(visible, whole), 1, visible.size - 1) - 1] - 1) / 2
     half = np.interp(whole, columns, np.where(path.visible, path.half, path.stroke))
-    pixel_error = FRAME_ERROR_PX + path.stroke / 4 + half / 4
+    pixel_error = FRAME_ERROR_PX + (path.stroke + half) / (2 if is_band else 4)
+    off = words.speed(y.per_pixel * path.stroke / 2)
+    caution = (
+        f"the {name} curve goes up and down within a pixel, so its mean may be off by {off}: give the log that the "
+        "chart was drawn from"
+    )
     return Curve(
         name, of.color.rgb, x.values(whole), y.values(filled),
         x.per_pixel * (FRAME_ERROR_PX + path.stroke / 2 + between), y.per_pixel * pixel_error, whole, filled,
+        caution if is_band else "", path.filled,
     )  # fmt: skip
 
 

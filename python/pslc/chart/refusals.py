@@ -72,10 +72,8 @@ def refuse_scattered(scattered: Traced, traced: Traced) -> None:
     for color, path in scattered:
         wide = np.ptp(path.columns) > MIN_SCATTERED_RATIO * color.core.shape[1]
         if wide and path.visible.mean() > MIN_SCATTERED_RATIO / 2:
-            name = traced[0][0].hex if traced else "#rrggbb"
             raise RecordingError(
-                f"what is {colors.name(color.rgb)} is all over the plot, but on no one curve",
-                f"name the curves to be read, for example --series '{name}'",
+                f"what is {colors.name(color.rgb)} is all over the plot, but on no one curve", _hint(traced)
             )
 
 
@@ -109,9 +107,9 @@ def refuse_bars(traced: Traced) -> None:
         filled = color.core[-BAR_FOOT_PX:].any(axis=0) & (color.core.sum(axis=0) > BAR_FOOT_PX)
         blocks = [part for part in frame.joined(frame.runs(filled), GRID_LINE_PX) if part[1] - part[0] > BAR_FOOT_PX]
         tops = [color.core[:, start:end].argmax(axis=0)[filled[start:end]][2:-2] for start, end in blocks]
-        if len(blocks) > 1 and all(np.ptp(top) <= MAX_FLAT_PX for top in tops):
+        if len(tops) > 1 and all(top.size and np.ptp(top) <= MAX_FLAT_PX for top in tops):
             raise RecordingError(
-                f"the picture has {len(blocks)} {colors.name(color.rgb)} bars, which are no curve",
+                f"the picture has {len(tops)} {colors.name(color.rgb)} bars, which are no curve",
                 "give a chart of speed over time or over bytes written; bars are figures, to be typed in as a table",
             )
 
@@ -140,7 +138,7 @@ def refuse_missing(pixels: Pixels, traced: Traced) -> None:
     if count > len(traced):
         raise RecordingError(
             f"the legend seems to name {count} curves, and {len(traced)} were seen",
-            f"name those to be read, for example --series '{traced[0][0].hex}'" if traced else "--series '#rrggbb'",
+            _hint(traced),
         )
 
 
@@ -169,8 +167,15 @@ def refuse_leftover(area: Pixels, ruled: Ruled, traced: Traced, below: Traced) -
     ):
         raise RecordingError(
             "there is another curve, and its colour is too close to those of others",
-            f"name those to be read, for example --series '{traced[0][0].hex}'" if traced else "--series '#rrggbb'",
+            _hint(traced),
         )
+
+
+def _hint(traced: Traced) -> str:
+    """How to name a curve that was seen, or what to give where none was."""
+    if not traced:
+        return "give a larger picture, or the log that the chart was drawn from"
+    return f"name the curves to be read, for example --series '{traced[0][0].hex}'"
 
 
 def _is_curve(path: trace.Trace, wide: int) -> bool:

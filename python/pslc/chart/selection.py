@@ -41,27 +41,25 @@ def selected(curves: list[NamedCurve], series: Sequence[str]) -> list[NamedCurve
     Raises:
         PslcError: there are none of them, or several.
     """
-    alike = [
-        entry
-        for entry in curves
-        if entry.name == entry.color.hex and not all(_are_apart(entry, other) for other in curves if other is not entry)
-    ]
+    alike = [entry for entry in curves if not all(_are_apart(entry, other) for other in curves if other is not entry)]
     if alike and not series:
-        names = gate.listed(f"{entry.name} ({colors.name(entry.color.rgb)})" for entry in alike)
+        names = gate.listed(f"{entry.color.hex} ({colors.name(entry.color.rgb)})" for entry in alike)
         raise RecordingError(
             f"shades of one color, which may be one curve: {names}",
-            f"name the curves to be read, for example --series '{alike[0].name}'",
+            f"name the curves to be read, for example --series '{alike[0].color.hex}'",
         )
     if not curves:
-        raise RecordingError(
-            "no curve was found in the chart", "say which colour it has: --series blue or --series '#1f77b4'"
-        )
+        larger = "give a larger picture, or the log that the chart was drawn from"
+        hint = larger if series else "say which colour it has: --series blue or --series '#1f77b4'"
+        raise RecordingError("no curve was found in the chart", hint)
     return [_of_color(curves, word) for word in series] if series else curves
 
 
 def _are_apart(entry: NamedCurve, other: NamedCurve) -> bool:
     """Whether two curves are of different colours, or are two for sure: both are seen beside each other."""
-    if colors.name(entry.color.rgb) != colors.name(other.color.rgb):
+    if colors.name(entry.color.rgb) != colors.name(other.color.rgb) and not colors.share_hue(
+        entry.color.rgb, other.color.rgb
+    ):
         return True
     common, first, second = np.intersect1d(entry.path.columns, other.path.columns, return_indices=True)
     visible = entry.path.visible[first] & other.path.visible[second]

@@ -27,7 +27,7 @@ MIN_COVERAGE_RATIO: Final = 0.3
 """Smallest share of a curve's columns that show its colour. A dotted line has some 0.4."""
 MIN_EXPLAINED_RATIO: Final = 0.55
 """Smallest share of a colour's pixels that lie on its curve. It is a half where two curves have one colour."""
-FILLED_RATIO: Final = 0.8
+FILLED_RATIO: Final = 0.97
 """Smallest share of a colour's columns in which it reaches the bottom, if an area is filled with it."""
 MAX_GRID_PX: Final = 9
 """Height of a line of the grid with its soft edges."""

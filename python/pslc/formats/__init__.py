@@ -139,6 +139,7 @@ class FileContents:
         load: of a drive at work; `began_unix` is when it began, in seconds, 0 where the data do not tell.
         waits: whether the load tells how long requests waited, or how busy the drive was.
         tells_busy: whether it tells how busy the drive was.
+        stands_still: whether nothing moved for so long that no cause of a speed is sure: nothing tells who waited.
         health: the drive's health logs, in smartctl's names of NVMe's, the earliest first.
         drive: whose health log it is: a serial number, else the name of a device, else a model; empty: not told.
         logged_unix: when the health log was made, in seconds since 1970; 0: not told.
@@ -162,6 +163,7 @@ class FileContents:
     began_unix: float = 0.0
     waits: bool = True
     tells_busy: bool = True
+    stands_still: bool = False
     health: list[HealthJson] = field(default_factory=list)
     drive: str = ""
     logged_unix: float = 0.0

@@ -72,7 +72,9 @@ def analyzed(foreign: FileContents, options: ImportOptions = NOTHING_STATED) -> 
         prefilled=options.prefilled,
     )
     if foreign.kind == "read":
-        return _of_reads(foreign, stated)
+        return _without_causes(foreign, stated, "a read: its curve alone does not show a cause") | {"kind": "read"}
+    if foreign.stands_still:
+        return _without_causes(foreign, stated, "nothing moved for a part of the time, and who waited is not known")
     random = foreign.random if stated.random is None else stated.random
     by_name = random is None and RANDOM_NAME.search(foreign.name) is not None
     context = replace(
@@ -106,12 +108,12 @@ def _bad_lines_note(foreign: FileContents) -> list[str]:
     return [f"{foreign.bad_lines} lines could not be read and were left out"] if foreign.bad_lines else []
 
 
-def _of_reads(foreign: FileContents, stated: MeasurementContext) -> Writes:
-    """The phases of reads, whose causes a curve does not tell; no cache of writes is concluded from them."""
-    unknown = CauseEstimate("unknown", 0.0, "a read: its curve alone does not show a cause")
+def _without_causes(foreign: FileContents, stated: MeasurementContext, why: str) -> Writes:
+    """The phases of a curve that does not tell of causes; no cache of writes is concluded from them."""
+    unknown = CauseEstimate("unknown", 0.0, why)
     options = AnalysisOptions(capacity_bytes=stated.capacity_bytes, context=replace(stated, random=True))
     findings = of_curve(foreign.curve, lambda phases: [unknown for _ in phases], options)
-    findings |= {"cache_bytes": None, "cache_bytes_low": None, "cache_bytes_high": None, "kind": "read"}
+    findings |= {"cache_bytes": None, "cache_bytes_low": None, "cache_bytes_high": None}
     own = [warning for warning in findings["warnings"] if warning.code in OF_ANY_CURVE]
     findings["warnings"] = warnings_of(foreign) + own
     return findings

@@ -120,17 +120,19 @@ class UnclearRowsError(ValueError):
 
 
 def is_old_average(rows: Rows) -> bool:
-    """Whether rows with a block size are means, as fio 2.x wrote them in four columns: one size, even spacing from the
-    start on, and far more bytes by value and time than by the sizes. Single requests at an even pace begin at once."""
+    """Whether rows with a block size are means, as fio 2.x wrote them in four columns: one size, spacing from the start
+    on that is even but for missing rows, and far more bytes by value and time than by the sizes. Single requests at an
+    even pace begin at once."""
     spacing = rows.spacing_ms
     if rows.columns > MAX_OLD_COLUMNS or not len(spacing) or not rows.size[0] or (rows.size != rows.size[0]).any():
         return False
     usual = float(np.median(spacing))
     if rows.ms[0] < SPARSE_RATIO * usual:
         return False
-    even = np.abs(spacing - usual) < 0.25 * usual
+    is_even = (np.abs(spacing - usual) < 0.25 * usual).mean() > 0.5
+    is_dense = (spacing < 0.75 * usual).mean() > MAX_UNEVEN_SHARE
     by_time = float(rows.value[1:] @ spacing) * KIB / 1000
-    return usual >= MIN_OLD_AVERAGE_MS and even.mean() > 0.8 and by_time > 2 * float(rows.size[1:].sum())
+    return usual >= MIN_OLD_AVERAGE_MS and bool(is_even) and not is_dense and by_time > 2 * float(rows.size[1:].sum())
 
 
 def interval_ms(samples: Integers, from_zero: bool) -> float:

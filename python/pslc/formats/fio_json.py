@@ -122,7 +122,7 @@ def _curve(data: FileContents, states: Sequence[Sequence[Job]]) -> None:
 
 
 def _window(job: Json) -> Floats:
-    """Rates of the last seconds of a job with `steadystate`, a second each; empty without it."""
+    """Rates of the last seconds of a job that has `steadystate`, one for each second; empty without it."""
     return np.array([_number(rate) for rate in job.get("steadystate", {}).get("data", {}).get("bw", [])], np.float64)
 
 
@@ -137,12 +137,12 @@ def _of_window(data: FileContents, rates: Floats) -> None:
     if len(kinds) == 1 and abs(lasted_s - len(rates)) <= 1:
         data.kind = kinds[0]
         data.curve = Curve.of_rows(rates, np.ones(len(rates)))
-        data.read_as = f"fio's JSON: steadystate's rates of {data.kind}s, a second each, and what the job counted"
+        data.read_as = f"fio's JSON: steadystate's rates of {data.kind}s, one for each second, and what the job counted"
         return
     spread = f"{words.speed(float(rates.min()))} to {words.speed(float(rates.max()))}"
     data.note(
-        f"steadystate tells the last {len(rates)} s of {words.span(lasted_s)} second by second, {spread}: the end of "
-        "the run alone, and no curve of it; --write_bw_log=run --log_avg_msec=500 logs all of it"
+        f"steadystate tells the last {len(rates)} s of {words.span(lasted_s)} second by second, {spread}: of "
+        "steadystate's run alone, which is no curve of the job; --write_bw_log=run --log_avg_msec=500 logs all of it"
     )
 
 

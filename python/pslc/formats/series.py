@@ -45,10 +45,10 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
     path = only(paths)
     whole = text(path)
     is_json = whole.lstrip()[:1] in ("{", "[")
+    drives: set[str] = set()
     with undamaged(path, "give the answer of one query, as it came"):
-        series = _of_json(path, whole) if is_json else _of_csv(path, whole)
-    if hints.device is not None:
-        series = {name: values for name, values in series.items() if hints.device in name.split()}
+        series = _of_json(path, whole, drives) if is_json else _of_csv(path, whole, drives)
+    series = _of_one_drive(path, series, drives, hints)
     times = sorted({at for values in series.values() for at in values})
     if not times:
         raise RecordingError(f"{path} holds no values", "query a time in which the drive wrote")
@@ -66,13 +66,35 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
     return table.of_grid(grid, hints)
 
 
+def _of_one_drive(path: Path, series: Series, drives: set[str], hints: ImportOptions) -> Series:
+    """The series of the drive that was asked for, or of the only one.
+
+    Raises:
+        PslcError: there are several, and nothing was asked for.
+    """
+    if hints.device is not None:
+        return {name: values for name, values in series.items() if hints.device in name.split()}
+    if len(drives) > 1 and hints.y is None:
+        rises = {drive: sum(_rise(series[name]) for name in series if drive in name.split()) for drive in drives}
+        names = sorted(drives, key=lambda drive: -rises[drive])
+        what = f"{path} is of {len(names)} drives: {gate.listed(names)}, the busiest first"
+        raise RecordingError(what, f"--device {names[0]} takes one")
+    return series
+
+
 def _column(name: str, place: int) -> columns.Column:
     col = columns.column(place, name)
     is_counter = col.kind == "number" and re.search(r"bytes(?:_total)?$", name)
     return replace(col, kind="size", unit="bytes") if is_counter else col
 
 
-def _of_csv(path: Path, whole: str) -> Series:
+def _rise(values: dict[float, str]) -> float:
+    """Largest value of a series above its smallest."""
+    numbers = [float(value) for value in values.values() if value]
+    return max(numbers, default=0.0) - min(numbers, default=0.0)
+
+
+def _of_csv(path: Path, whole: str, drives: set[str]) -> Series:
     """InfluxDB's: a row for each value; the lines of `#` and of names come again before each table."""
     series: Series = {}
     names: list[str] = []
@@ -83,14 +105,16 @@ def _of_csv(path: Path, whole: str) -> Series:
                 raise RecordingError(f"{path} has no column _value", "leave pivot() out of the query")
             continue
         cells = dict(zip(names, row, strict=False))
+        drives |= _drives(cells)
         series.setdefault(_name(cells) or "_value", {})[columns.moment(cells["_time"])] = cells["_value"]
     return series
 
 
-def _of_json(path: Path, whole: str) -> Series:
+def _of_json(path: Path, whole: str, drives: set[str]) -> Series:
     series: Series = {}
     unit = " (KiB/s)" if OF_DISK.search(whole) else ""
     for tags, names, rows in _tables(gate.document(whole, str(path), FILE)):
+        drives |= _drives(tags)
         for row in rows:
             at = columns.moment(str(row[0]))
             for name, value in zip(names[1:], row[1:], strict=True):
@@ -114,6 +138,11 @@ def _tables(document: Any) -> Iterator[tuple[dict[str, str], list[str], list[lis
         document = [*document.values()]
     for part in document if isinstance(document, list) else ():
         yield from _tables(part)
+
+
+def _drives(tags: dict[str, str]) -> set[str]:
+    """The drive that labels name; none where they name none."""
+    return {*filter(None, [tags.get("device") or tags.get("name")])}
 
 
 def _name(tags: dict[str, str]) -> str:

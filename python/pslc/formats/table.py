@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice, pairwise
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, cast
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from pslc.base.columns import (
     SPEEDS,
     TIMES,
     Column,
+    Direction,
     cells,
     column,
     is_missing,
@@ -174,11 +175,18 @@ def grid(path: Path, numbered: Sequence[tuple[int, str]]) -> Grid:
     bare = all(is_number(cell, separator) for cell in first)
     names = [""] * len(first) if bare else first
     body, at = (rows, [line for line, _ in kept]) if bare else (rows[1:], [line for line, _ in kept[1:]])
-    of = [column(place, name) for place, name in enumerate(names)]
+    of = _columns_of(names)
     table = Grid(path, separator, of, *_filled(body, at))
     _join_dates(table)
     _take_units_of_cells(table)
     return table
+
+
+def _columns_of(names: Sequence[str]) -> list[Column]:
+    """The meaning of each name; `min` beside `max` is no time in minutes."""
+    cols = [column(place, name) for place, name in enumerate(names)]
+    has_range = {"min", "max"} <= {col.name.lower() for col in cols}
+    return [replace(col, kind="number", unit="") if has_range and col.name.lower() == "min" else col for col in cols]
 
 
 def _take_units_of_cells(table: Grid) -> None:
@@ -247,7 +255,9 @@ def of_grid(table: Grid, hints: ImportOptions) -> FileContents:
     speed = _speed(table, hints)
     along = _along(table, hints, speed)
     heat = _celsius(table, hints.celsius)
-    return _curve(table, hints, along, speed or _amount(table, along), heat)
+    second = speed or _amount(table, along)
+    second = replace(second, direction=second.direction or _stated(table))
+    return _curve(table, hints, along, second, heat)
 
 
 def _asked(table: Grid, wanted: str, units: dict[str, float], option: str) -> Column:
@@ -281,6 +291,7 @@ def _speed(table: Grid, hints: ImportOptions) -> Column | None:
         return _asked(table, hints.y, SPEEDS | SIZES, "--y")
     speeds = table.of_kind("speed")
     speeds = [col for col in speeds if table.holds(col, _numeric(table), 0.5)] or speeds
+    speeds = [col for col in speeds if any(_value(table, row, col) for row in table.rows)] or speeds
     for direction in ("write", "", "read"):
         if some := [col for col in speeds if col.direction == direction]:
             return _only_speed(table, some, direction)
@@ -490,12 +501,22 @@ def _curve(table: Grid, hints: ImportOptions, along: Column, second: Column, hea
     return data
 
 
+def _stated(table: Grid) -> Direction:
+    """The direction that a word in every row states, as elbencho's phase; empty: there is none."""
+    for place, cell in enumerate(table.rows[0] if table.rows else ()):
+        word = cell.strip().lower()
+        if word in MODES and all(row[place : place + 1] == [cell] for row in table.rows):
+            return cast(Direction, MODES[word])
+    return ""
+
+
 def _note_standstills(data: FileContents, total_s: float, moving_s: float) -> None:
     """Tell of time between the first bytes and the last in which nothing moved."""
     still_s = total_s - moving_s
     text = f"nothing moved in {words.span(still_s)} of {words.span(total_s)}"
     if still_s > MAX_STILL_SHARE * total_s:
-        data.warn(f"{text}: whether the drive stood still or nobody wrote is not known, so a cause may be wrong")
+        data.stands_still = True
+        data.warn(f"{text}: whether the drive stood still or nobody wrote is not known, so no cause is given")
     elif still_s > MIN_STILL_SHARE * total_s:
         data.note(text)
 
@@ -560,10 +581,16 @@ def _goes_up_and_down(table: Grid, column: Column, amounts: Floats) -> bool:
     """Whether a column holds the bytes of each row, not those so far.
 
     Raises:
-        PslcError: it counts up, and falls as well.
+        PslcError: it counts up, and falls as well, or is the same everywhere.
     """
     steps = np.diff(amounts)
     falls, rises = int((steps < 0).sum()), int((steps > 0).sum())
+    if steps.size and not falls and not rises and amounts[0] > 0:
+        raise RecordingError(
+            f"{table.path}: {column.called} is {words.size(float(amounts[0]))} in every row: a count to which nothing "
+            "was added, or the bytes of each row",
+            "if each row wrote as much, give a column with its speed, in MB/s",
+        )
     if 0 < falls <= MIN_FALLS_SHARE * (falls + rises):
         raise RecordingError(
             f"{table.path}: {column.called} counts up, but falls in {falls} of {steps.size} rows",

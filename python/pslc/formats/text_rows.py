@@ -146,6 +146,9 @@ def _tests(rows: Sequence[Row], text: Sequence[str]) -> list[Row]:
         return results
     # The clock of a row among others may be the time that the rest will take.
     results = [row for row in results if any(field.kind == "time" for field in row.fields)]
+    # Bytes, a time and a speed that meet in few rows of a form meet by chance.
+    if sum(row.form == rows[0].form for row in results) < len(rows) / 2:
+        results = [row for row in results if row.form != rows[0].form]
     return results if results and (not _ascend(results) or _is_called_between(results, text)) else []
 
 
@@ -256,7 +259,7 @@ def _largest(text: Sequence[str]) -> list[Row]:
     """The rows of the form that most have."""
     forms: dict[str, list[Row]] = {}
     for row in _rows(text):
-        if len(row.fields) > 1:
+        if len(row.fields) > 1 and not RECORDS.match(row.text):
             forms.setdefault(row.form, []).append(row)
     return max(forms.values(), key=len, default=[])
 

@@ -67,8 +67,8 @@ def read(paths: Sequence[Path], hints: ImportOptions) -> FileContents:
 
 def _keep_first_pool(reports: Reports, indents: Mapping[str, int]) -> list[str]:
     """Leave out all but the first pool; a remark on others that moved something. Devices of a pool are indented."""
-    first, *others = [name for name in indents if indents[name] == min(indents.values())]
-    moved = [name for name in others if reports.rows[name].moved.any()]
+    first, *further = [name for name in indents if indents[name] == min(indents.values())]
+    moved = [name for name in further if reports.rows[name].moved.any()]
     reports.rows = {first: reports.rows[first]}
     return [f"{', '.join(moved)} moved something, too: --device {moved[0]} takes it"] if moved else []
 

@@ -37,6 +37,8 @@ struct Columns {
     fields: Vec<Option<(usize, u64)>>,
     /// What all requests are, where no column says it.
     always: Option<Op>,
+    /// `always` is assumed: the columns that the user names leave none that could say it.
+    assumed: bool,
     /// The next line is that of the names.
     first: bool,
 }
@@ -108,6 +110,11 @@ fn assign(
     }
 }
 
+/// Whether the user says which column is of a kind.
+fn asks_for(reading: &Reading, kind: usize) -> bool {
+    reading.columns.iter().any(|(what, _)| what == USUAL_NAMES[kind].0)
+}
+
 fn owned(names: &[&str]) -> Vec<String> {
     names.iter().map(ToString::to_string).collect()
 }
@@ -135,10 +142,22 @@ impl Lines for Columns {
             .iter()
             .find(|(what, name)| what == USUAL_NAMES[OP].0 && !names.contains(&name.as_str()))
             .and_then(|(_, name)| operation(name.as_bytes()));
+        let assumed = bare && names.len() == reading.columns.len() && !asks_for(reading, OP);
+        let always = always.or(assumed.then_some(Op::Write));
         let mut assigned = reading.columns.clone();
         assigned.retain(|(what, _)| always.is_none() || what != USUAL_NAMES[OP].0);
         let fields = assign(&names, &assigned, always.is_none())?;
-        Ok(Columns { separator, fields, always, first: !bare })
+        Ok(Columns { separator, fields, always, assumed, first: !bare })
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let text =
+            "no column tells reads from writes: all are taken for writes (op=read in --columns for reads)";
+        if self.assumed {
+            vec![text.into()]
+        } else {
+            Vec::new()
+        }
     }
 
     #[inline]
