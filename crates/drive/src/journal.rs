@@ -537,9 +537,8 @@ mod tests {
             journal.write().unwrap();
             let mut drive_again = small("off");
             assert!(recovered(&drive, &mut drive_again, || Ok(small("off"))).unwrap());
-            let (held, gone): (Vec<u64>, Vec<u64>) = (0..60 * 16)
-                .filter(|page| page / 16 != flushed)
-                .partition(|&page| mapped(&drive_again, page));
+            let (held, gone): (Vec<u64>, Vec<u64>) =
+                (0..60 * 16).filter(|page| page / 16 != flushed).partition(|&page| mapped(&drive_again, page));
             assert!((0..flushed * 16).all(|page| mapped(&drive_again, page)), "flushed after {flushed}");
             // The newest are lost, in order.
             assert!(held.iter().max() < gone.iter().min() || gone.is_empty());
@@ -619,8 +618,7 @@ mod tests {
             let mut drive_again = small("off");
             assert!(recovered(&drive, &mut drive_again, || Ok(small("off"))).unwrap());
             let after = drive_again.machine.drive();
-            let kept = (0..2 * pages).take_while(|page| after.mapped(page * PAGE_BYTES, PAGE_BYTES).0).count()
-                as u64;
+            let kept = (0..2 * pages).take_while(|page| after.mapped(page * PAGE_BYTES, PAGE_BYTES).0).count() as u64;
             assert!(kept >= pages, "{kept} of {pages} pages");
             assert_eq!(kept * PAGE_BYTES + after.lost_bytes(), 2 * pages * PAGE_BYTES);
         }

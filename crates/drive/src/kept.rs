@@ -100,12 +100,7 @@ impl KeptDrive {
     }
 
     /// The same, where the journal goes on.
-    pub fn save_beside_journal(
-        &mut self,
-        about: &About,
-        now: Nanos,
-        machine: &Machine,
-    ) -> Result<(), OpenError> {
+    pub fn save_beside_journal(&mut self, about: &About, now: Nanos, machine: &Machine) -> Result<(), OpenError> {
         // The new file is locked before it has the name, so nobody comes between.
         self.file = written(&self.path, about, now, machine, Replace::This(&self.file))?;
         Ok(())
@@ -120,13 +115,7 @@ pub fn is_kept(path: &Path) -> bool {
 }
 
 /// Write a drive, whole, synced and locked, and give it its name.
-fn written(
-    path: &Path,
-    about: &About,
-    now: Nanos,
-    machine: &Machine,
-    replace: Replace,
-) -> Result<File, OpenError> {
+fn written(path: &Path, about: &About, now: Nanos, machine: &Machine, replace: Replace) -> Result<File, OpenError> {
     let new = NewFile::begin(path, replace, files::SHARED)?;
     let write = || {
         sys::lock(new.file())?;

@@ -26,8 +26,8 @@ mod sys;
 pub use data::DataFile;
 pub use error::{DriveFileError, OpenError, UnfitJob};
 pub use guard::{
-    check_device, check_scratch, inspect, inspect_file, mounts, open_device, open_existing, open_scratch,
-    serial_of, wipe, Device, Existing, Mount,
+    check_device, check_scratch, inspect, inspect_file, mounts, open_device, open_existing, open_scratch, serial_of,
+    wipe, Device, Existing, Mount,
 };
 pub use io::{keyword, op_name, DeviceStat, Kind, NullTarget, RealTarget};
 pub use kept::{is_kept, KeptDrive};

@@ -117,9 +117,7 @@ fn a_scratch_file_leaves_nothing_behind_and_an_existing_one_is_never_taken() {
     let folder = folder("gone");
     let path = folder.join("scratch");
     let mut target = open_scratch(&path, 4 * MB).unwrap();
-    assert!(go(&mut target, "[w]\nrw=randwrite\nbs=64k\niodepth=4\nioengine=libaio\ndirect=1\n", 1)
-        .error
-        .is_none());
+    assert!(go(&mut target, "[w]\nrw=randwrite\nbs=64k\niodepth=4\nioengine=libaio\ndirect=1\n", 1).error.is_none());
     // It has a name on Windows alone, and then a second one of that name is refused.
     assert_eq!(path.exists(), cfg!(windows));
     if path.exists() {
@@ -134,11 +132,8 @@ fn a_scratch_file_leaves_nothing_behind_and_an_existing_one_is_never_taken() {
     let error = open_scratch(&path, 4 * MB).err().unwrap();
     assert_eq!(error.code(), "scratch-exists");
     assert_eq!(error.to_string(), format!("{} exists, and is not overwritten", path.display()));
-    let reuse = if cfg!(target_os = "linux") {
-        ", or --reuse to measure on this file and lose what is in it"
-    } else {
-        ""
-    };
+    let reuse =
+        if cfg!(target_os = "linux") { ", or --reuse to measure on this file and lose what is in it" } else { "" };
     assert_eq!(error.hint(), format!("give a new name{reuse}"));
     drop(held);
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "precious");
@@ -149,8 +144,7 @@ fn a_file_that_is_too_large_or_in_no_folder_is_refused_in_the_same_words() {
     let folder = folder("refused");
     let error = refusal(&folder.join("scratch"), 1 << 50);
     assert!(
-        error.contains("are free beyond what is kept (5 % of the file system")
-            && error.contains("hint: --size="),
+        error.contains("are free beyond what is kept (5 % of the file system") && error.contains("hint: --size="),
         "{error}"
     );
     let error = refusal(&folder.join("none").join("scratch"), 4 * MB);

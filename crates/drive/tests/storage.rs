@@ -150,8 +150,7 @@ fn a_drive_s_number_length_and_attributes_are_read() {
     assert_eq!(descriptor::length(&(1u64 << 40).to_le_bytes()), Some(1 << 40));
     assert_eq!(descriptor::length(&[0xFF; 8]), None);
     assert_eq!(descriptor::length(&[0; 7]), None);
-    let attributes =
-        |flags: u8| descriptor::attributes(&[16, 0, 0, 0, 0, 0, 0, 0, flags, 0, 0, 0, 0, 0, 0, 0]);
+    let attributes = |flags: u8| descriptor::attributes(&[16, 0, 0, 0, 0, 0, 0, 0, flags, 0, 0, 0, 0, 0, 0, 0]);
     assert_eq!(attributes(0), Some(Attributes { offline: false, read_only: false }));
     assert_eq!(attributes(1), Some(Attributes { offline: true, read_only: false }));
     assert_eq!(attributes(2), Some(Attributes { offline: false, read_only: true }));
@@ -181,8 +180,7 @@ fn drive_layout(style: u32, partitions: &[(&[u8], u32, u64)]) -> Vec<u8> {
 /// The bytes of a GUID, as a GPT has them.
 fn guid(text: &str) -> Vec<u8> {
     let hex: Vec<u8> = text.bytes().filter(|of| *of != b'-').collect();
-    let byte =
-        |at: usize| u8::from_str_radix(std::str::from_utf8(&hex[2 * at..2 * at + 2]).unwrap(), 16).unwrap();
+    let byte = |at: usize| u8::from_str_radix(std::str::from_utf8(&hex[2 * at..2 * at + 2]).unwrap(), 16).unwrap();
     [3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15].map(byte).to_vec()
 }
 
@@ -228,8 +226,7 @@ fn a_layout_is_all_there_or_unknown() {
 #[test]
 fn a_trim_of_a_drive_names_one_range() {
     let request = descriptor::trim_request(1 << 20, 3 << 30);
-    let words: Vec<u32> =
-        request[..32].chunks_exact(4).map(|of| u32::from_le_bytes(of.try_into().unwrap())).collect();
+    let words: Vec<u32> = request[..32].chunks_exact(4).map(|of| u32::from_le_bytes(of.try_into().unwrap())).collect();
     assert_eq!(words, [28, 1, 0x8000_0000, 0, 0, 32, 16, 0]);
     assert_eq!(request[32..], [1u64 << 20, 3 << 30].map(u64::to_le_bytes).concat());
 }
@@ -324,8 +321,7 @@ fn an_nvme_drive_s_answer_is_taken_when_all_of_it_came() {
 fn no_answer_however_damaged_or_short_is_a_panic() {
     let system = guid("c12a7328-f81f-11d2-ba4b-00a0c93ec93b");
     let partitions = drive_layout(1, &[(&system[..], 1, 1 << 30); 3]);
-    let whole =
-        [device(0x11, "S4EWNX0N123456"), laid_out(64, &[]), health_log(), vec![0xFF; 600], partitions];
+    let whole = [device(0x11, "S4EWNX0N123456"), laid_out(64, &[]), health_log(), vec![0xFF; 600], partitions];
     let mut state = 26u64;
     let mut next = |end: usize| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -357,10 +353,7 @@ fn no_answer_however_damaged_or_short_is_a_panic() {
         descriptor::flag(&bytes);
         descriptor::nvme_answer(&bytes, next(600));
         nvme::identity(&bytes);
-        assert_eq!(
-            nvme::health(&bytes).is_empty(),
-            bytes.len() < 512 || bytes[..512].iter().all(|b| *b == 0)
-        );
+        assert_eq!(nvme::health(&bytes).is_empty(), bytes.len() < 512 || bytes[..512].iter().all(|b| *b == 0));
     }
 }
 

@@ -53,18 +53,8 @@ const WORKS: &[Work] = &[
     Work { name: "read-qd1", overrides: &[], before: &[FILL], job: "rw=randread\nbs=4k\niodepth=1\n" },
     Work { name: "read-qd32", overrides: &[], before: &[FILL], job: "rw=randread\nbs=4k\niodepth=32\n" },
     Work { name: "write-fresh", overrides: &[], before: &[], job: "rw=randwrite\nbs=4k\niodepth=32\n" },
-    Work {
-        name: "write-waf5",
-        overrides: TIGHT,
-        before: &[FILL, SHUFFLE],
-        job: "rw=randwrite\nbs=4k\niodepth=32\n",
-    },
-    Work {
-        name: "mixed-70-30",
-        overrides: &[],
-        before: &[FILL],
-        job: "rw=randrw\nrwmixread=70\nbs=4k\niodepth=32\n",
-    },
+    Work { name: "write-waf5", overrides: TIGHT, before: &[FILL, SHUFFLE], job: "rw=randwrite\nbs=4k\niodepth=32\n" },
+    Work { name: "mixed-70-30", overrides: &[], before: &[FILL], job: "rw=randrw\nrwmixread=70\nbs=4k\niodepth=32\n" },
     Work { name: "trim", overrides: &[], before: &[FILL], job: "rw=randtrim\nbs=64k\niodepth=32\n" },
 ];
 

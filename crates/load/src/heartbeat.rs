@@ -164,11 +164,7 @@ mod tests {
             (vec![(1_000, 1_150)], (900, 1_300), vec![]),
             (vec![(1_000, 13_000)], (1_000, 13_000), vec![gap(1_000, 12_000)]),
             // Stopped twice while a drive was silent for 18 s: the rest is the drive's.
-            (
-                vec![(3_000, 7_000), (9_000, 11_000)],
-                (1_000, 19_000),
-                vec![gap(2_950, 4_050), gap(4_900, 2_050)],
-            ),
+            (vec![(3_000, 7_000), (9_000, 11_000)], (1_000, 19_000), vec![gap(2_950, 4_050), gap(4_900, 2_050)]),
         ] {
             let mut beats = beats(&pauses);
             let all: u64 = gaps.iter().map(|gap: &Gap| gap.lasts.0).sum();

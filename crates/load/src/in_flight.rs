@@ -164,10 +164,7 @@ mod tests {
         note(&mut stalls, look(99));
         requests.submitted(1, &Request::flush(), s(100));
         note(&mut stalls, look(110));
-        assert_eq!(
-            stalls.iter().map(|of| (of.since, of.lasts)).collect::<Vec<_>>(),
-            [(s(9), s(21)), (s(100), s(10))]
-        );
+        assert_eq!(stalls.iter().map(|of| (of.since, of.lasts)).collect::<Vec<_>>(), [(s(9), s(21)), (s(100), s(10))]);
         assert_eq!(stalls[1].oldest.request.op, Op::Flush);
     }
 }

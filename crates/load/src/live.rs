@@ -144,8 +144,7 @@ mod tests {
         assert_eq!(recording.stats[0].kinds[1].percentiles(&[]), run.stats[0].kinds[1].percentiles(&[]));
         let names = Machine::COLUMNS;
         assert_eq!(recording.totals, run.totals);
-        let bytes =
-            |of: &Recording| of.time.columns(names).iter().find(|c| c.0 == "write_bytes").unwrap().1.clone();
+        let bytes = |of: &Recording| of.time.columns(names).iter().find(|c| c.0 == "write_bytes").unwrap().1.clone();
         assert_eq!(bytes(&recording).iter().sum::<u64>(), bytes(&run).iter().sum::<u64>());
     }
 

@@ -89,11 +89,7 @@ impl SimTarget {
     /// As `submit`; returns when the request completes.
     #[inline]
     pub fn submit_told(&mut self, slot: u32, request: &Request) -> Nanos {
-        let at = self.machine.submit(
-            self.now,
-            request,
-            self.direct.get(slot as usize).is_none_or(|direct| *direct),
-        );
+        let at = self.machine.submit(self.now, request, self.direct.get(slot as usize).is_none_or(|direct| *direct));
         self.submitted += 1;
         self.pending.push(Pending::new(at, self.submitted, slot));
         at
@@ -107,8 +103,7 @@ impl Target for SimTarget {
         self.direct = slots.iter().map(|job| job.direct).collect();
         let in_memory = |moves: fn(&Job) -> bool| slots.iter().any(|job| !job.direct && moves(job));
         let copies = |job: &Job| job.writes() || job.copy_to.is_some();
-        self.in_memory =
-            [in_memory(Job::reads), in_memory(copies)].map(|any| any && self.machine.has_page_cache());
+        self.in_memory = [in_memory(Job::reads), in_memory(copies)].map(|any| any && self.machine.has_page_cache());
         let mut totals = vec![0; Machine::COLUMNS.len()];
         self.machine.sample(self.now, &mut totals);
         let drive = self.machine.drive();
@@ -190,8 +185,7 @@ impl Target for SimTarget {
 
     fn moved_paces(&self) -> [Option<Pace>; 2] {
         let pace = |(name, in_memory): (&str, bool)| (!in_memory).then(|| self.drive().pace(name)).flatten();
-        [("host_read_bytes_total", self.in_memory[0]), ("host_write_bytes_total", self.in_memory[1])]
-            .map(pace)
+        [("host_read_bytes_total", self.in_memory[0]), ("host_write_bytes_total", self.in_memory[1])].map(pace)
     }
 
     fn sample(&mut self, into: &mut [u64]) {

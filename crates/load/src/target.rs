@@ -203,9 +203,7 @@ pub enum TargetError {
     Medium { op: &'static str, offset: u64, len: u32, source: io::Error },
     #[error("{op} of {len} bytes at offset {offset} moved {moved} only")]
     Short { op: &'static str, offset: u64, len: u32, moved: u32 },
-    #[error(
-        "read of {len} bytes at offset {offset}: nothing was ever written there, so no flash would be read"
-    )]
+    #[error("read of {len} bytes at offset {offset}: nothing was ever written there, so no flash would be read")]
     Unwritten { offset: u64, len: u32 },
     #[error(
         "verify: read of {len} bytes at offset {offset}: the block of {} bytes at {}: {}",

@@ -43,10 +43,7 @@ fn every_option_of_the_design_reaches_the_job() {
     assert_eq!((job.rate.read, job.rate.write), (Some(10 << 20), Some(20 << 20)));
     assert_eq!((job.norandommap, job.randseed), (true, Some(99)));
     assert_eq!((job.distribution, job.rwmixread), (Distribution::Zipf(1.2), 80));
-    assert_eq!(
-        (job.fsync, job.end_fsync, job.sync, job.group_reporting),
-        (32, true, Some(SyncMode::Dsync), true)
-    );
+    assert_eq!((job.fsync, job.end_fsync, job.sync, job.group_reporting), (32, true, Some(SyncMode::Dsync), true));
     assert_eq!(job.name, "other");
     assert!(job.notes.is_empty(), "{:?}", job.notes);
 }
@@ -88,9 +85,7 @@ fn global_comes_first_sections_win_and_the_command_line_wins_over_both() {
 
 #[test]
 fn what_is_ignored_is_said_once() {
-    let job = one(
-        "zero_buffers=1\nioengine=libaio\nfilename=/dev/nvme9n9\nthread\npercentile_list=99\nzero_buffers=0",
-    );
+    let job = one("zero_buffers=1\nioengine=libaio\nfilename=/dev/nvme9n9\nthread\npercentile_list=99\nzero_buffers=0");
     assert_eq!(job.notes.len(), 3, "{:?}", job.notes);
     assert!(job.notes[0].starts_with("zero_buffers is ignored: "), "{:?}", job.notes);
 }
@@ -177,10 +172,7 @@ fn words_mean_what_they_mean_to_fio() {
     assert_eq!(one("ioengine=libaio\niodepth=32").iodepth, 32);
     // By direction.
     let job = one("rate_iops=300,100\npercentage_random=20,80\nbs=,8k");
-    assert_eq!(
-        (job.rate_iops.read, job.rate_iops.write, job.rate_iops.trim),
-        (Some(300), Some(100), Some(100))
-    );
+    assert_eq!((job.rate_iops.read, job.rate_iops.write, job.rate_iops.trim), (Some(300), Some(100), Some(100)));
     assert_eq!(job.percentage_random, ByKind { read: 20, write: 80, trim: 80 });
     assert_eq!((job.bs.read, job.bs.write), (4096, 8192));
     // Ranges go up, whichever way they are written, and a split wins over them.

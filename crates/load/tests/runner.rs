@@ -90,8 +90,7 @@ fn the_page_cache_forgets_before_each_pass_over_the_region_and_before_what_is_ve
 #[test]
 fn thinking_begins_when_the_blocks_before_it_are_done() {
     let mut target = Even::new(MS);
-    let text =
-        "[a]\nrw=write\nbs=4k\nsize=1m\nioengine=io_uring\niodepth=4\nthinktime=10ms\nthinktime_blocks=8\n\
+    let text = "[a]\nrw=write\nbs=4k\nsize=1m\nioengine=io_uring\niodepth=4\nthinktime=10ms\nthinktime_blocks=8\n\
         thinktime_blocks_type=issue\nnumber_ios=24";
     let recording = run_on(&mut target, text);
     // 8 requests, 4 at a time: 2 ms; then 10 ms of thought.
@@ -108,15 +107,15 @@ fn a_rate_holds_over_time_and_for_each_kind() {
     let seconds = recording.end.as_secs_f64();
     assert!((seconds - 1.0).abs() < 0.002, "{seconds}");
 
-    let text =
-        "[a]\nrw=randrw\nbs=4k\nsize=8m\nrate=1m,8m\nioengine=io_uring\niodepth=4\nruntime=2s\ntime_based";
+    let text = "[a]\nrw=randrw\nbs=4k\nsize=8m\nrate=1m,8m\nioengine=io_uring\niodepth=4\nruntime=2s\ntime_based";
     let stats = &run_on(&mut Even::new(Nanos::from_micros(50)), text).stats[0];
     assert!(stats.kinds[0].bytes <= (2 << 20) + (4 * 4096), "{}", stats.kinds[0].bytes);
 }
 
 #[test]
 fn a_rate_of_requests_holds_whatever_their_size_and_beside_one_of_bytes() {
-    let text = "[a]\nrw=randwrite\nbsrange=4k-64k\nsize=64m\nrate_iops=500\nnumber_ios=1000\nioengine=io_uring\niodepth=4";
+    let text =
+        "[a]\nrw=randwrite\nbsrange=4k-64k\nsize=64m\nrate_iops=500\nnumber_ios=1000\nioengine=io_uring\niodepth=4";
     let seconds = run_on(&mut Even::new(Nanos::from_micros(50)), text).end.as_secs_f64();
     assert!((seconds - 2.0).abs() < 0.01, "{seconds}");
 }
@@ -151,7 +150,8 @@ fn a_start_delay_counts_from_the_beginning_and_a_pause_from_the_end_of_the_job_b
         run_on(&mut Even::new(MS), text).stats.iter().map(|stats| stats.start.0 / 1_000_000).collect();
     assert_eq!(starts, [1000, 0, 1]);
     // A null engine is a pause.
-    let text = "[global]\nrw=write\nbs=4k\nsize=4k\n[a]\n[p]\nstonewall\nioengine=null\ntime_based\nruntime=7\n[c]\nstonewall";
+    let text =
+        "[global]\nrw=write\nbs=4k\nsize=4k\n[a]\n[p]\nstonewall\nioengine=null\ntime_based\nruntime=7\n[c]\nstonewall";
     let mut target = Even::new(MS);
     assert_eq!(run_on(&mut target, text).stats[2].start, Nanos::from_millis(7001));
     assert_eq!(target.log.len(), 2);
@@ -218,12 +218,9 @@ fn a_flush_ends_each_pass_of_a_job_that_writes_and_is_not_counted() {
 
 #[test]
 fn nothing_is_handed_over_during_a_trim_nor_by_libaio_during_a_flush() {
-    for (engine, rw, most) in [
-        ("io_uring", "trim", 1),
-        ("libaio", "trim", 1),
-        ("io_uring", "write", 4),
-        ("libaio", "write\nfsync=1", 4),
-    ] {
+    for (engine, rw, most) in
+        [("io_uring", "trim", 1), ("libaio", "trim", 1), ("io_uring", "write", 4), ("libaio", "write\nfsync=1", 4)]
+    {
         let mut target = Even::new(MS);
         let text = format!("[a]\nrw={rw}\nbs=4k\nsize=64k\nioengine={engine}\niodepth=4\n");
         let recording = run_on(&mut target, &text);
@@ -234,10 +231,8 @@ fn nothing_is_handed_over_during_a_trim_nor_by_libaio_during_a_flush() {
     // Each write but those that fill the queue is flushed before the next is handed over.
     let mut target = Even::new(MS);
     run_on(&mut target, "[a]\nrw=write\nbs=4k\nsize=40k\nioengine=libaio\niodepth=4\nfsync=1\n");
-    let flushed: Vec<u64> =
-        target.log.iter().filter(|(_, r)| r.op == Op::Flush).map(|(at, _)| at.0 / MS.0).collect();
-    let written: Vec<u64> =
-        target.log.iter().filter(|(_, r)| r.op == Op::Write).map(|(at, _)| at.0 / MS.0).collect();
+    let flushed: Vec<u64> = target.log.iter().filter(|(_, r)| r.op == Op::Flush).map(|(at, _)| at.0 / MS.0).collect();
+    let written: Vec<u64> = target.log.iter().filter(|(_, r)| r.op == Op::Write).map(|(at, _)| at.0 / MS.0).collect();
     assert_eq!(flushed, [0, 1, 2, 3, 4, 5, 6]);
     assert_eq!(written, [0, 1, 1, 1, 2, 3, 4, 5, 6, 7]);
 }
@@ -245,8 +240,7 @@ fn nothing_is_handed_over_during_a_trim_nor_by_libaio_during_a_flush() {
 /// A flow with a weight below 0 is none, in fio 3.33.
 #[test]
 fn nobody_waits_in_a_flow_with_a_weight_below_0() {
-    let text =
-        "[global]\nrw=write\nbs=4k\nsize=64m\ntime_based\nruntime=1s\nflow_id=7\n[a]\nflow=8\n[b]\nflow=-2\n";
+    let text = "[global]\nrw=write\nbs=4k\nsize=64m\ntime_based\nruntime=1s\nflow_id=7\n[a]\nflow=8\n[b]\nflow=-2\n";
     let recording = run_on(&mut Even::new(MS), text);
     assert_eq!(recording.stats.iter().map(|of| of.kinds[1].count).collect::<Vec<_>>(), [1000, 1000]);
 }
@@ -265,8 +259,7 @@ fn each_block_is_trimmed_and_then_written() {
 #[test]
 fn a_stop_keeps_what_was_recorded_and_awaits_what_is_under_way() {
     let mut target = Even::new(MS);
-    let list =
-        jobs("[a]\nrw=write\nbs=4k\nsize=512m\nioengine=io_uring\niodepth=4\n[b]\nstonewall\nrw=write");
+    let list = jobs("[a]\nrw=write\nbs=4k\nsize=512m\nioengine=io_uring\niodepth=4\n[b]\nstonewall\nrw=write");
     let mut looks = 0;
     let recording = run(&mut target, &list, 0, &mut |progress: &pslc_load::Progress| {
         assert_eq!(progress.total_bytes, (512 << 20) + CAPACITY);
@@ -326,8 +319,7 @@ fn a_simulated_drive_shows_its_cache_and_the_same_seed_gives_the_same_run() {
     let go = || {
         let mut target = small_drive();
         let list =
-            pslc_load::job::parse("t", text, &[], Ground::Simulated, target.capacity_bytes(), &|_| None)
-                .unwrap();
+            pslc_load::job::parse("t", text, &[], Ground::Simulated, target.capacity_bytes(), &|_| None).unwrap();
         let recording = run(&mut target, &list, 7, &mut |_: &_| true);
         (format!("{:?}", recording.totals), recording.end, recording)
     };
@@ -360,15 +352,13 @@ fn a_look_at_a_run_changes_nothing_and_its_end_sums_up_what_it_began() {
     let go = |keeps: bool| {
         let mut target = small_drive();
         let text = "[a]\nrw=randwrite\nbs=4k\nioengine=io_uring\niodepth=32\nsize=100%\nnumber_ios=200001";
-        let list =
-            pslc_load::job::parse("t", text, &[], Ground::Simulated, target.capacity_bytes(), &|_| None);
+        let list = pslc_load::job::parse("t", text, &[], Ground::Simulated, target.capacity_bytes(), &|_| None);
         let recording = run(&mut target, &list.unwrap(), 7, &mut Keeper(keeps));
         let mut begun = vec![0; pslc_ssd::Machine::COLUMNS.len()];
         target.machine().sample(recording.end, &mut begun);
         assert_eq!(recording.totals, begun);
         let columns = recording.time.columns(pslc_ssd::Machine::COLUMNS);
-        let last: Vec<u64> =
-            columns[columns.len() - begun.len()..].iter().map(|(_, of)| *of.last().unwrap()).collect();
+        let last: Vec<u64> = columns[columns.len() - begun.len()..].iter().map(|(_, of)| *of.last().unwrap()).collect();
         assert!(last != begun, "nothing was under way");
         columns
     };

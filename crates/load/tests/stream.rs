@@ -87,9 +87,7 @@ fn each_pass_is_read_again_behind_it() {
     let places = |of: &[Request], op: Op| -> Vec<(u64, u32)> {
         of.iter().filter(|request| request.op == op).map(|request| (request.offset, request.len)).collect()
     };
-    for options in
-        ["rw=write\nloops=3", "rw=randwrite\nloops=3\nfsync=8", "rw=randrw\nloops=3", "rw=randtrimwrite"]
-    {
+    for options in ["rw=write\nloops=3", "rw=randwrite\nloops=3\nfsync=8", "rw=randrw\nloops=3", "rw=randtrimwrite"] {
         let found = stretches(&format!("{options}\nbs=4k\nsize=1m"));
         assert_eq!(found.len(), if options.contains("loops") { 6 } else { 2 }, "{options}");
         for pair in found.chunks(2) {
@@ -115,8 +113,7 @@ fn each_pass_is_read_again_behind_it() {
 
 #[test]
 fn a_backlog_is_read_once_it_has_gathered_and_come_back() {
-    let job = jobs("[a]\nverify=md5\nrw=write\nbs=4k\nsize=64k\nverify_backlog=4\nverify_backlog_batch=2")
-        .remove(0);
+    let job = jobs("[a]\nverify=md5\nrw=write\nbs=4k\nsize=64k\nverify_backlog=4\nverify_backlog_batch=2").remove(0);
     let word = |op: Op| if op == Op::Read { 'r' } else { 'w' };
     // Each request comes back before the next is made.
     let mut stream = Stream::new(&job, 0, 0, 1).checked(&job);
@@ -172,8 +169,7 @@ fn random_writes_touch_every_block_once() {
 
 #[test]
 fn with_norandommap_blocks_come_more_than_once() {
-    let mut offsets: Vec<u64> =
-        all("rw=randread\nbs=4k\nsize=4m\nnorandommap", 0).iter().map(|r| r.offset).collect();
+    let mut offsets: Vec<u64> = all("rw=randread\nbs=4k\nsize=4m\nnorandommap", 0).iter().map(|r| r.offset).collect();
     offsets.sort_unstable();
     offsets.dedup();
     // 1 - 1/e of them.
@@ -241,7 +237,8 @@ proptest! {
 
 #[test]
 fn sizes_are_split_as_asked_and_random_ones_are_aligned_to_the_smallest() {
-    let text = "rw=randrw\nbssplit=4k/60:64k/30:1m/,16k\nsize=64m\nnorandommap\nnumber_ios=20000\nio_size=1t\nrandrepeat=0";
+    let text =
+        "rw=randrw\nbssplit=4k/60:64k/30:1m/,16k\nsize=64m\nnorandommap\nnumber_ios=20000\nio_size=1t\nrandrepeat=0";
     let requests = all(text, 1);
     let share = |op: Op, len: u32| {
         let of = requests.iter().filter(|r| r.op == op);
@@ -264,10 +261,8 @@ fn sizes_are_split_as_asked_and_random_ones_are_aligned_to_the_smallest() {
 
 #[test]
 fn every_size_of_a_range_is_as_frequent_as_the_others() {
-    let requests = all(
-        "rw=randread\nbsrange=4k-16k\nsize=64m\nnorandommap\nnumber_ios=20000\nio_size=1t\nrandrepeat=0",
-        3,
-    );
+    let requests =
+        all("rw=randread\nbsrange=4k-16k\nsize=64m\nnorandommap\nnumber_ios=20000\nio_size=1t\nrandrepeat=0", 3);
     for len in [4096, 8192, 12288, 16384] {
         let share = requests.iter().filter(|r| r.len == len).count() as f64 / 20000.0;
         assert!((share - 0.25).abs() < 0.02, "{len}: {share}");
@@ -332,8 +327,7 @@ fn sizes_of_several_fill_the_region_once_under_the_random_map() {
 
 #[test]
 fn a_zone_gets_its_share() {
-    let text =
-        "rw=randread\nbs=4k\nsize=40m\nnumber_ios=20000\nio_size=1t\nrandrepeat=0\nrandom_distribution=";
+    let text = "rw=randread\nbs=4k\nsize=40m\nnumber_ios=20000\nio_size=1t\nrandrepeat=0\nrandom_distribution=";
     for zones in ["zoned:60/10:30/20:10/70", "zoned_abs:60/4m:30/8m:10/28m"] {
         let offsets: Vec<u64> = all(&format!("{text}{zones}"), 1).iter().map(|r| r.offset >> 20).collect();
         let share = |from, to| offsets.iter().filter(|at| (from..to).contains(*at)).count() as f64 / 20000.0;

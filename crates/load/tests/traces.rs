@@ -83,8 +83,7 @@ fn examples() -> Vec<Example> {
     let number = |text: &str| text.split('*').map(|factor| factor.parse::<u64>().unwrap()).product::<u64>();
     let request = |text: &str| {
         let [at, op, offset, len] = text.split(' ').collect::<Vec<_>>()[..] else { panic!("{text}") };
-        let op =
-            [Op::Read, Op::Write, Op::Trim, Op::Flush].into_iter().find(|kind| format!("{kind:?}") == op);
+        let op = [Op::Read, Op::Write, Op::Trim, Op::Flush].into_iter().find(|kind| format!("{kind:?}") == op);
         (number(at), op.unwrap(), number(offset), number(len) as u32)
     };
     let blocks = include_str!("examples.txt").split("\n== ").skip(1);
@@ -240,12 +239,8 @@ fn a_packed_trace_is_the_trace() {
 fn a_part_of_a_trace_is_one_device_and_a_stretch_of_time() {
     let file = Temporary::new(msr(1000).as_bytes());
     let (_, whole) = read_file(&file.0, &Reading::default()).unwrap();
-    let cut = Cut {
-        device: Some("usr.1".into()),
-        from: Nanos(20_000_000),
-        to: Some(Nanos(60_000_000)),
-        ..Cut::default()
-    };
+    let cut =
+        Cut { device: Some("usr.1".into()), from: Nanos(20_000_000), to: Some(Nanos(60_000_000)), ..Cut::default() };
     let mut trace = Trace::open(&file.0, &Reading::default(), cut).unwrap();
     let part = all(&mut trace).unwrap();
     let expected: Vec<Request> = whole
@@ -265,9 +260,9 @@ fn over_time_a_survey_has_every_byte_in_a_few_bins() {
     // From a few milliseconds to an hour: bins grow with the trace.
     for step in [1_u64, 700, 36_000] {
         let rows = (0..100_000_u64).map(|i| (i * step, i % 3 == 0, (i % 7 + 1) * 512));
-        let lines = rows.clone().map(|(us, read, size)| {
-            format!("0,{},{},{size},{us}\n", if read { "R" } else { "W" }, us % 1000 * 4096)
-        });
+        let lines = rows
+            .clone()
+            .map(|(us, read, size)| format!("0,{},{},{size},{us}\n", if read { "R" } else { "W" }, us % 1000 * 4096));
         let found = survey(&mut open(lines.collect::<String>()).unwrap()).unwrap().over_time;
         let mut expected = vec![[0, 0]; found.bytes.len()];
         for (us, read, size) in rows {
@@ -402,8 +397,7 @@ fn what_a_trace_reads_first_is_what_a_prefill_writes() {
     let job = job(1, capacity);
     let (_, bare) = replay(&mut target.clone(), &job, &mut open(), &how, None, &mut |_: &_| true).unwrap();
     assert_eq!(bare.unwritten_bytes, 16384);
-    let (recording, filled) =
-        replay(&mut target, &job, &mut open(), &how, Some(&pages), &mut |_: &_| true).unwrap();
+    let (recording, filled) = replay(&mut target, &job, &mut open(), &how, Some(&pages), &mut |_: &_| true).unwrap();
     assert_eq!((filled.unwritten_bytes, filled.prefilled_bytes), (0, 12288));
     assert_eq!(recording.stats[0].kinds[1].count, 1, "a prefill is no part of the recording");
     assert!(recording.start > Nanos::from_secs(600));
@@ -489,8 +483,8 @@ fn blktrace_files_of_several_processors_are_merged_by_time() {
     std::fs::create_dir_all(&folder).unwrap();
     let issue = 7 | 1 << 23;
     for cpu in 0..2u64 {
-        let events = (0..50)
-            .flat_map(|i| event(1000 * (2 * i + cpu), 8 * i, 4096, issue | 1 << (16 + i % 2), cpu as u32));
+        let events =
+            (0..50).flat_map(|i| event(1000 * (2 * i + cpu), 8 * i, 4096, issue | 1 << (16 + i % 2), cpu as u32));
         std::fs::write(folder.join(format!("sda.blktrace.{cpu}")), events.collect::<Vec<u8>>()).unwrap();
     }
     // One that saw no request has a file, too, and may be the one that is named.
@@ -520,8 +514,7 @@ fn ftrace_tells_flushes_and_what_the_kernel_lost() {
 
 #[test]
 fn requests_on_a_real_drive_are_whole_blocks_and_late_only_after_a_while() {
-    let rows =
-        [(0, Op::Write, 512, 512), (1_000_000, Op::Write, 4096, 5000), (1_000_100, Op::Read, 8192, 4096)];
+    let rows = [(0, Op::Write, 512, 512), (1_000_000, Op::Write, 4096, 5000), (1_000_100, Op::Read, 8192, 4096)];
     let mut log = String::from("time_ns,op,offset,size\n");
     for (at, op, offset, size) in rows {
         let op = if op == Op::Read { "read" } else { "write" };

@@ -178,12 +178,10 @@ impl Connection<'_> {
         let request = &Request { fua: request.fua && !self.served.lies(), ..*request };
         let admitted = self.served.admit().map_err(|error| Errno::from(&error));
         let allowed = admitted.and_then(|()| request.check(self.served.capacity, self.agreed));
-        let (due, body) = allowed
-            .and_then(|kind| self.perform(kind, request, data))
-            .unwrap_or_else(|why| (None, Body::Error(why)));
-        let flushes = due.is_some()
-            && !matches!(body, Body::Data { .. })
-            && (request.fua || request.kind == Some(Kind::Flush));
+        let (due, body) =
+            allowed.and_then(|kind| self.perform(kind, request, data)).unwrap_or_else(|why| (None, Body::Error(why)));
+        let flushes =
+            due.is_some() && !matches!(body, Body::Data { .. }) && (request.fua || request.kind == Some(Kind::Flush));
         Reply { cookie: request.cookie, due, flushes, body }
     }
 

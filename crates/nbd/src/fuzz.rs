@@ -115,8 +115,7 @@ fn whatever_is_asked_for_is_within_the_drive_or_refused() {
     let mut done = 0;
     for _ in 0..200_000 {
         let mut draw = |values: &[u64]| values[(random.next_u64() % values.len() as u64) as usize];
-        let anywhere =
-            draw(&[0, 512, 4096, CAPACITY - 4096, CAPACITY, CAPACITY + 512, u64::MAX, u64::MAX - 511, 7]);
+        let anywhere = draw(&[0, 512, 4096, CAPACITY - 4096, CAPACITY, CAPACITY + 512, u64::MAX, u64::MAX - 511, 7]);
         let bytes = draw(&[0, 1, 512, 4096, 8192, 32 << 20, (32 << 20) + 512, u32::MAX as u64, 1 << 31]);
         let (flags, code) =
             (draw(&[0, 1, 2, 3, 4, 8, 16, 18, 31, 32, 0xffff]), draw(&[0, 1, 2, 3, 4, 5, 6, 7, 8, 999]));

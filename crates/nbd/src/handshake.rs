@@ -78,11 +78,7 @@ impl Export {
 }
 
 /// Agree with a client; `None` where it goes. `let_in` is called before it hears that it may ask.
-pub fn agree<S: Read + Write>(
-    stream: &mut S,
-    export: &Export,
-    let_in: impl Fn(),
-) -> io::Result<Option<Agreed>> {
+pub fn agree<S: Read + Write>(stream: &mut S, export: &Export, let_in: impl Fn()) -> io::Result<Option<Agreed>> {
     stream.write_all(&[&MAGIC[..], OPTION_MAGIC, &(FIXED_NEWSTYLE | NO_ZEROES).to_be_bytes()].concat())?;
     let flags = u32::from_be_bytes(taken(stream)?);
     if flags & !u32::from(FIXED_NEWSTYLE | NO_ZEROES) != 0 {

@@ -105,8 +105,7 @@ impl Server {
 
     /// Wait for clients to go, for so long, or until somebody hurries.
     pub fn drain(&self, limit: Duration) {
-        self.shared
-            .wait(limit, |state| !state.hurries && state.clients.iter().any(|client| client.name.is_some()));
+        self.shared.wait(limit, |state| !state.hurries && state.clients.iter().any(|client| client.name.is_some()));
     }
 
     /// Save the drive, and let everybody go. `None` where that was done before.

@@ -56,10 +56,7 @@ pub fn unfit(error: UnfitJob) -> PyErr {
 
 /// What a drive whose policy is Python's does not do.
 pub fn ungoverned(why: &str) -> PyErr {
-    TargetError::new_err((
-        why.to_owned(),
-        "run on sim:NAME, in one go: policy= of pslc.run, --policy of pslc run",
-    ))
+    TargetError::new_err((why.to_owned(), "run on sim:NAME, in one go: policy= of pslc.run, --policy of pslc run"))
 }
 
 /// A simulated drive whose file cannot be used.
@@ -101,8 +98,7 @@ pub fn trace(error: TraceError) -> PyErr {
 pub fn thread(error: std::io::Error) -> PyErr {
     TargetError::new_err((
         format!("the system starts no thread for the run: {error}"),
-        pslc_drive::limit_hint(&error)
-            .unwrap_or_else(|| "other programs hold all that it allows: see ps -eL".into()),
+        pslc_drive::limit_hint(&error).unwrap_or_else(|| "other programs hold all that it allows: see ps -eL".into()),
     ))
 }
 

@@ -82,8 +82,7 @@ pub struct NewFile {
 impl NewFile {
     #[new]
     fn new(path: PathBuf, may_replace: &str) -> PyResult<NewFile> {
-        let file =
-            files::NewFile::begin(&path, replace(may_replace, None)?, files::SHARED).map_err(failed)?;
+        let file = files::NewFile::begin(&path, replace(may_replace, None)?, files::SHARED).map_err(failed)?;
         Ok(NewFile { path, file: Some(file) })
     }
 

@@ -142,12 +142,7 @@ impl SimDrive {
     }
 
     #[pyo3(signature = (policy, victims))]
-    fn govern(
-        &mut self,
-        py: Python<'_>,
-        policy: Option<Py<PyAny>>,
-        victims: Option<Py<PyAny>>,
-    ) -> PyResult<()> {
+    fn govern(&mut self, py: Python<'_>, policy: Option<Py<PyAny>>, victims: Option<Py<PyAny>>) -> PyResult<()> {
         if self.file.is_some() {
             return Err(errors::ungoverned("a drive file has the policy of its profile"));
         }
@@ -169,9 +164,7 @@ impl SimDrive {
         let about = self.about();
         let (now, machine, file) = (self.target.now(), self.target.machine(), &mut self.file);
         py.detach(|| match (path, &mut *file) {
-            (Some(path), _) => {
-                KeptDrive::create(&path, &about, now, machine).map(|original| *file = Some(original))
-            }
+            (Some(path), _) => KeptDrive::create(&path, &about, now, machine).map(|original| *file = Some(original)),
             (None, Some(file)) => file.save(&about, now, machine),
             (None, None) => Err(pslc_drive::DriveFileError::NoFile.into()),
         })
@@ -190,8 +183,7 @@ impl SimDrive {
         if self.governors.is_some() {
             return Err(errors::ungoverned("the policy was checked against the profile as it is"));
         }
-        self.profile =
-            profile::load("the drive", &self.original, &|_| None, &overrides).map_err(errors::profile)?;
+        self.profile = profile::load("the drive", &self.original, &|_| None, &overrides).map_err(errors::profile)?;
         let (target, config) = (&mut self.target, &self.profile.config);
         py.detach(|| target.format(config));
         Ok(())
@@ -290,15 +282,8 @@ impl SimDrive {
         let (profile, original, scale) = (self.profile.clone(), self.original.clone(), self.scale.clone());
         let governors = self.governors.as_ref().map(|governors| governors.fork(py)).transpose()?;
         let target = py.detach(|| self.target.clone());
-        let mut fork = SimDrive {
-            profile,
-            identity: self.identity,
-            original,
-            scale,
-            target,
-            file: None,
-            governors: None,
-        };
+        let mut fork =
+            SimDrive { profile, identity: self.identity, original, scale, target, file: None, governors: None };
         governors.map_or(Ok(()), |governors| fork.obey(py, governors))?;
         Ok(fork)
     }
@@ -323,13 +308,7 @@ impl SimDrive {
     }
 
     #[pyo3(signature = (jobs, source, overrides))]
-    fn lay_out(
-        &mut self,
-        py: Python<'_>,
-        jobs: &str,
-        source: &str,
-        overrides: Vec<(String, String)>,
-    ) -> PyResult<u64> {
+    fn lay_out(&mut self, py: Python<'_>, jobs: &str, source: &str, overrides: Vec<(String, String)>) -> PyResult<u64> {
         self.raise_of_policy()?;
         let jobs = parse(source, jobs, &overrides, Ground::Simulated, self.target.capacity_bytes())?;
         let target = &mut self.target;
@@ -477,9 +456,9 @@ mod _native {
     use crate::parts::{derive_profile, profile_toml, way_of_folding};
     #[pymodule_export]
     use crate::real::{
-        ata_identity, check_device, check_scratch, device_serial, engine_ceiling, inspect_device,
-        inspect_file, linux_health, mounts, plan_jobs, windows_drive, windows_drive_number, windows_health,
-        windows_volume, RealDrive,
+        ata_identity, check_device, check_scratch, device_serial, engine_ceiling, inspect_device, inspect_file,
+        linux_health, mounts, plan_jobs, windows_drive, windows_drive_number, windows_health, windows_volume,
+        RealDrive,
     };
     #[pymodule_export]
     use crate::serve::NbdServer;
@@ -487,8 +466,8 @@ mod _native {
     use crate::trace::{trace_columns, trace_format, trace_formats, TraceFile};
     #[pymodule_export]
     use crate::{
-        error_codes, fio_words, is_drive_file, nearest, phase_shares, profile_values, profile_words, traits,
-        version, SimDrive,
+        error_codes, fio_words, is_drive_file, nearest, phase_shares, profile_values, profile_words, traits, version,
+        SimDrive,
     };
 
     #[pymodule_init]

@@ -187,11 +187,7 @@ impl CustomPolicy for Policy {
             let answer = object.call_method1("idle_start", (threshold.0, last))?;
             match answer.extract::<Option<u64>>() {
                 Ok(start) if start.is_none_or(|start| start <= u64::MAX / 4) => Ok(start.map(Nanos)),
-                _ => self.asked.wrong(
-                    "idle_start",
-                    &answer,
-                    "nanoseconds as an int from 0 on, or None: never".into(),
-                ),
+                _ => self.asked.wrong("idle_start", &answer, "nanoseconds as an int from 0 on, or None: never".into()),
             }
         })
     }
@@ -221,11 +217,7 @@ impl CustomVictimRule for VictimRule {
             let answer = object.call_method1("choose", columns)?;
             match answer.extract::<usize>() {
                 Ok(place) if place < count => Ok(Some(place)),
-                _ => self.0.wrong(
-                    "choose",
-                    &answer,
-                    format!("a place among the {count} candidates, from 0 on"),
-                ),
+                _ => self.0.wrong("choose", &answer, format!("a place among the {count} candidates, from 0 on")),
             }
         })
     }
@@ -277,10 +269,7 @@ impl Governors {
             }
             if sorts && !config.has_room_to_sort() {
                 return Err(TargetError::new_err((
-                    format!(
-                        "{} sorts writes, and {} has no superblock to spare for it",
-                        asked.name, config.name
-                    ),
+                    format!("{} sorts writes, and {} has no superblock to spare for it", asked.name, config.name),
                     "a smaller capacity or ftl.reserve, or a policy without place",
                 )));
             }

@@ -27,20 +27,14 @@ impl RealDrive {
 
     #[staticmethod]
     #[pyo3(signature = (path, size=None, agreed=None))]
-    fn existing(
-        py: Python<'_>,
-        path: PathBuf,
-        size: Option<u64>,
-        agreed: Option<&str>,
-    ) -> PyResult<RealDrive> {
+    fn existing(py: Python<'_>, path: PathBuf, size: Option<u64>, agreed: Option<&str>) -> PyResult<RealDrive> {
         let target = py.detach(|| pslc_drive::open_existing(&path, size, agreed)).map_err(errors::guard)?;
         Ok(RealDrive { target })
     }
 
     #[staticmethod]
     fn device(py: Python<'_>, path: PathBuf, serial: &str, may_hold_data: bool) -> PyResult<RealDrive> {
-        let target =
-            py.detach(|| pslc_drive::open_device(&path, serial, may_hold_data)).map_err(errors::guard)?;
+        let target = py.detach(|| pslc_drive::open_device(&path, serial, may_hold_data)).map_err(errors::guard)?;
         Ok(RealDrive { target })
     }
 
@@ -249,8 +243,7 @@ pub fn mounts(py: Python<'_>, path: Option<PathBuf>) -> PyResult<Vec<Bound<'_, P
 /// Requests a second that the load engine makes on this machine when the drive takes no time.
 #[pyfunction]
 pub fn engine_ceiling(py: Python<'_>) -> PyResult<f64> {
-    let text =
-        "[null]\nrw=randread\nbs=4k\nioengine=io_uring\niodepth=32\nnorandommap\ntime_based\nruntime=10s\n";
+    let text = "[null]\nrw=randread\nbs=4k\nioengine=io_uring\niodepth=32\nnorandommap\ntime_based\nruntime=10s\n";
     let jobs = parse("calibration", text, &[], Ground::Real, 1 << 40)?;
     Ok(py.detach(|| {
         let begin = Instant::now();

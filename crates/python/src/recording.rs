@@ -3,9 +3,7 @@
 use std::ops::Range;
 
 use pslc_load::job::Job;
-use pslc_load::record::{
-    buckets, Entry, JobStats, Latency, Log, Recording, Series, Spread, Steadiness, Verified,
-};
+use pslc_load::record::{buckets, Entry, JobStats, Latency, Log, Recording, Series, Spread, Steadiness, Verified};
 use pslc_load::verify::Verify;
 use pslc_load::{TargetError, Usage};
 use pslc_ssd::Nanos;
@@ -15,12 +13,7 @@ use pyo3::types::{PyBytes, PyDict, PyList};
 use crate::survey;
 
 /// The recording of a run of `jobs` on a target with these columns.
-pub fn dict<'py>(
-    py: Python<'py>,
-    recording: &Recording,
-    jobs: &[Job],
-    names: &[&str],
-) -> PyResult<Bound<'py, PyDict>> {
+pub fn dict<'py>(py: Python<'py>, recording: &Recording, jobs: &[Job], names: &[&str]) -> PyResult<Bound<'py, PyDict>> {
     // Jobs that never began, of a run that was cut off or ended by another job, say nothing: not even that they moved 0
     // bytes a second. They are kept apart, with their places among all, as fio shows them.
     let (mut each, mut unbegun) = (Vec::new(), Vec::new());
@@ -60,12 +53,7 @@ pub fn dict<'py>(
     Ok(out)
 }
 
-fn stats_dict<'py>(
-    py: Python<'py>,
-    stats: &JobStats,
-    jobs: &[Job],
-    end: Nanos,
-) -> PyResult<Bound<'py, PyDict>> {
+fn stats_dict<'py>(py: Python<'py>, stats: &JobStats, jobs: &[Job], end: Nanos) -> PyResult<Bound<'py, PyDict>> {
     let job = &jobs[stats.job];
     // Under `group_reporting` fio shows the options of the last, and what they ask of latencies.
     let group = jobs.iter().rfind(|other| other.group == job.group && other.group_reporting);
@@ -281,12 +269,7 @@ fn percent(part: u64, whole: u64) -> f64 {
     }
 }
 
-fn latency_dict<'py>(
-    py: Python<'py>,
-    latency: &Latency,
-    elapsed: u64,
-    more: &[f64],
-) -> PyResult<Bound<'py, PyDict>> {
+fn latency_dict<'py>(py: Python<'py>, latency: &Latency, elapsed: u64, more: &[f64]) -> PyResult<Bound<'py, PyDict>> {
     dict! { py;
         "io_bytes" => latency.bytes,
         "total_ios" => latency.count,

@@ -270,15 +270,13 @@ impl<'a> Lookout<'a> {
     /// Call `progress`, with what a silent drive is waited for.
     fn tell(&mut self, py: Python<'_>, silence: Option<Silence>) -> PyResult<()> {
         let so_far = *self.shared.progress.lock().expect("nobody panics with it");
-        let nothing =
-            Progress { done_bytes: 0, total_bytes: 0, elapsed: Nanos::ZERO, total_time: Nanos::ZERO };
+        let nothing = Progress { done_bytes: 0, total_bytes: 0, elapsed: Nanos::ZERO, total_time: Nanos::ZERO };
         // A policy may never return from the first question.
         let is_due = silence.is_some() || self.calls.failure.is_some();
         let so_far = so_far.or(is_due.then_some(nothing));
         let (Some(progress), Some(so_far)) = (&self.calls.progress, so_far) else { return Ok(()) };
         let seconds = so_far.elapsed.saturating_sub(self.elapsed).as_secs_f64();
-        let rate =
-            if seconds > 0.0 { so_far.done_bytes.saturating_sub(self.bytes) as f64 / seconds } else { 0.0 };
+        let rate = if seconds > 0.0 { so_far.done_bytes.saturating_sub(self.bytes) as f64 / seconds } else { 0.0 };
         (self.bytes, self.elapsed) = (so_far.done_bytes, so_far.elapsed);
         let state = dict! { py;
             "done_bytes" => so_far.done_bytes,

@@ -75,20 +75,15 @@ impl NbdServer {
         let (target, config) = (drive.target.clone(), drive.profile.config.clone());
         drop(drive);
         let begun = py.detach(|| {
-            let served = Served::begin(target, kept, data, speed, faults.map(Faults::from), ends)
-                .map_err(errors::target)?;
+            let served =
+                Served::begin(target, kept, data, speed, faults.map(Faults::from), ends).map_err(errors::target)?;
             Server::begin(served, listener, description).map_err(PyErr::from)
         });
         begun.map(|server| NbdServer(server, config))
     }
 
     /// Wait, and tell how the drive is; `None` once requests are refused.
-    fn watch<'py>(
-        &self,
-        py: Python<'py>,
-        seconds: f64,
-        always: bool,
-    ) -> PyResult<Option<Bound<'py, PyDict>>> {
+    fn watch<'py>(&self, py: Python<'py>, seconds: f64, always: bool) -> PyResult<Option<Bound<'py, PyDict>>> {
         if py.detach(|| self.0.served().watch(Duration::from_secs_f64(seconds), always)) {
             self.status(py)
         } else {
@@ -128,10 +123,7 @@ impl NbdServer {
     }
 
     #[allow(clippy::type_complexity, reason = "a tuple of Python")]
-    fn end<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<Option<(Bound<'py, PyDict>, Option<PyErr>, Vec<String>)>> {
+    fn end<'py>(&self, py: Python<'py>) -> PyResult<Option<(Bound<'py, PyDict>, Option<PyErr>, Vec<String>)>> {
         let Some(ended) = py.detach(|| self.0.end()) else { return Ok(None) };
         let error: Option<OpenError> = ended.error;
         let recorded = recorded(py, &ended.recording)?;

@@ -6,8 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 /// By the numbers that stand for them.
-pub const KINDS: [(&str, Op); 4] =
-    [("read", Op::Read), ("write", Op::Write), ("trim", Op::Trim), ("flush", Op::Flush)];
+pub const KINDS: [(&str, Op); 4] = [("read", Op::Read), ("write", Op::Write), ("trim", Op::Trim), ("flush", Op::Flush)];
 
 fn by_kind<'py>(py: Python<'py>, values: &[u64; 4]) -> PyResult<Bound<'py, PyDict>> {
     let out = PyDict::new(py);

@@ -91,9 +91,7 @@ impl TraceFile {
 impl TraceFile {
     fn open(&self, py: Python<'_>) -> PyResult<Trace> {
         let Some(batches) = &self.batches else {
-            return py
-                .detach(|| Trace::open(&self.path, &self.reading, self.cut.clone()))
-                .map_err(errors::trace);
+            return py.detach(|| Trace::open(&self.path, &self.reading, self.cut.clone())).map_err(errors::trace);
         };
         let batches = batches.bind(py).call0()?.try_iter()?.unbind();
         let source = Batches { batches, names: Vec::new(), rows: None, next: 0 };
@@ -113,8 +111,7 @@ struct Batches {
 const ROWS: usize = 1024;
 
 /// Times and response times in ns, kinds (a byte each), offsets, lengths, devices as numbers, and the names of these.
-type Columns =
-    (PyBackedBytes, PyBackedBytes, PyBackedBytes, PyBackedBytes, PyBackedBytes, PyBackedBytes, Vec<String>);
+type Columns = (PyBackedBytes, PyBackedBytes, PyBackedBytes, PyBackedBytes, PyBackedBytes, PyBackedBytes, Vec<String>);
 
 impl Batches {
     /// The next batch of Python's; false when there are no more.
@@ -124,9 +121,8 @@ impl Batches {
             next.map(|batch| batch.and_then(|batch| batch.extract::<Columns>())).transpose()
         });
         let wrong = |error: PyErr| {
-            let (message, hint) = errors::message_and_hint(error).unwrap_or_else(|error| {
-                (error.to_string(), "the file may be damaged; write it again".to_string())
-            });
+            let (message, hint) = errors::message_and_hint(error)
+                .unwrap_or_else(|error| (error.to_string(), "the file may be damaged; write it again".to_string()));
             TraceError::new("", TraceFault::Batches { message, hint })
         };
         self.rows = got.map_err(wrong)?;
@@ -204,15 +200,9 @@ impl TraceBatches {
         if batch.is_empty() {
             return Ok(None);
         }
-        let u64s = |of: &dyn Fn(&Entry) -> u64| -> Vec<u8> {
-            batch.iter().flat_map(|e| of(e).to_le_bytes()).collect()
-        };
-        let u32s = |of: &dyn Fn(&Entry) -> u32| -> Vec<u8> {
-            batch.iter().flat_map(|e| of(e).to_le_bytes()).collect()
-        };
-        let kind = |entry: &Entry| {
-            KINDS.iter().position(|(_, op)| *op == entry.request.op).expect("one of them") as u8
-        };
+        let u64s = |of: &dyn Fn(&Entry) -> u64| -> Vec<u8> { batch.iter().flat_map(|e| of(e).to_le_bytes()).collect() };
+        let u32s = |of: &dyn Fn(&Entry) -> u32| -> Vec<u8> { batch.iter().flat_map(|e| of(e).to_le_bytes()).collect() };
+        let kind = |entry: &Entry| KINDS.iter().position(|(_, op)| *op == entry.request.op).expect("one of them") as u8;
         dict! { py;
             "time_ns" => PyBytes::new(py, &u64s(&|e| e.at.0)),
             "took_ns" => PyBytes::new(py, &u64s(&|e| e.took.0)),
@@ -232,13 +222,9 @@ pub fn trace_formats() -> Vec<(&'static str, &'static str)> {
 }
 
 #[pyfunction]
-pub fn trace_columns(
-    names: Vec<String>,
-    assigned: Vec<(String, String)>,
-) -> PyResult<Vec<(String, String, u64)>> {
+pub fn trace_columns(names: Vec<String>, assigned: Vec<(String, String)>) -> PyResult<Vec<(String, String, u64)>> {
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let columns =
-        traces::columns(&names, &assigned).map_err(|fault| errors::trace(TraceError::new("table", fault)))?;
+    let columns = traces::columns(&names, &assigned).map_err(|fault| errors::trace(TraceError::new("table", fault)))?;
     Ok(columns.into_iter().map(|(what, name, unit)| (what.to_string(), name.to_string(), unit)).collect())
 }
 
@@ -277,8 +263,7 @@ pub fn replay<'py, T: Target + Send>(
     let mut jobs = parse("trace", &text, &[], ground, target.capacity_bytes())?;
     let real = ground == Ground::Real;
     jobs[0].options.retain(|(name, _)| name == "iodepth" || (real && name == "direct"));
-    let footing =
-        if real { Footing::real(how.largest_bytes, target.block_bytes()) } else { Footing::SIMULATED };
+    let footing = if real { Footing::real(how.largest_bytes, target.block_bytes()) } else { Footing::SIMULATED };
     jobs[0].options.push(("read_iolog".into(), file.path.display().to_string()));
     let fit = match how.fit.as_str() {
         "wrap" => Fit::Wrap,

@@ -138,8 +138,7 @@ mod tests {
         let drive = profile::load("case", &case.profile, &|_| None, &[]).unwrap();
         let mut machine = Machine::new(&drive.config);
         let done_ns = case.requests.iter().map(|asked| {
-            let request =
-                Request { op: op(&asked.op), offset: asked.offset, len: asked.bytes, fua: asked.fua };
+            let request = Request { op: op(&asked.op), offset: asked.offset, len: asked.bytes, fua: asked.fua };
             machine.submit(Nanos(asked.at_ns), &request, asked.direct).0
         });
         Answer { case: case.case, done_ns: done_ns.collect() }
@@ -169,7 +168,10 @@ mod tests {
         let lines: Vec<&str> = answered.lines().collect();
         let all = set[1].requests.len();
         assert!(!lines[0].contains("first"), "{answered}");
-        let expected = format!("cache: {} of {all} requests on time, the others 200.0 % off in the median; first: request 2 of case 1", all - 1);
+        let expected = format!(
+            "cache: {} of {all} requests on time, the others 200.0 % off in the median; first: request 2 of case 1",
+            all - 1
+        );
         assert_eq!(lines[1], expected);
         assert_eq!(
             lines[2],

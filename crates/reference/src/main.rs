@@ -8,8 +8,7 @@ use serde::de::DeserializeOwned;
 
 fn lines<T: DeserializeOwned>(path: &str) -> Result<Vec<T>, Box<dyn Error>> {
     let text = std::fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;
-    let line =
-        |(at, line)| serde_json::from_str(line).map_err(|error| format!("{path}:{}: {error}", at + 1).into());
+    let line = |(at, line)| serde_json::from_str(line).map_err(|error| format!("{path}:{}: {error}", at + 1).into());
     text.lines().enumerate().map(line).collect()
 }
 

@@ -548,8 +548,7 @@ impl Config {
         }
         if self.usb.is_some_and(|usb| usb.drops_discards) {
             notes.push(
-                "usb.discard is \"dropped\": trims end at the bridge, and the drive keeps what was deleted"
-                    .into(),
+                "usb.discard is \"dropped\": trims end at the bridge, and the drive keeps what was deleted".into(),
             );
         }
         notes

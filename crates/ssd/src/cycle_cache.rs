@@ -251,11 +251,8 @@ impl CycleCache {
         }
         let interrupted = !has_cycle && !self.uninterrupted;
         self.undisturbed += 1;
-        let tries = if interrupted {
-            self.undisturbed > MIN_UNDISTURBED_WRITES
-        } else {
-            self.writes_since >= self.patience
-        };
+        let tries =
+            if interrupted { self.undisturbed > MIN_UNDISTURBED_WRITES } else { self.writes_since >= self.patience };
         if tries {
             self.patience =
                 if interrupted { MIN_PATIENCE_WRITES } else { (2 * self.patience).min(MAX_PATIENCE_WRITES) };

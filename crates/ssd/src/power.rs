@@ -54,13 +54,7 @@ impl Waking {
     /// The host has been silent from `since` up to `now`, and the drive has worked up to `worked`. Returns when the idle
     /// state and the deeper ones begin and end, where they do; a deeper one ends those before it. None before the first.
     #[inline]
-    pub fn rest(
-        &mut self,
-        power: &Power,
-        since: Nanos,
-        worked: Nanos,
-        now: Nanos,
-    ) -> Option<[(Nanos, Nanos); LEVELS]> {
+    pub fn rest(&mut self, power: &Power, since: Nanos, worked: Nanos, now: Nanos) -> Option<[(Nanos, Nanos); LEVELS]> {
         self.worked = self.worked.max(worked);
         let idle = self.worked + power.idle_after;
         (self.asleep, self.entered, self.exit) = (now > idle, idle, power.exit);

@@ -4,9 +4,7 @@ use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
 
 /// A point on, or a span of, the drive's virtual clock, in integer nanoseconds.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(try_from = "u64")]
 pub struct Nanos(pub u64);
 

@@ -171,8 +171,7 @@ impl Waits {
         if waited + followed > 0 {
             // Those that were followed waited for room as well, and for the link.
             let link = self.by[Cause::Link as usize];
-            let crossed =
-                (followed as u128 * link as u128).checked_div((waited + link) as u128).unwrap_or(0) as u64;
+            let crossed = (followed as u128 * link as u128).checked_div((waited + link) as u128).unwrap_or(0) as u64;
             self.by[Cause::Link as usize] += crossed;
             share(&mut self.by, waited + followed - crossed, &self.recent);
         }
@@ -182,8 +181,7 @@ impl Waits {
             self.by[Cause::Link as usize] = cold;
             self.by[Cause::Heat as usize] += link - cold;
         }
-        (self.last.spent, self.last.waited, self.last.followed) =
-            (account.spent, account.waited, account.followed);
+        (self.last.spent, self.last.waited, self.last.followed) = (account.spent, account.waited, account.followed);
     }
 
     /// What dies did until now counts no more.

@@ -307,8 +307,7 @@ mod no_livelock {
                     CacheMode::StaticSlc | CacheMode::HybridSlc => set_aside,
                     _ => 0,
                 };
-                c.capacity_bytes =
-                    (c.nand.superblocks() as u64 - kept - held) * c.nand.superblock_bytes(main);
+                c.capacity_bytes = (c.nand.superblocks() as u64 - kept - held) * c.nand.superblock_bytes(main);
                 c
             })
     }

@@ -46,11 +46,7 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
     let late = prop_oneof![4 => Just(None), 1 => (2u32..200).prop_map(Some)];
     let writes = (pages, 1usize..12, 1u32..500, 1u32..150, late)
         .prop_map(|(pages, depth, count, look, late)| Act::Writes { pages, depth, count, look, late });
-    let other = (0u8..5, 0u32..1000, 1u32..40).prop_map(|(kind, permille, pages)| Act::Other {
-        kind,
-        permille,
-        pages,
-    });
+    let other = (0u8..5, 0u32..1000, 1u32..40).prop_map(|(kind, permille, pages)| Act::Other { kind, permille, pages });
     let seek = (0u32..1000).prop_map(|permille| Act::Seek { permille });
     let idle = (1u64..100_000).prop_map(|micros| Act::Idle { micros });
     prop::collection::vec(prop_oneof![6 => writes, 1 => seek, 2 => other, 1 => idle], 1..12)
@@ -121,13 +117,8 @@ impl Pair {
 /// Do all of it on both; returns how many writes were answered from a cycle before, and the counters.
 fn compare(config: &Config, acts: &[Act]) -> (u64, Vec<u64>) {
     let machine = Machine::new(config);
-    let mut pair = Pair {
-        run: machine.clone(),
-        each: machine,
-        now: Nanos::ZERO,
-        under_way: BinaryHeap::new(),
-        repeated: 0,
-    };
+    let mut pair =
+        Pair { run: machine.clone(), each: machine, now: Nanos::ZERO, under_way: BinaryHeap::new(), repeated: 0 };
     pair.run.begin_run();
     let total = (config.capacity_bytes / 4096) as u32;
     let mut next = 0;
@@ -218,10 +209,8 @@ fn much_of_the_random_loops_repeats_on_drives_of_every_kind() {
         let (answered, counters) = compare(&config, &acts);
         let value = |name: &str| counted(&counters, name);
         repeated += answered;
-        writes += acts
-            .iter()
-            .map(|act| if let Act::Writes { count, .. } = act { *count } else { 0 } as u64)
-            .sum::<u64>();
+        writes +=
+            acts.iter().map(|act| if let Act::Writes { count, .. } = act { *count } else { 0 } as u64).sum::<u64>();
         let of = [
             value("folded_bytes_total") > 0,
             config.heat.is_some(),

@@ -71,10 +71,7 @@ fn every_key_of_a_profile_is_drawn_or_says_why_not() {
     assert!(drawn.is_disjoint(&exempt));
     let known: BTreeSet<&str> = profile::keys().into_iter().collect();
     let listed: BTreeSet<&str> = drawn.union(&exempt).copied().collect();
-    assert_eq!(
-        listed, known,
-        "a key of profiles is drawn in crates/reference/src/drawn, or exempt with a reason"
-    );
+    assert_eq!(listed, known, "a key of profiles is drawn in crates/reference/src/drawn, or exempt with a reason");
 }
 
 /// What the comparison would be worth little without: each key that is drawn makes some request end at another time.
@@ -91,9 +88,7 @@ fn every_key_that_is_drawn_matters() {
             let kept = std::mem::replace(&mut numbers[key], round);
             let other = drawn::config(&numbers);
             numbers[key] = kept;
-            other.is_ok_and(|other| {
-                other.capacity_bytes == config.capacity_bytes && run(&other, &steps).0 == before
-            })
+            other.is_ok_and(|other| other.capacity_bytes == config.capacity_bytes && run(&other, &steps).0 == before)
         });
         if left.is_empty() {
             return;
@@ -116,10 +111,7 @@ fn the_random_requests_tell_every_two_policies_apart() {
         let steps = steps().new_tree(&mut runner).unwrap().current();
         let Ok(config) = drawn::config(&numbers) else { continue };
         // As the check wants it for every policy, with the spare space that each needs.
-        if config.cache.most_bytes() == 0
-            || config.cache.reuse != Reuse::AsFreed
-            || config.cache.dead_until_idle
-        {
+        if config.cache.most_bytes() == 0 || config.cache.reuse != Reuse::AsFreed || config.cache.dead_until_idle {
             continue;
         }
         let times = |word: &str| {

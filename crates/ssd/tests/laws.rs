@@ -12,8 +12,7 @@ const MB: u64 = 1_000_000;
 fn two_bits() -> Config {
     let mut c = small();
     let us = Nanos::from_micros;
-    c.nand.mlc =
-        Some(CellTiming { read: us(35), program: us(500), erase: Nanos::from_micros(2500), retention: None });
+    c.nand.mlc = Some(CellTiming { read: us(35), program: us(500), erase: Nanos::from_micros(2500), retention: None });
     c.cache.dynamic_mlc = true;
     c.cache.dynamic_bytes = 1_600_000_000;
     c
@@ -73,9 +72,7 @@ fn direct_while_reclaiming_obeys_the_fold_law() {
 fn recycling_obeys_its_law() {
     // Between the end of the cache and the point from which native data leave it less room; once they fill the drive,
     // when half as much again is folded; and with two bits a cell, when no superblock is left that was never written.
-    for (mut c, bins, folded) in
-        [(small(), 230..430, 1.0), (small(), 500..630, 1.5), (two_bits(), 490..570, 1.0)]
-    {
+    for (mut c, bins, folded) in [(small(), 230..430, 1.0), (small(), 500..630, 1.5), (two_bits(), 490..570, 1.0)] {
         c.cache.when_full = WhenFull::Fold;
         c.cache.reuse = Reuse::AsFreed;
         let cells = c.cache.dynamic_cells();
@@ -315,14 +312,10 @@ fn a_formatted_drive_that_erases_beside_writes_starts_slowly() {
         let erase = c.nand.planes as f64 * c.nand.native.erase.as_secs_f64();
         let slow = 1.0 / (1.0 / slc_speed(&c) + erase / every as f64);
         let is_slow_to_its_end = |speeds: &[f64], what: &str| {
-            let slow =
-                speeds.iter().rposition(|&s| s < 0.75 * slc_speed(&c)).expect("it is slow") as u64 * BIN;
+            let slow = speeds.iter().rposition(|&s| s < 0.75 * slc_speed(&c)).expect("it is slow") as u64 * BIN;
             // What the host has asked for is ahead of what is programmed.
             let ahead = c.controller.write_buffer_bytes + 32 * (256 << 10);
-            assert!(
-                (end..=end + ahead + BIN).contains(&(slow + BIN)),
-                "slow start, {what}: {slow}, not {end}"
-            );
+            assert!((end..=end + ahead + BIN).contains(&(slow + BIN)), "slow start, {what}: {slow}, not {end}");
         };
         let mut load = Load::new(&c);
         assert_near("new", mean(&load.fill(0, end + 40 * BIN, BIN)), slc_speed(&c), 0.05);

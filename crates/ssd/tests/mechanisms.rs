@@ -92,14 +92,13 @@ fn the_direct_phase_ends_where_the_firmware_wants_space_to_be_left() {
         let mut c = small();
         c.cache.dynamic_bytes = 500 * MB;
         c.cache.fold_below_bytes = below;
-        let cache = c.cache.dynamic_bytes / c.nand.superblock_bytes(CellMode::Slc)
-            * c.nand.superblock_bytes(CellMode::Slc);
+        let cache =
+            c.cache.dynamic_bytes / c.nand.superblock_bytes(CellMode::Slc) * c.nand.superblock_bytes(CellMode::Slc);
         let raw = native * c.nand.superblocks() as u64;
         let end = cache + raw - 3 * cache - below / native * native;
         let speeds = curve(&c);
         let direct = native_speed(&c);
-        let last =
-            speeds[..(2200 * MB / BIN) as usize].iter().position(|&s| s < 0.8 * direct).unwrap() as u64;
+        let last = speeds[..(2200 * MB / BIN) as usize].iter().position(|&s| s < 0.8 * direct).unwrap() as u64;
         assert_near("S + Raw - nS - what is kept free", (last * BIN) as f64, end as f64, 0.02);
     }
 }

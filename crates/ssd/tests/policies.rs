@@ -153,11 +153,8 @@ fn predicted_silences_fold_more_and_others_as_always() {
         let mut c = small();
         c.cache.when_full = policy;
         c.cache.reuse = Reuse::AsFreed;
-        c.cache.idle = Some(Idle {
-            threshold: Nanos::from_secs(2),
-            rate_bytes_per_s: Some(100 * MB),
-            ..Idle::default()
-        });
+        c.cache.idle =
+            Some(Idle { threshold: Nanos::from_secs(2), rate_bytes_per_s: Some(100 * MB), ..Idle::default() });
         let mut load = Load::new(&c);
         for burst in 0..12 {
             load.fill(burst * 200 * MB, (burst + 1) * 200 * MB, BIN);
@@ -175,11 +172,8 @@ fn predicted_silences_fold_more_and_others_as_always() {
 fn folding_by_cost_and_benefit_gives_more_of_the_cache_back_in_a_silence() {
     let freed = |policy| {
         let mut c = under(policy);
-        c.cache.idle = Some(Idle {
-            threshold: Nanos::from_millis(5),
-            rate_bytes_per_s: Some(100 * MB),
-            ..Idle::default()
-        });
+        c.cache.idle =
+            Some(Idle { threshold: Nanos::from_millis(5), rate_bytes_per_s: Some(100 * MB), ..Idle::default() });
         let mut load = Load::new(&c);
         // What is oldest stays, and of the rest every second MB is deleted.
         load.fill(0, 400 * MB / 4096 * 4096, BIN);
@@ -203,11 +197,8 @@ fn static_first_has_the_static_part_ready_after_a_short_silence() {
         c.cache.when_full = policy;
         c.cache.static_bytes = 100 * MB;
         c.cache.dynamic_bytes = 500 * MB;
-        c.cache.idle = Some(Idle {
-            threshold: Nanos::from_millis(100),
-            rate_bytes_per_s: Some(100 * MB),
-            ..Idle::default()
-        });
+        c.cache.idle =
+            Some(Idle { threshold: Nanos::from_millis(100), rate_bytes_per_s: Some(100 * MB), ..Idle::default() });
         let mut load = Load::new(&c);
         // A large burst, and then small ones with silences in which as much is folded as each writes.
         load.fill(0, 400 * MB, BIN);

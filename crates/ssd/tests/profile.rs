@@ -18,8 +18,7 @@ fn aldrin() -> String {
 }
 
 fn with(overrides: &[(&str, &str)]) -> Result<Profile, ProfileError> {
-    let overrides: Vec<(String, String)> =
-        overrides.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
+    let overrides: Vec<(String, String)> = overrides.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
     load("aldrin-pro-2tb.toml", &aldrin(), &shipped, &overrides)
 }
 
@@ -105,8 +104,7 @@ fn mistakes_in_the_body_and_the_host_are_named() {
         (&[("controller.map", "1KiB")][..], "less than one page of the map"),
         (&[("heat.chips", "0.001J/K")][..], "under a second"),
         (
-            &[("heat.throttle1.at", "80C"), ("heat.throttle1.until", "85C"), ("heat.throttle1.speed", "40%")]
-                [..],
+            &[("heat.throttle1.at", "80C"), ("heat.throttle1.until", "85C"), ("heat.throttle1.speed", "40%")][..],
             "does not begin above where it ends",
         ),
         (&[("power.data", "470pJ")][..], "unknown unit"),
@@ -185,12 +183,7 @@ fn each_mistake_is_told_with_its_key_and_a_hint() {
         ("\"after-idle\"", "\"later\"", "\"later\"", "after-idle"),
         ("gc = \"greedy\"", "map_unit = \"12KiB\"\ngc = \"greedy\"", "ftl.map_unit is 12KiB", "64KiB"),
         ("gc = \"greedy\"", "map_unit = \"128KiB\"\ngc = \"greedy\"", "ftl.map_unit is 128KiB", "64KiB"),
-        (
-            "blocks_per_plane = 705",
-            "blocks_per_plane = 9000",
-            "mapping units of 4KiB",
-            "ftl.map_unit = \"64KiB\"",
-        ),
+        ("blocks_per_plane = 705", "blocks_per_plane = 9000", "mapping units of 4KiB", "ftl.map_unit = \"64KiB\""),
         ("gc = \"greedy\"", "gc = \"greed\"", "\"greed\"", "greedy"),
         ("fold_overhead = 2.62", "fold_overhead = 0.05", "is 0.05", "0.1"),
         ("write_buffer = \"16MiB\"", "write_buffer = \"64KiB\"", "64KiB", "384KiB"),
@@ -289,11 +282,7 @@ fn what_no_longer_makes_sense_is_derived_anew() {
     assert_eq!(with(&[("cache.when_full", "fold")]).unwrap().config.cache.reuse, Reuse::AsFreed);
     let fold = [("cache.when_full".to_string(), "fold".to_string())];
     let fold = load("pm871b.toml", &shipped("pm871b-128gb").unwrap(), &shipped, &fold).unwrap().config.cache;
-    assert_eq!(
-        (fold.reuse, fold.dead_until_idle),
-        (Reuse::AsFreed, false),
-        "until-idle has no meaning there"
-    );
+    assert_eq!((fold.reuse, fold.dead_until_idle), (Reuse::AsFreed, false), "until-idle has no meaning there");
     let other = [("cache.when_full".to_string(), "direct-then-fold".to_string())];
     let other = load("t500.toml", &shipped("t500-2tb").unwrap(), &shipped, &other).unwrap();
     assert_eq!(other.config.cache.reuse, Reuse::AfterIdle);
@@ -315,8 +304,7 @@ fn parts_take_the_place_of_their_tables_and_are_filled_in_below_all_that_is_said
     assert!(provenance(&mine, "nand.channels").starts_with("stated"));
     assert_eq!(load("again.toml", &mine.to_toml(), &|_| None, &[]).unwrap().config, mine.config);
     // Over a drive by hand, another die forgets the dies there were.
-    let overrides =
-        [("nand", "a-die"), ("controller", "a-chip")].map(|(k, v)| (k.to_string(), v.to_string()));
+    let overrides = [("nand", "a-die"), ("controller", "a-chip")].map(|(k, v)| (k.to_string(), v.to_string()));
     let mine = load("aldrin-pro-2tb.toml", &aldrin(), &library, &overrides).unwrap();
     assert_eq!((mine.config.nand.dies, mine.config.cache.dynamic_bytes), (64, 691_000_000_000));
 }
@@ -347,8 +335,7 @@ fn all_faults_of_a_profile_are_one_error_with_a_line_each() {
 
 #[test]
 fn faults_between_keys_are_one_error_too() {
-    let error =
-        with(&[("nand.dies", "33"), ("cache.host_share", "0%"), ("controller.flush", "2min")]).unwrap_err();
+    let error = with(&[("nand.dies", "33"), ("cache.host_share", "0%"), ("controller.flush", "2min")]).unwrap_err();
     for key in ["nand.dies", "cache.host_share", "controller.flush"] {
         assert!(error.to_string().contains(&format!(": {key} is")), "{error}");
     }

@@ -10,9 +10,7 @@ use std::time::{Duration, Instant};
 
 use common::{counted, counters, Random};
 use pslc_reference::drawn::{self, word_of, DRAWN};
-use pslc_ssd::config::{
-    CacheMode, CellTiming, Config, Controller, Host, Link, Nand, Usb, VictimRule, WhenFull,
-};
+use pslc_ssd::config::{CacheMode, CellTiming, Config, Controller, Host, Link, Nand, Usb, VictimRule, WhenFull};
 use pslc_ssd::{profile, Machine, Nanos, Op, Request, Words};
 
 /// What a drive of a size drawn evenly by its logarithm, from 8 MB to 300 TB, is told to be; the check refuses what cannot
@@ -34,8 +32,7 @@ fn large(random: &mut Random) -> Result<Config, profile::ProfileError> {
     let capacity = (blocks - reserve - 8) * superblock / 1000 * (500 + random.below(450)) / 4096 * 4096;
     let mode = word_of::<CacheMode>(random.next() as u32);
     // Set aside for good, it takes several times its size of the spare space.
-    let aside =
-        if mode == CacheMode::StaticSlc.word() || mode == CacheMode::HybridSlc.word() { 2 } else { 0 };
+    let aside = if mode == CacheMode::StaticSlc.word() || mode == CacheMode::HybridSlc.word() { 2 } else { 0 };
     let set: Vec<(String, String)> = [
         ("link", pick(random, &["sata600", "pcie3x4", "pcie4x4", "pcie5x4"])),
         ("nand.channels", channels.to_string()),
@@ -177,8 +174,8 @@ fn accounts(config: &Config, machine: &mut Machine, asked: &Asked) {
         + value("folded_bytes_total")
         + value("gc_bytes_total");
     // The write buffer holds what is not yet in a whole unit.
-    let waiting = config.controller.write_buffer_bytes
-        + (config.nand.dies as u64 * 5 * config.nand.page_bytes as u64 * 16);
+    let waiting =
+        config.controller.write_buffer_bytes + (config.nand.dies as u64 * 5 * config.nand.page_bytes as u64 * 16);
     assert!(programmed + waiting >= moved, "{moved} bytes went to the NAND, {programmed} were programmed");
 }
 

@@ -17,8 +17,7 @@ fn usb(bulk_only: bool, drops_discards: bool) -> Config {
 
 fn reads_a_second(config: &Config, depth: usize) -> f64 {
     let mut machine = Machine::new(config);
-    let time =
-        closed_loop(&mut machine, Nanos::ZERO, 8, 64, true, |i| Request::write(i as u64 * MIB, MIB as u32));
+    let time = closed_loop(&mut machine, Nanos::ZERO, 8, 64, true, |i| Request::write(i as u64 * MIB, MIB as u32));
     machine.advance(Nanos(time.0 + 1_000_000_000));
     let start = Nanos(time.0 + 1_000_000_000);
     let took = closed_loop(&mut machine, start, depth, 4000, true, |i| {
@@ -39,9 +38,8 @@ fn bulk_only_transport_is_queue_depth_one_whatever_the_host_asks() {
 fn collected_after_deleting(config: &Config) -> f64 {
     let mut machine = Machine::new(config);
     let pieces = (config.capacity_bytes / MIB) as usize;
-    let mut at = closed_loop(&mut machine, Nanos::ZERO, 8, pieces, true, |i| {
-        Request::write(i as u64 * MIB, MIB as u32)
-    });
+    let mut at =
+        closed_loop(&mut machine, Nanos::ZERO, 8, pieces, true, |i| Request::write(i as u64 * MIB, MIB as u32));
     at = Nanos(at.0 + 1);
     for piece in 0..pieces as u64 {
         let request = Request::trim(piece * MIB, MIB as u32);
@@ -64,10 +62,7 @@ fn what_was_deleted_is_collected_for_ever_where_the_bridge_drops_discards() {
     let mut dropped = usb(false, true);
     dropped.cache.idle = None;
     let (passed, dropped) = (collected_after_deleting(&passed), collected_after_deleting(&dropped));
-    assert!(
-        dropped > 2.0 * passed.max(0.1),
-        "moved for each byte written: {passed} with discards, {dropped} without"
-    );
+    assert!(dropped > 2.0 * passed.max(0.1), "moved for each byte written: {passed} with discards, {dropped} without");
 }
 
 #[test]
@@ -80,8 +75,7 @@ fn a_dropped_discard_takes_no_time_and_does_not_reach_the_drive() {
 
 fn sleeping(after: Nanos, background: bool) -> Config {
     let mut config = small();
-    let mut power =
-        Power { active_mw: 2000, idle_mw: 50, idle_after: Nanos::from_millis(10), ..Power::default() };
+    let mut power = Power { active_mw: 2000, idle_mw: 50, idle_after: Nanos::from_millis(10), ..Power::default() };
     power.states[0] = Some(PowerState { after, draws_mw: 5, background, ..PowerState::default() });
     config.power = Some(power);
     config.cache.idle.as_mut().unwrap().threshold = Nanos::from_millis(50);
@@ -91,8 +85,7 @@ fn sleeping(after: Nanos, background: bool) -> Config {
 /// Bytes folded in a long silence.
 fn folded(config: &Config) -> u64 {
     let mut machine = Machine::new(config);
-    let time =
-        closed_loop(&mut machine, Nanos::ZERO, 8, 700, true, |i| Request::write(i as u64 * MIB, MIB as u32));
+    let time = closed_loop(&mut machine, Nanos::ZERO, 8, 700, true, |i| Request::write(i as u64 * MIB, MIB as u32));
     machine.advance(Nanos(time.0 + 60_000_000_000));
     column(&machine, "idle_folded_bytes_total")
 }
@@ -129,8 +122,7 @@ fn a_drive_of_sata_behind_usb_is_as_fast_as_sata_and_waits_for_both() {
         config.usb = matches!(link, Link::Usb { .. }).then_some(Usb { behind, ..Usb::default() });
         let mut machine = Machine::new(&config);
         let alone = machine.submit(Nanos::ZERO, &Request::write(0, MIB as u32), true);
-        let took =
-            closed_loop(&mut machine, alone, 8, 64, true, |i| Request::write(i as u64 * MIB, MIB as u32));
+        let took = closed_loop(&mut machine, alone, 8, 64, true, |i| Request::write(i as u64 * MIB, MIB as u32));
         (alone.0 as f64, 64.0 * MIB as f64 / took.as_secs_f64())
     };
     let (sata, wire) = (Link::Sata { mbps: 6000 }, Link::Usb { mbps: 10_000 });

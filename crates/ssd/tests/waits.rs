@@ -42,14 +42,7 @@ fn between(random: &mut Random, least: u64, most: u64) -> u64 {
 }
 
 /// Requests of some size over a span: in order, or anywhere.
-fn requests(
-    random: &mut Random,
-    count: u64,
-    size: u64,
-    span: u64,
-    reads: u64,
-    ordered: bool,
-) -> Vec<Request> {
+fn requests(random: &mut Random, count: u64, size: u64, span: u64, reads: u64, ordered: bool) -> Vec<Request> {
     let places = span / size;
     let one = |i: u64| {
         let at = if ordered { i % places } else { random.below(places) } * size;
@@ -78,8 +71,7 @@ fn draw(cause: Cause, random: &mut Random) -> Pair {
     with.nand.bus_mts = between(random, 800, 2400) as u32;
     with.controller.write_buffer_bytes = between(random, 2, 16) << 20;
     if matches!(cause, Cause::Link | Cause::Heat | Cause::Commands) {
-        with.nand.slc =
-            CellTiming { read: Nanos::from_micros(3), program: Nanos::from_micros(20), ..with.nand.slc };
+        with.nand.slc = CellTiming { read: Nanos::from_micros(3), program: Nanos::from_micros(20), ..with.nand.slc };
     }
     let past_cache = matches!(cause, Cause::Folding | Cause::Collection);
     with.cache.dynamic_bytes = if past_cache { 200_000_000 } else { 800_000_000 };
@@ -116,10 +108,8 @@ fn draw(cause: Cause, random: &mut Random) -> Pair {
             work = requests(random, (80 << 20) / size, size, with.capacity_bytes, reads, false);
         }
         Cause::Mapping => {
-            with.controller.map = Some(MapCache {
-                bytes: between(random, 64, 512) << 10,
-                access: Nanos(between(random, 0, 2000)),
-            });
+            with.controller.map =
+                Some(MapCache { bytes: between(random, 64, 512) << 10, access: Nanos(between(random, 0, 2000)) });
             before = fill(600 << 20);
             let reads = between(random, 0, 100);
             work = requests(random, 20_000, 4096, 600 << 20, reads, false);
@@ -135,8 +125,7 @@ fn draw(cause: Cause, random: &mut Random) -> Pair {
             work = requests(random, (100 << 20) / size, size, 150 << 20, reads, reads > 50);
         }
         Cause::Heat => {
-            let step =
-                ThermalStep { at_mc: 1000, until_mc: 500, share_permille: between(random, 20, 300) as u32 };
+            let step = ThermalStep { at_mc: 1000, until_mc: 500, share_permille: between(random, 20, 300) as u32 };
             with.link = Link::Pcie { generation: 3, lanes: 4 };
             with.power = Some(Power::default());
             with.heat = Some(Thermal {
@@ -175,8 +164,7 @@ fn told_and_true(pair: &Pair) -> (f64, f64) {
     let ((sum, by), (less, by_less)) = (run(&pair.with, pair), run(&pair.without, pair));
     // Space that is collected is erased.
     let causes = [Some(pair.cause), (pair.cause == Cause::Collection).then_some(Cause::Erasing)];
-    let told =
-        causes.iter().flatten().map(|&cause| by[cause as usize] as f64 - by_less[cause as usize] as f64);
+    let told = causes.iter().flatten().map(|&cause| by[cause as usize] as f64 - by_less[cause as usize] as f64);
     let told: f64 = told.sum();
     (told / sum as f64, (sum as f64 - less as f64) / sum as f64)
 }

@@ -21,8 +21,7 @@ fn iops(count: usize, time: Nanos) -> f64 {
 fn written(config: &Config, bytes: u64) -> (Machine, Nanos) {
     let mut machine = Machine::new(config);
     let count = (bytes >> 20) as usize;
-    let time =
-        closed_loop(&mut machine, Nanos::ZERO, 8, count, true, |i| Request::write((i as u64) << 20, 1 << 20));
+    let time = closed_loop(&mut machine, Nanos::ZERO, 8, count, true, |i| Request::write((i as u64) << 20, 1 << 20));
     (machine, time + Nanos::from_secs(600))
 }
 
@@ -91,8 +90,7 @@ fn the_map_is_written_back_as_often_as_changed_pages_leave() {
     closed_loop(&mut machine, Nanos::ZERO, 8, 4_000, true, |_| {
         Request::write(rng(&mut seed) % (512 << 10) * 4096, 4096)
     });
-    let (read, written) =
-        (column(&machine, "map_read_bytes_total"), column(&machine, "map_programmed_bytes_total"));
+    let (read, written) = (column(&machine, "map_read_bytes_total"), column(&machine, "map_programmed_bytes_total"));
     let unit = config.nand.multi_plane_pages() as u64 * 4096;
     assert!(read - written <= 32 * 4096 + unit, "{read} read, {written} written");
 }
@@ -116,8 +114,7 @@ fn reading_ahead_brings_one_sequential_stream_to_the_speed_of_many() {
         config.link = Link::Sata { mbps: 6000 };
         config.controller.read_ahead_bytes = read_ahead;
         let (mut machine, rest) = written(&config, 256 << 20);
-        let time =
-            closed_loop(&mut machine, rest, depth, 2048, true, |i| Request::read((i as u64) << 17, 1 << 17));
+        let time = closed_loop(&mut machine, rest, depth, 2048, true, |i| Request::read((i as u64) << 17, 1 << 17));
         256.0 * (1 << 20) as f64 / time.as_secs_f64() / 1e6
     };
     let (without, with, many) = (speed(0, 1), speed(512 << 10, 1), speed(0, 32));
@@ -151,8 +148,7 @@ fn the_page_cache_is_fast_up_to_its_dirty_limit_and_then_as_fast_as_the_drive() 
         at = machine.submit(at, &Request::write(i << 20, 1 << 20), false);
         ends.push(at);
     }
-    let speed =
-        |from: usize, to: usize| ((to - from) << 20) as f64 / (ends[to] - ends[from]).as_secs_f64() / 1e6;
+    let speed = |from: usize, to: usize| ((to - from) << 20) as f64 / (ends[to] - ends[from]).as_secs_f64() / 1e6;
     assert!((speed(0, 60) / 4000.0 - 1.0).abs() < 0.01, "{}", speed(0, 60));
     let (_, link) = machine.drive().link_ceilings();
     let drive = speed(500, 999) * 1e6;
@@ -202,9 +198,7 @@ fn a_drivers_cache_beats_the_link_for_direct_requests_too() {
     for (driver, beats) in [(true, true), (false, false)] {
         config.host.page_cache = page_cache(driver);
         let mut machine = Machine::new(&config);
-        let time = closed_loop(&mut machine, Nanos::ZERO, 4, 30, true, |i| {
-            Request::write((i as u64) << 20, 1 << 20)
-        });
+        let time = closed_loop(&mut machine, Nanos::ZERO, 4, 30, true, |i| Request::write((i as u64) << 20, 1 << 20));
         let (_, link) = machine.drive().link_ceilings();
         let speed = (30 << 20) as f64 / time.as_secs_f64();
         assert_eq!(speed > 2.0 * link as f64, beats, "{speed} over a link of {link}");
@@ -231,8 +225,7 @@ fn powered() -> Config {
 fn energy_is_the_sum_of_what_each_part_drew() {
     let config = powered();
     let mut machine = Machine::new(&config);
-    let time =
-        closed_loop(&mut machine, Nanos::ZERO, 8, 512, true, |i| Request::write((i as u64) << 20, 1 << 20));
+    let time = closed_loop(&mut machine, Nanos::ZERO, 8, 512, true, |i| Request::write((i as u64) << 20, 1 << 20));
     machine.advance(time);
     let unit = config.nand.multi_plane_pages() as f64 * 4096.0;
     let programs = column(&machine, "slc_programmed_bytes_total") as f64 / unit;
@@ -263,8 +256,7 @@ fn a_hot_drive_leaves_less_of_the_link_and_cools() {
     let mut hottest = 0;
     let mut speeds = Vec::new();
     for _ in 0..200 {
-        let time =
-            closed_loop(&mut machine, at, 16, 1024, true, |i| Request::read((i as u64) << 20, 1 << 20));
+        let time = closed_loop(&mut machine, at, 16, 1024, true, |i| Request::read((i as u64) << 20, 1 << 20));
         speeds.push((1 << 30) as f64 / time.as_secs_f64() / 1e6);
         at = Nanos(at.0 + time.0 + 1);
         hottest = hottest.max(column(&machine, "temperature_millicelsius"));
@@ -295,10 +287,8 @@ fn suspend_never_raises_the_mean_latency_of_reads() {
         sum / 2000
     };
     let none = mean(None);
-    let slow =
-        mean(Some(Suspend { program: Nanos::from_micros(100), erase: Nanos::from_micros(100), limit: 3 }));
-    let quick =
-        mean(Some(Suspend { program: Nanos::from_micros(10), erase: Nanos::from_micros(10), limit: 100 }));
+    let slow = mean(Some(Suspend { program: Nanos::from_micros(100), erase: Nanos::from_micros(100), limit: 3 }));
+    let quick = mean(Some(Suspend { program: Nanos::from_micros(10), erase: Nanos::from_micros(10), limit: 100 }));
     assert!(quick <= slow && slow <= none, "{quick}, {slow}, {none} ns");
     assert!(none > 2 * quick, "{none} without, {quick} with");
 }

@@ -83,8 +83,7 @@ impl Curve {
 
 /// Whether a column is one that causes are told by.
 fn is_of_causes(name: &str) -> bool {
-    name.starts_with("waited_")
-        || ["host_silent_ns_total", "flush_wait_ns_total", "slc_superblocks"].contains(&name)
+    name.starts_with("waited_") || ["host_silent_ns_total", "flush_wait_ns_total", "slc_superblocks"].contains(&name)
 }
 
 /// Columns of a series, so many of its bins taken as one.

@@ -80,11 +80,7 @@ pub struct Filmed<'a> {
 impl Filmed<'_> {
     fn look(&mut self, sampled: &[u64]) {
         let moved = |name: &str| {
-            self.target
-                .columns()
-                .iter()
-                .position(|column| *column == name)
-                .map_or(0, |column| sampled[column])
+            self.target.columns().iter().position(|column| *column == name).map_or(0, |column| sampled[column])
         };
         let moved_bytes = moved("host_write_bytes_total") + moved("host_read_bytes_total");
         let at = self.target.now();

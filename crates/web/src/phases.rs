@@ -110,8 +110,7 @@ impl Bins {
         if count == 0 {
             return vec![0];
         }
-        let single: Vec<f64> =
-            (0..count).map(|bin| self.speed(bin, bin + 1).max(f64::MIN_POSITIVE).ln()).collect();
+        let single: Vec<f64> = (0..count).map(|bin| self.speed(bin, bin + 1).max(f64::MIN_POSITIVE).ln()).collect();
         let level: Vec<f64> = (0..count)
             .map(|bin| {
                 // The first ones are few, and as they are.
@@ -233,9 +232,8 @@ mod tests {
     }
 
     fn phases(parts: &[(usize, u64, bool)]) -> Vec<(&'static str, u64, u64)> {
-        let rounded = |phase: &Phase| {
-            (phase.cause, phase.to_bytes / 1_000_000_000, (phase.bytes_per_s / 1e6).round() as u64)
-        };
+        let rounded =
+            |phase: &Phase| (phase.cause, phase.to_bytes / 1_000_000_000, (phase.bytes_per_s / 1e6).round() as u64);
         Phase::all(&curve(parts), 0, &[]).iter().map(rounded).collect()
     }
 
@@ -248,13 +246,7 @@ mod tests {
 
     #[test]
     fn a_short_phase_late_in_a_long_one_is_not_averaged_away() {
-        let rows = phases(&[
-            (64, 567, false),
-            (699, 397, false),
-            (1, 434, false),
-            (64, 567, false),
-            (172, 397, false),
-        ]);
+        let rows = phases(&[(64, 567, false), (699, 397, false), (1, 434, false), (64, 567, false), (172, 397, false)]);
         assert_eq!(rows.len(), 4, "{rows:?}");
     }
 

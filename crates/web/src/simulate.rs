@@ -137,11 +137,7 @@ pub fn simulate(question: &Question, report: &dyn Fn(u32)) -> Result<(Answer, Fi
         end_ns: recording.end.0,
         counters: counters(&recording.totals),
         counters_before: counters(&recording.before),
-        film: film
-            .frames
-            .iter()
-            .map(|frame| Moment { at_ns: frame.at.0, moved_bytes: frame.moved_bytes })
-            .collect(),
+        film: film.frames.iter().map(|frame| Moment { at_ns: frame.at.0, moved_bytes: frame.moved_bytes }).collect(),
         notes: config.notes(),
         interrupted: recording.error.map(|error| error.to_string()),
     };

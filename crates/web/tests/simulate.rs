@@ -43,10 +43,8 @@ fn a_fill_falls_where_the_cache_is_full_and_every_byte_is_in_a_phase() {
     let phases = json["phases"].as_array().unwrap();
     assert_eq!(phases[0]["cause"], "pslc");
     assert!(phases.len() > 1, "{phases:?}");
-    let bytes: u64 = phases
-        .iter()
-        .map(|phase| phase["to_bytes"].as_u64().unwrap() - phase["from_bytes"].as_u64().unwrap())
-        .sum();
+    let bytes: u64 =
+        phases.iter().map(|phase| phase["to_bytes"].as_u64().unwrap() - phase["from_bytes"].as_u64().unwrap()).sum();
     assert_eq!(bytes, answer.curve.write_bytes.iter().sum::<u64>());
     assert!(bytes <= capacity && bytes > capacity / 100 * 99);
     let cache = phases[0]["to_bytes"].as_u64().unwrap() as f64;
@@ -76,8 +74,7 @@ fn a_scaled_drive_has_the_speeds_of_the_whole_one() {
 fn a_pause_between_jobs_slows_no_phase() {
     let write = "rw=write\nbs=1m\niodepth=32\nioengine=io_uring\n";
     let job = format!("[a]\n{write}size=2%\n[b]\nstonewall\nstartdelay=300s\n{write}offset=2%\nsize=2%\n");
-    let (answer, _) =
-        simulate(&question("600p-512gb", &job, 1, &[]), &|_| {}).unwrap_or_else(|e| panic!("{e:?}"));
+    let (answer, _) = simulate(&question("600p-512gb", &job, 1, &[]), &|_| {}).unwrap_or_else(|e| panic!("{e:?}"));
     assert!(answer.phases.iter().all(|phase| phase.bytes_per_s > 3e8), "{:?}", answer.phases);
 }
 

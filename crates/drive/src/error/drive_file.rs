@@ -8,8 +8,7 @@ use pslc_ssd::faults;
 use crate::sys::limit_hint;
 
 /// What to do with data of another drive.
-const OTHER_DATA: &str =
-    "move it to another place, or serve the drive with --data memory; nothing was written";
+const OTHER_DATA: &str = "move it to another place, or serve the drive with --data memory; nothing was written";
 
 faults! {
     /// Why a simulated drive cannot be taken from its file, or be put there.

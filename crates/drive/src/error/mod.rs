@@ -103,9 +103,7 @@ pub fn no_drive(path: &Path, source: StateError) -> OpenError {
 pub fn failed(action: &'static str, path: &Path, source: io::Error) -> OpenError {
     let path = path.to_path_buf();
     let error = match source.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            SystemError::NoRoom { action, path, source }
-        }
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => SystemError::NoRoom { action, path, source },
         _ => SystemError::Failed { action, path, source },
     };
     error.into()
@@ -147,9 +145,8 @@ mod tests {
         let mut distinct = HashSet::new();
         for code in codes() {
             assert!(distinct.insert(code), "{code} is of two variants");
-            let plain = code
-                .split('-')
-                .all(|word| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase()));
+            let plain =
+                code.split('-').all(|word| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase()));
             assert!(plain, "{code}");
         }
         assert!(distinct.len() > 50);

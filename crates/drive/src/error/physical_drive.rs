@@ -7,12 +7,10 @@ use pslc_ssd::faults;
 /// What lists the drives.
 pub(super) const LIST: &str = r"Get-Disk in PowerShell lists the drives; \\.\PhysicalDrive1 is number 1";
 /// What to do instead.
-pub(super) const ON_A_FILE: &str =
-    "measure on a file on it instead: --on FILE --size 20GB; nothing was written";
+pub(super) const ON_A_FILE: &str = "measure on a file on it instead: --on FILE --size 20GB; nothing was written";
 
 /// What to do about a drive that is in use.
-const REMOVE_PARTITIONS: &str =
-    "if all of it may be lost, remove its partitions in Disk Management (diskmgmt.msc) \
+const REMOVE_PARTITIONS: &str = "if all of it may be lost, remove its partitions in Disk Management (diskmgmt.msc) \
     first; nothing was written";
 
 faults! {

@@ -9,8 +9,7 @@ use super::Hint;
 /// Where a file can be.
 const IN_A_FOLDER: &str = "give a file in a folder on the drive to be measured; nothing was written";
 /// What to do instead.
-pub(super) const ON_A_NEW_FILE: &str =
-    "measure on a new file on the drive: --on FILE --size 20GB; nothing was written";
+pub(super) const ON_A_NEW_FILE: &str = "measure on a new file on the drive: --on FILE --size 20GB; nothing was written";
 
 faults! {
     /// Why a file must not be made, or written to, to measure on it.

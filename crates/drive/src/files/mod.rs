@@ -98,10 +98,7 @@ impl<'a> NewFile<'a> {
         judged(&folder, name, path, &replace)?;
         let (file, part) = folder
             .create_unnamed(mode)
-            .map_or_else(
-                || named(&folder, mode).map(|(file, part)| (file, Some(part))),
-                |file| Ok((file, None)),
-            )
+            .map_or_else(|| named(&folder, mode).map(|(file, part)| (file, Some(part))), |file| Ok((file, None)))
             .and_then(|(file, part)| {
                 sys::make_own(&file)?;
                 folder.hand_over(&file)?;
@@ -147,9 +144,7 @@ impl<'a> NewFile<'a> {
         }
         let part = match self.part.clone() {
             Some(part) => part,
-            None => {
-                linked(&self.folder, &self.file).map_err(|error| WriteError::system(&self.path, error))?
-            }
+            None => linked(&self.folder, &self.file).map_err(|error| WriteError::system(&self.path, error))?,
         };
         self.part = Some(part.clone());
         match there {
@@ -274,12 +269,7 @@ fn place(path: &Path) -> Result<(Folder, &OsStr), WriteError> {
 }
 
 /// What has a name in a folder, where it may be replaced; None where nothing has it.
-fn judged(
-    folder: &Folder,
-    name: &OsStr,
-    path: &Path,
-    replace: &Replace,
-) -> Result<Option<About>, WriteError> {
+fn judged(folder: &Folder, name: &OsStr, path: &Path, replace: &Replace) -> Result<Option<About>, WriteError> {
     let Some(there) = folder.look(name).map_err(|error| WriteError::system(path, error))? else {
         return Ok(None);
     };
@@ -288,7 +278,8 @@ fn judged(
         return Err(FileError::Link { path: path.to_path_buf(), to }.into());
     }
     // Whoever has it open knows what it is; its other names keep what they have.
-    let is_this = matches!(replace, Replace::This(file) if About::of(file).is_ok_and(|about| about.is_unchanged(&there)));
+    let is_this =
+        matches!(replace, Replace::This(file) if About::of(file).is_ok_and(|about| about.is_unchanged(&there)));
     if !is_this {
         plain(&there, path)?;
     }

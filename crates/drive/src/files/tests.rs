@@ -15,8 +15,7 @@ impl Folder {
     }
 
     fn names(&self) -> Vec<OsString> {
-        let mut names: Vec<_> =
-            fs::read_dir(&self.0).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        let mut names: Vec<_> = fs::read_dir(&self.0).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         names.sort();
         names
     }
@@ -51,8 +50,7 @@ fn what_is_there_is_replaced_as_far_as_it_is_allowed() {
     let folder = Folder::new();
     let path = folder.0.join("a");
     fs::write(&path, "somebody's").unwrap();
-    for replace in [Replace::Never, Replace::Ours(None), Replace::Ours(Some(b"PSLC")), Replace::Like(b"PSLC")]
-    {
+    for replace in [Replace::Never, Replace::Ours(None), Replace::Ours(Some(b"PSLC")), Replace::Like(b"PSLC")] {
         assert!(matches!(put(&path, "new", replace), Err(WriteError::Refused(_))), "{replace:?}");
     }
     assert_eq!(fs::read(&path).unwrap(), b"somebody's");
@@ -154,9 +152,7 @@ fn what_is_no_file_has_other_names_or_is_read_only_is_never_replaced() {
     let mut rights = fs::metadata(at("read-only")).unwrap().permissions();
     rights.set_readonly(true);
     fs::set_permissions(at("read-only"), rights.clone()).unwrap();
-    for name in
-        ["first", "second", "folder", "read-only", "NUL", "com1.log", "first:stream", "ends in a dot."]
-    {
+    for name in ["first", "second", "folder", "read-only", "NUL", "com1.log", "first:stream", "ends in a dot."] {
         assert!(matches!(put(&at(name), "new", Replace::Any), Err(WriteError::Refused(_))), "{name}");
     }
     for device in [r"\\.\PhysicalDrive1", r"\\.\C:"] {
@@ -164,10 +160,7 @@ fn what_is_no_file_has_other_names_or_is_read_only_is_never_replaced() {
     }
     assert!(matches!(open(&at("first"), true), Err(WriteError::Refused(_))));
     assert_eq!(fs::read(at("second")).unwrap(), b"two names");
-    #[expect(
-        clippy::permissions_set_readonly_false,
-        reason = "an attribute of Windows, so that it can be removed"
-    )]
+    #[expect(clippy::permissions_set_readonly_false, reason = "an attribute of Windows, so that it can be removed")]
     rights.set_readonly(false);
     fs::set_permissions(at("read-only"), rights).unwrap();
 }

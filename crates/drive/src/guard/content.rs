@@ -26,16 +26,8 @@ const MAGICS: [(usize, &[u8], &str); 12] = [
     (0, b"\x28\xb5\x2f\xfd", "data packed by zstd"),
     (0, b"PK\x03\x04", "a zip archive"),
     (0, b"SQLite format 3\0", "an SQLite database"),
-    (
-        4096 + 24,
-        b"\xc6\x85\x73\xf6\x4e\x1a\x45\xca\x82\x65\xf5\x7f\x48\xba\x6d\x81",
-        "a bcachefs file system",
-    ),
-    (
-        4096 + 24,
-        b"\xc6\x85\x73\xf6\x66\xce\x90\xa9\xd9\x6a\x60\xcf\x80\x3d\xf7\xef",
-        "a bcachefs file system",
-    ),
+    (4096 + 24, b"\xc6\x85\x73\xf6\x4e\x1a\x45\xca\x82\x65\xf5\x7f\x48\xba\x6d\x81", "a bcachefs file system"),
+    (4096 + 24, b"\xc6\x85\x73\xf6\x66\xce\x90\xa9\xd9\x6a\x60\xcf\x80\x3d\xf7\xef", "a bcachefs file system"),
 ];
 
 /// Reads into all of a buffer from an offset.
@@ -124,14 +116,8 @@ fn copies(bytes: u64) -> impl Iterator<Item = Copy> {
     });
     // XFS: at the start of each allocation group; a file system has 4, 8, 16 or 32 of them, or one for each TiB.
     let blocks = bytes / 4096;
-    let groups = [
-        blocks.div_ceil(4),
-        blocks.div_ceil(8),
-        blocks.div_ceil(16),
-        blocks.div_ceil(32),
-        (1 << 28) - 1,
-        1 << 28,
-    ];
+    let groups =
+        [blocks.div_ceil(4), blocks.div_ceil(8), blocks.div_ceil(16), blocks.div_ceil(32), (1 << 28) - 1, 1 << 28];
     let xfs = groups.into_iter().flat_map(|group| [1, 2, 3].map(|number| number * group * 4096));
     let copy = |of, is_one| move |offset| Copy { of, offset, is_one };
     ext.map(copy("ext2, ext3 or ext4", is_ext))
@@ -161,9 +147,7 @@ mod tests {
             into.fill(fill);
             for (at, bytes) in data {
                 for (place, byte) in (*at..).zip(*bytes) {
-                    if let Some(within) =
-                        place.checked_sub(offset).filter(|within| *within < into.len() as u64)
-                    {
+                    if let Some(within) = place.checked_sub(offset).filter(|within| *within < into.len() as u64) {
                         into[within as usize] = *byte;
                     }
                 }
@@ -180,9 +164,7 @@ mod tests {
             assert_eq!(sentences_of(fill, &[(2 << 20, b"elsewhere")]), [""; 0]);
         }
         let binary = "binary data, in 1 of its 256 pages of 4 KiB";
-        for (at, place) in
-            [(0, "in its first MiB"), (64 << 20, "around 64 MiB"), (BYTES - 9, "in its last MiB")]
-        {
+        for (at, place) in [(0, "in its first MiB"), (64 << 20, "around 64 MiB"), (BYTES - 9, "in its last MiB")] {
             assert_eq!(sentences_of(0, &[(at, &[1, 2])]), [format!("data {place}: {binary}")]);
         }
     }

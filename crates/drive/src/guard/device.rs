@@ -137,18 +137,14 @@ fn judge(device: Device, expected_serial: &str, may_hold_data: bool) -> Result<D
     }
     match &device.serial {
         Some(serial) if serial == expected_serial => {}
-        Some(_) => {
-            return Err(DeviceError::WrongSerial { path, expected_serial: expected_serial.to_string() })
-        }
+        Some(_) => return Err(DeviceError::WrongSerial { path, expected_serial: expected_serial.to_string() }),
         None => return Err(DeviceError::NoSerial { path }),
     }
     if !device.users.is_empty() {
         return Err(DeviceError::InUse { path, users: device.users.sentences() });
     }
     match device.signatures {
-        Err(source) if source.kind() == io::ErrorKind::NotFound => {
-            Err(DeviceError::NoLibblkid { path, source })
-        }
+        Err(source) if source.kind() == io::ErrorKind::NotFound => Err(DeviceError::NoLibblkid { path, source }),
         Err(source) => Err(DeviceError::ContentUnknown { path, source }),
         Ok(signatures) if !signatures.is_empty() && !may_hold_data => {
             Err(DeviceError::HasSignatures { path, signatures })
@@ -186,10 +182,8 @@ fn look(device: &File, path: &Path, ours: &[i32]) -> Result<Device, DeviceError>
     let mut ours = ours.to_vec();
     ours.push(device.as_raw_fd());
     // What was only found is opened to be read; the descriptor to be written is read itself.
-    let is_path_only =
-        rustix::fs::fcntl_getfl(device).is_ok_and(|flags| flags.contains(rustix::fs::OFlags::PATH));
-    let opened =
-        if is_path_only { handle::reopen(device, false, libc::O_NONBLOCK).map(Some) } else { Ok(None) };
+    let is_path_only = rustix::fs::fcntl_getfl(device).is_ok_and(|flags| flags.contains(rustix::fs::OFlags::PATH));
+    let opened = if is_path_only { handle::reopen(device, false, libc::O_NONBLOCK).map(Some) } else { Ok(None) };
     let read = opened.as_ref().map(|opened| opened.as_ref().unwrap_or(device));
     Ok(Device {
         path: path.to_path_buf(),

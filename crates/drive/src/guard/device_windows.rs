@@ -10,9 +10,7 @@ use std::os::windows::io::AsHandle;
 use std::path::Path;
 use std::time::Duration;
 
-use windows_sys::Win32::Foundation::{
-    ERROR_ACCESS_DENIED, ERROR_SHARING_VIOLATION, GENERIC_READ, GENERIC_WRITE,
-};
+use windows_sys::Win32::Foundation::{ERROR_ACCESS_DENIED, ERROR_SHARING_VIOLATION, GENERIC_READ, GENERIC_WRITE};
 use windows_sys::Win32::Storage::FileSystem::{
     FILE_FLAG_NO_BUFFERING, FILE_FLAG_OVERLAPPED, FILE_SHARE_DELETE, FILE_SHARE_READ, FILE_SHARE_WRITE,
 };
@@ -79,8 +77,8 @@ pub fn open_device(path: &Path, expected_serial: &str, may_hold_data: bool) -> R
     if drive != alone {
         return Err(DeviceError::Changed { path }.into());
     }
-    let direct = sys::reopen(&shared, true, false)
-        .map_err(|source| DeviceError::NotOpened { path: path.clone(), source })?;
+    let direct =
+        sys::reopen(&shared, true, false).map_err(|source| DeviceError::NotOpened { path: path.clone(), source })?;
     Ok(RealTarget::new(Some(direct), shared, Trim::Discard, drive.bytes, drive.block, Written::unknown()))
 }
 
@@ -96,13 +94,7 @@ fn judge_alone(path: &Path, number: u32, serial: &str, may_hold_data: bool) -> R
     judge(&open(path, number, GENERIC_READ, SHARE_NOTHING)?, path, number, serial, may_hold_data)
 }
 
-fn judge(
-    file: &File,
-    path: &Path,
-    number: u32,
-    serial: &str,
-    may_hold_data: bool,
-) -> Result<Approved, OpenError> {
+fn judge(file: &File, path: &Path, number: u32, serial: &str, may_hold_data: bool) -> Result<Approved, OpenError> {
     let read = |drive: &Approved| data_on(file, drive.bytes);
     physical_drive::judge(&look(file, number), path, serial, may_hold_data, read)
 }
@@ -224,10 +216,7 @@ mod tests {
         let file = in_place_of_a_drive("data");
         assert_eq!(data_on(&file, BYTES).unwrap(), [""; 0]);
         write(&file, (64 << 20) + (64 << 10), b'_', PAGE);
-        assert_eq!(
-            data_on(&file, BYTES).unwrap(),
-            ["data around 64 MiB: text, in 1 of its 256 pages of 4 KiB"]
-        );
+        assert_eq!(data_on(&file, BYTES).unwrap(), ["data around 64 MiB: text, in 1 of its 256 pages of 4 KiB"]);
         assert!(data_on(&file, BYTES + (1 << 20)).is_err(), "the drive is shorter than is said");
     }
 

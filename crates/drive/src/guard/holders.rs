@@ -58,10 +58,9 @@ fn place(fd: &Path) -> Option<Place> {
     let status = statx(CWD, fd, AtFlags::STATX_DONT_SYNC, StatxFlags::BASIC_STATS).ok()?;
     match FileType::from_raw_mode(status.stx_mode.into()) {
         FileType::BlockDevice => Some(Place::Device(makedev(status.stx_rdev_major, status.stx_rdev_minor))),
-        FileType::RegularFile => Some(Place::File {
-            system: makedev(status.stx_dev_major, status.stx_dev_minor),
-            inode: status.stx_ino,
-        }),
+        FileType::RegularFile => {
+            Some(Place::File { system: makedev(status.stx_dev_major, status.stx_dev_minor), inode: status.stx_ino })
+        }
         _ => None,
     }
 }
@@ -179,8 +178,7 @@ mod tests {
     fn a_process_that_has_a_file_open_is_named_and_our_own_descriptor_is_not() {
         let file = File::open("/proc/self/exe").unwrap();
         let place = Place::of(&file.metadata().unwrap()).unwrap();
-        let ours: Vec<String> =
-            open(&[place], &[file.as_raw_fd()]).into_iter().map(|holder| holder.1).collect();
+        let ours: Vec<String> = open(&[place], &[file.as_raw_fd()]).into_iter().map(|holder| holder.1).collect();
         // The program itself is mapped by this process, descriptor or not.
         let this = format!("process {} ", std::process::id());
         assert!(ours.iter().any(|holder| holder.starts_with(&this)), "{ours:?}");

@@ -47,8 +47,7 @@ fn unescaped(text: &str) -> String {
     let mut bytes = Vec::new();
     let mut rest = text.as_bytes();
     while let Some((&first, more)) = rest.split_first() {
-        let octal =
-            more.get(..3).filter(|_| first == b'\\').and_then(|three| std::str::from_utf8(three).ok());
+        let octal = more.get(..3).filter(|_| first == b'\\').and_then(|three| std::str::from_utf8(three).ok());
         match octal.and_then(|three| u8::from_str_radix(three, 8).ok()) {
             Some(byte) => {
                 bytes.push(byte);

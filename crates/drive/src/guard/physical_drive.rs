@@ -136,9 +136,8 @@ fn check_volumes(facts: &Facts, number: u32, path: &Path) -> Result<(), OpenErro
 
 /// Partitions that may hold something, a sentence each.
 fn partitions(layout: &Layout) -> Vec<String> {
-    let sentence = |number: u32, bytes: u64, kind: &str| {
-        format!("partition {number}, {:.1} GB ({kind})", bytes as f64 / 1e9)
-    };
+    let sentence =
+        |number: u32, bytes: u64, kind: &str| format!("partition {number}, {:.1} GB ({kind})", bytes as f64 / 1e9);
     let partitions = layout.partitions.iter().filter_map(|of| match &of.kind {
         PartitionKind::Reserved => None,
         PartitionKind::Pool => Some(sentence(of.number, of.bytes, "storage pool")),

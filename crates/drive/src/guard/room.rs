@@ -40,11 +40,8 @@ pub struct Room {
 pub fn check(path: &Path, size: u64, room: &Room) -> Result<(), OpenError> {
     let path = path.to_path_buf();
     let few = room.total / 100 * MOST_KEPT_PERCENT < KEPT_BYTES;
-    let kept = if few {
-        room.total / 100 * MOST_KEPT_PERCENT
-    } else {
-        (room.total / 100 * KEPT_PERCENT).max(KEPT_BYTES)
-    };
+    let kept =
+        if few { room.total / 100 * MOST_KEPT_PERCENT } else { (room.total / 100 * KEPT_PERCENT).max(KEPT_BYTES) };
     let free_bytes = room.free.saturating_sub(kept);
     let refused = match () {
         () if room.total == 0 => TargetFileError::ScratchNoSize { path, file_system: room.kind.clone() },
@@ -80,8 +77,7 @@ mod tests {
     fn a_share_is_kept_free_that_leaves_room_on_a_stick() {
         assert_eq!(refused("ext4", GB / 2, GB * 944 / 1000, GB, false), None);
         let text = |size, free, total, quota| refused("ext4", size, free, total, quota).unwrap().0;
-        assert!(text(GB * 9 / 10, GB * 944 / 1000, GB, false)
-            .contains("900 MB wanted, but 844 MB are free beyond"));
+        assert!(text(GB * 9 / 10, GB * 944 / 1000, GB, false).contains("900 MB wanted, but 844 MB are free beyond"));
         assert!(text(GB, GB, GB, false).ends_with("is kept (10 % of the file system)"));
         assert!(text(GB, GB, GB, true).ends_with("is kept (10 % of its project's quota)"));
         assert!(text(9 * GB, 10 * GB, 30 * GB, false).ends_with("(5 % of the file system, 2 GB at least)"));

@@ -92,9 +92,7 @@ fn create(folder: &File, path: &Path, size: u64) -> Result<(File, Option<File>),
             let direct = handle::reopen(&file, true, libc::O_DIRECT).ok();
             Ok((file, direct))
         }
-        Err(error)
-            if matches!(error.raw_os_error(), Some(libc::EOPNOTSUPP | libc::EISDIR | libc::ENOENT)) =>
-        {
+        Err(error) if matches!(error.raw_os_error(), Some(libc::EOPNOTSUPP | libc::EISDIR | libc::ENOENT)) => {
             by_name(path, size, libc::O_DIRECT)
         }
         Err(error) => Err(failed("create it", path, error)),
@@ -113,8 +111,7 @@ fn create(_: &File, path: &Path, size: u64) -> Result<(File, Option<File>), Open
 fn by_name(path: &Path, size: u64, flags: i32) -> Result<(File, Option<File>), OpenError> {
     let file = named(path)?;
     let sized = file.set_len(size);
-    let again =
-        OpenOptions::new().read(true).write(true).custom_flags(libc::O_NOFOLLOW | flags).open(path).ok();
+    let again = OpenOptions::new().read(true).write(true).custom_flags(libc::O_NOFOLLOW | flags).open(path).ok();
     unname(path)?;
     sized.map_err(|error| failed("make it that large", path, error))?;
     // Another may have put a file of its own there in between.

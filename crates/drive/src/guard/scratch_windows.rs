@@ -34,8 +34,7 @@ pub fn check_scratch(path: &Path, size: u64) -> Result<(), OpenError> {
     if about.kind() != "a folder" && !about.is_link() {
         return Err(TargetFileError::ScratchNoFolder { folder: folder.to_path_buf() }.into());
     }
-    let (free, total) =
-        sys::room(folder).map_err(|error| failed("look at the file system of it", folder, error))?;
+    let (free, total) = sys::room(folder).map_err(|error| failed("look at the file system of it", folder, error))?;
     room::check(path, size, &Room { free, total, ..Room::default() })
 }
 

@@ -68,9 +68,7 @@ fn closure(start: Named, loops: &[Loop], users: &mut Vec<String>) -> Vec<Named> 
             for part in parts(number) {
                 add(part.0, part.1);
             }
-            for behind in
-                loops.iter().filter(|device| device.number == number).flat_map(|device| &device.backing)
-            {
+            for behind in loops.iter().filter(|device| device.number == number).flat_map(|device| &device.backing) {
                 let what = match behind {
                     Place::File { .. } => format!("the file of {name}"),
                     Place::Device(number) => device_name(*number),
@@ -116,8 +114,7 @@ fn of_a_device(number: u64, name: &str, mounts: &[Mount]) -> Vec<String> {
     if let Ok(folder) = sysfs::folder(number) {
         for holder in fs::read_dir(folder.join("holders")).into_iter().flatten().flatten() {
             let holder = holder.path();
-            let mapped =
-                sysfs::text(&holder.join("dm/name")).map(|name| format!(" ({name})")).unwrap_or_default();
+            let mapped = sysfs::text(&holder.join("dm/name")).map(|name| format!(" ({name})")).unwrap_or_default();
             sentences.push(format!("{name} is held by {}{mapped}", sysfs::file_name(&holder)));
         }
     }

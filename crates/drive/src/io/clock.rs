@@ -110,11 +110,7 @@ impl<T: Moment> Watchdog<T> {
         let what = if self.back > BACK {
             format!("went back by {:.3} s", self.back.as_secs_f64())
         } else {
-            format!(
-                "stood still for {:.1} s of waiting and {} looks at it",
-                self.waited.as_secs_f64(),
-                self.reads
-            )
+            format!("stood still for {:.1} s of waiting and {} looks at it", self.waited.as_secs_f64(), self.reads)
         };
         Err(TargetError::Clock { what })
     }

@@ -100,8 +100,7 @@ impl Judge {
                 barred: Pieces::default(),
             });
         }
-        let judge =
-            Judge { readers, grain, largest, writes: UnderWay::default(), checks: UnderWay::default() };
+        let judge = Judge { readers, grain, largest, writes: UnderWay::default(), checks: UnderWay::default() };
         (!judge.readers.is_empty()).then_some(judge)
     }
 

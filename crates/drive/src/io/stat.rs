@@ -31,8 +31,7 @@ impl DeviceStat {
     fn read(&self) -> io::Result<[u64; 2]> {
         let mut text = [0; 512];
         let length = sys::read_at(&self.file, &mut text, 0)?;
-        parse(&text[..length])
-            .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "no statistics of a device"))
+        parse(&text[..length]).ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "no statistics of a device"))
     }
 }
 
@@ -49,7 +48,8 @@ mod tests {
 
     #[test]
     fn sectors_are_the_third_and_the_seventh_word() {
-        let text = b"  107272       77 113536012    98880    38368    13508  3474548    15149        0    38564   116516\n";
+        let text =
+            b"  107272       77 113536012    98880    38368    13508  3474548    15149        0    38564   116516\n";
         assert_eq!(parse(text), Some([113536012 * 512, 3474548 * 512]));
         assert_eq!(parse(b"8 0 12"), None);
         assert_eq!(parse(b"a b c d e f g"), None);

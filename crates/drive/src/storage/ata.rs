@@ -74,8 +74,7 @@ pub fn sleeps(registers: Registers) -> bool {
 /// The drive's own words. Each pair of letters has its bytes swapped.
 pub fn identity(page: &[u8]) -> Identity {
     let words = |from: usize, to: usize| {
-        let bytes: Vec<u8> =
-            page.get(2 * from..2 * to)?.chunks(2).flat_map(|pair| [pair[1], pair[0]]).collect();
+        let bytes: Vec<u8> = page.get(2 * from..2 * to)?.chunks(2).flat_map(|pair| [pair[1], pair[0]]).collect();
         text(&bytes)
     };
     Identity { serial: words(10, 20), firmware: words(23, 27), model: words(27, 47), bus: Some("SATA") }

@@ -34,8 +34,7 @@ pub fn identity(bytes: &[u8]) -> Identity {
 fn is_identifier(serial: &str) -> bool {
     let groups = serial.strip_suffix('.').map(|of| of.split('_')).into_iter().flatten();
     let mut count = 0;
-    let all =
-        groups.inspect(|_| count += 1).all(|of| of.len() == 4 && of.bytes().all(|c| c.is_ascii_hexdigit()));
+    let all = groups.inspect(|_| count += 1).all(|of| of.len() == 4 && of.bytes().all(|c| c.is_ascii_hexdigit()));
     all && count > 1
 }
 
@@ -144,13 +143,7 @@ pub fn extents(bytes: &[u8]) -> Option<Vec<Extent>> {
     let count = u32_at(bytes, 0)? as usize;
     let parts = bytes.get(8..).unwrap_or_default().chunks_exact(24).take(count);
     let extents: Option<Vec<Extent>> = parts
-        .map(|part| {
-            Some(Extent {
-                drive: u32_at(part, 0)?,
-                start_bytes: size_at(part, 8)?,
-                bytes: size_at(part, 16)?,
-            })
-        })
+        .map(|part| Some(Extent { drive: u32_at(part, 0)?, start_bytes: size_at(part, 8)?, bytes: size_at(part, 16)? }))
         .collect();
     extents.filter(|extents| extents.len() == count)
 }
@@ -285,12 +278,8 @@ fn mbr_kind(number: u8) -> PartitionKind {
 fn gpt_kind(guid: &str) -> PartitionKind {
     match guid {
         "e3c9e316-0b5c-4db8-817d-f92df00215ae" => PartitionKind::Reserved,
-        "e75caf8f-f680-4cee-afa3-b001e56efc2d" | "e7addcb4-dc34-4539-9a76-ebbd07be6f7e" => {
-            PartitionKind::Pool
-        }
-        "5808c8aa-7e8f-42e0-85d2-e1e90434cfb3" | "af9b60a0-1431-4f62-bc68-3311714a69ad" => {
-            PartitionKind::Dynamic
-        }
+        "e75caf8f-f680-4cee-afa3-b001e56efc2d" | "e7addcb4-dc34-4539-9a76-ebbd07be6f7e" => PartitionKind::Pool,
+        "5808c8aa-7e8f-42e0-85d2-e1e90434cfb3" | "af9b60a0-1431-4f62-bc68-3311714a69ad" => PartitionKind::Dynamic,
         "c12a7328-f81f-11d2-ba4b-00a0c93ec93b" => PartitionKind::Other("EFI system partition".into()),
         "de94bba4-06d1-4d40-a16a-bfd50179d6ac" => PartitionKind::Other("Windows recovery".into()),
         "ebd0a0a2-b9e5-4433-87c0-68b6b72699c7" => PartitionKind::Other("data of Windows".into()),

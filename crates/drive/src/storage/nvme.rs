@@ -41,12 +41,8 @@ const SHORT: [(&str, usize); 6] = [
     ("thm_temp1_total_time", 224),
     ("thm_temp2_total_time", 228),
 ];
-const BYTES: [(&str, usize); 4] = [
-    ("critical_warning", 0),
-    ("available_spare", 3),
-    ("available_spare_threshold", 4),
-    ("percentage_used", 5),
-];
+const BYTES: [(&str, usize); 4] =
+    [("critical_warning", 0), ("available_spare", 3), ("available_spare_threshold", 4), ("percentage_used", 5)];
 
 /// The health log; empty where it is cut off, or all zeros, as where nothing was filled in.
 pub fn health(log: &[u8]) -> Vec<(&'static str, u128)> {

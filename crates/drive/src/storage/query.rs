@@ -12,9 +12,8 @@ use std::ptr::null_mut;
 use windows_sys::Win32::Foundation::{ERROR_NO_MORE_FILES, INVALID_HANDLE_VALUE};
 use windows_sys::Win32::Storage::FileSystem::{
     FindFirstVolumeW, FindNextVolumeW, FindVolumeClose, GetDriveTypeW, GetVolumeInformationW,
-    GetVolumeNameForVolumeMountPointW, GetVolumePathNameW, GetVolumePathNamesForVolumeNameW,
-    FILE_ATTRIBUTE_COMPRESSED, FILE_ATTRIBUTE_ENCRYPTED, FILE_SHARE_DELETE, FILE_SHARE_READ,
-    FILE_SHARE_WRITE,
+    GetVolumeNameForVolumeMountPointW, GetVolumePathNameW, GetVolumePathNamesForVolumeNameW, FILE_ATTRIBUTE_COMPRESSED,
+    FILE_ATTRIBUTE_ENCRYPTED, FILE_SHARE_DELETE, FILE_SHARE_READ, FILE_SHARE_WRITE,
 };
 use windows_sys::Win32::System::Ioctl::{
     StorageAccessAlignmentProperty, StorageAdapterProperty, StorageAdapterProtocolSpecificProperty,
@@ -242,8 +241,7 @@ fn mount_of(path: &Path) -> io::Result<String> {
 fn volume_name(mount: &[u16]) -> Option<String> {
     let mut name = vec![0; NAME_LETTERS];
     // SAFETY: the path ends in 0, and the call writes at most as many letters as are said.
-    let done =
-        unsafe { GetVolumeNameForVolumeMountPointW(mount.as_ptr(), name.as_mut_ptr(), NAME_LETTERS as u32) };
+    let done = unsafe { GetVolumeNameForVolumeMountPointW(mount.as_ptr(), name.as_mut_ptr(), NAME_LETTERS as u32) };
     (done != 0).then(|| narrow(&name).trim_end_matches('\\').to_string())
 }
 
@@ -261,8 +259,7 @@ fn file_system(mount: &[u16]) -> (Option<String>, u32) {
     let (mut name, mut flags, none) = (vec![0; NAME_LETTERS], 0, null_mut());
     let (into, room) = (name.as_mut_ptr(), NAME_LETTERS as u32);
     // SAFETY: the path ends in 0, and the call fills in the flags and at most as many letters as are said.
-    let done =
-        unsafe { GetVolumeInformationW(mount.as_ptr(), null_mut(), 0, none, none, &mut flags, into, room) };
+    let done = unsafe { GetVolumeInformationW(mount.as_ptr(), null_mut(), 0, none, none, &mut flags, into, room) };
     let name = Some(narrow(&name)).filter(|name| done != 0 && !name.is_empty());
     (name, if done != 0 { flags } else { 0 })
 }

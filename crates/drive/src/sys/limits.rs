@@ -31,6 +31,5 @@ pub fn limit_hint(error: &io::Error) -> Option<String> {
     } else {
         format!("sudo prlimit --pid $$ --{option}")
     };
-    current
-        .map(|value| format!("{subject} {value} {unit} at most (ulimit -{flag}); this raises it: {remedy}"))
+    current.map(|value| format!("{subject} {value} {unit} at most (ulimit -{flag}); this raises it: {remedy}"))
 }

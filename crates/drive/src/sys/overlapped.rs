@@ -14,18 +14,17 @@ use std::ptr::{null, null_mut};
 use pslc_load::job::SyncMode;
 use windows_sys::Win32::Foundation::{
     ERROR_ACCESS_DENIED, ERROR_DISK_FULL, ERROR_FILE_NOT_FOUND, ERROR_HANDLE_DISK_FULL, ERROR_HANDLE_EOF,
-    ERROR_INVALID_FUNCTION, ERROR_IO_PENDING, ERROR_NOT_SUPPORTED, ERROR_PATH_NOT_FOUND,
-    ERROR_SHARING_VIOLATION, GENERIC_READ, GENERIC_WRITE, HANDLE, INVALID_HANDLE_VALUE, LUID,
+    ERROR_INVALID_FUNCTION, ERROR_IO_PENDING, ERROR_NOT_SUPPORTED, ERROR_PATH_NOT_FOUND, ERROR_SHARING_VIOLATION,
+    GENERIC_READ, GENERIC_WRITE, HANDLE, INVALID_HANDLE_VALUE, LUID,
 };
 use windows_sys::Win32::Security::{
-    AdjustTokenPrivileges, LookupPrivilegeValueW, LUID_AND_ATTRIBUTES, SE_MANAGE_VOLUME_NAME,
-    SE_PRIVILEGE_ENABLED, TOKEN_ADJUST_PRIVILEGES, TOKEN_PRIVILEGES,
+    AdjustTokenPrivileges, LookupPrivilegeValueW, LUID_AND_ATTRIBUTES, SE_MANAGE_VOLUME_NAME, SE_PRIVILEGE_ENABLED,
+    TOKEN_ADJUST_PRIVILEGES, TOKEN_PRIVILEGES,
 };
 use windows_sys::Win32::Storage::FileSystem::{
-    FileStorageInfo, FlushFileBuffers, GetDiskFreeSpaceExW, GetFileInformationByHandleEx, ReOpenFile,
-    ReadFile, SetFileValidData, WriteFile, FILE_FLAG_DELETE_ON_CLOSE, FILE_FLAG_NO_BUFFERING,
-    FILE_FLAG_OVERLAPPED, FILE_FLAG_WRITE_THROUGH, FILE_SHARE_DELETE, FILE_SHARE_READ, FILE_SHARE_WRITE,
-    FILE_STORAGE_INFO,
+    FileStorageInfo, FlushFileBuffers, GetDiskFreeSpaceExW, GetFileInformationByHandleEx, ReOpenFile, ReadFile,
+    SetFileValidData, WriteFile, FILE_FLAG_DELETE_ON_CLOSE, FILE_FLAG_NO_BUFFERING, FILE_FLAG_OVERLAPPED,
+    FILE_FLAG_WRITE_THROUGH, FILE_SHARE_DELETE, FILE_SHARE_READ, FILE_SHARE_WRITE, FILE_STORAGE_INFO,
 };
 use windows_sys::Win32::System::Ioctl::{FSCTL_FILE_LEVEL_TRIM, IOCTL_STORAGE_MANAGE_DATA_SET_ATTRIBUTES};
 use windows_sys::Win32::System::Threading::{CreateEventW, GetCurrentProcess, OpenProcessToken};
@@ -68,8 +67,7 @@ pub fn reopen(file: &File, direct: bool, through: bool) -> io::Result<File> {
     let through = if through { FILE_FLAG_WRITE_THROUGH } else { 0 };
     let flags = FILE_FLAG_OVERLAPPED | direct | through;
     // SAFETY: the handle is open.
-    let handle =
-        unsafe { ReOpenFile(file.as_raw_handle() as HANDLE, GENERIC_READ | GENERIC_WRITE, SHARE_ALL, flags) };
+    let handle = unsafe { ReOpenFile(file.as_raw_handle() as HANDLE, GENERIC_READ | GENERIC_WRITE, SHARE_ALL, flags) };
     if handle == INVALID_HANDLE_VALUE {
         return Err(io::Error::last_os_error());
     }
@@ -83,8 +81,7 @@ pub fn sector_bytes(file: &File) -> Option<u32> {
     let mut about: FILE_STORAGE_INFO = unsafe { std::mem::zeroed() };
     let (into, bytes) = ((&raw mut about).cast(), size_of::<FILE_STORAGE_INFO>() as u32);
     // SAFETY: the handle is open, and the call fills in the structure, whose size it is told.
-    let asked =
-        unsafe { GetFileInformationByHandleEx(file.as_raw_handle() as HANDLE, FileStorageInfo, into, bytes) };
+    let asked = unsafe { GetFileInformationByHandleEx(file.as_raw_handle() as HANDLE, FileStorageInfo, into, bytes) };
     let sector = about.LogicalBytesPerSector;
     (succeeded(asked).is_ok() && sector.is_power_of_two()).then_some(sector)
 }
@@ -220,8 +217,7 @@ fn trimmed(done: io::Result<usize>, unsupported: &'static str) -> io::Result<()>
 
 fn is_unsupported(error: &io::Error) -> bool {
     let codes = [ERROR_INVALID_FUNCTION, ERROR_NOT_SUPPORTED];
-    error.kind() == io::ErrorKind::Unsupported
-        || codes.iter().any(|code| error.raw_os_error() == Some(*code as i32))
+    error.kind() == io::ErrorKind::Unsupported || codes.iter().any(|code| error.raw_os_error() == Some(*code as i32))
 }
 
 pub fn flush(file: Borrowed, _: bool) -> io::Result<()> {

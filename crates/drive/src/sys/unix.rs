@@ -234,11 +234,7 @@ impl Folder {
     /// Its names have reached the disk, where the file system has such a promise.
     pub fn sync(&self) -> io::Result<()> {
         match self.0.sync_all() {
-            Err(error)
-                if matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) =>
-            {
-                Ok(())
-            }
+            Err(error) if matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => Ok(()),
             synced => synced,
         }
     }

@@ -15,20 +15,16 @@ use windows_sys::Win32::Foundation::{
     ERROR_ACCESS_DENIED, ERROR_CANT_ACCESS_FILE, ERROR_IO_PENDING, ERROR_LOCK_VIOLATION, FILETIME, HANDLE,
 };
 use windows_sys::Win32::Storage::FileSystem::{
-    GetFileInformationByHandle, GetFileType, GetFinalPathNameByHandleW, GetVolumeInformationByHandleW,
-    LockFileEx, MoveFileExW, BY_HANDLE_FILE_INFORMATION, FILE_ATTRIBUTE_DIRECTORY, FILE_ATTRIBUTE_READONLY,
-    FILE_ATTRIBUTE_REPARSE_POINT, FILE_FLAG_BACKUP_SEMANTICS, FILE_FLAG_DELETE_ON_CLOSE,
-    FILE_FLAG_OPEN_REPARSE_POINT, FILE_READ_ATTRIBUTES, FILE_SHARE_DELETE, FILE_SHARE_READ, FILE_SHARE_WRITE,
-    FILE_TYPE_CHAR, FILE_TYPE_DISK, FILE_TYPE_PIPE, LOCKFILE_EXCLUSIVE_LOCK, LOCKFILE_FAIL_IMMEDIATELY,
+    GetFileInformationByHandle, GetFileType, GetFinalPathNameByHandleW, GetVolumeInformationByHandleW, LockFileEx,
+    MoveFileExW, BY_HANDLE_FILE_INFORMATION, FILE_ATTRIBUTE_DIRECTORY, FILE_ATTRIBUTE_READONLY,
+    FILE_ATTRIBUTE_REPARSE_POINT, FILE_FLAG_BACKUP_SEMANTICS, FILE_FLAG_DELETE_ON_CLOSE, FILE_FLAG_OPEN_REPARSE_POINT,
+    FILE_READ_ATTRIBUTES, FILE_SHARE_DELETE, FILE_SHARE_READ, FILE_SHARE_WRITE, FILE_TYPE_CHAR, FILE_TYPE_DISK,
+    FILE_TYPE_PIPE, LOCKFILE_EXCLUSIVE_LOCK, LOCKFILE_FAIL_IMMEDIATELY,
 };
 use windows_sys::Win32::System::Ioctl::{FSCTL_SET_SPARSE, FSCTL_SET_ZERO_DATA};
-use windows_sys::Win32::System::SystemInformation::{
-    GetSystemInfo, GlobalMemoryStatusEx, MEMORYSTATUSEX, SYSTEM_INFO,
-};
+use windows_sys::Win32::System::SystemInformation::{GetSystemInfo, GlobalMemoryStatusEx, MEMORYSTATUSEX, SYSTEM_INFO};
 use windows_sys::Win32::System::SystemServices::FILE_NAMED_STREAMS;
-use windows_sys::Win32::System::Threading::{
-    GetCurrentProcess, GetCurrentThread, GetProcessTimes, GetThreadTimes,
-};
+use windows_sys::Win32::System::Threading::{GetCurrentProcess, GetCurrentThread, GetProcessTimes, GetThreadTimes};
 use windows_sys::Win32::System::IO::{DeviceIoControl, OVERLAPPED, OVERLAPPED_0, OVERLAPPED_0_0};
 
 /// An open file, as requests name it.
@@ -205,8 +201,7 @@ impl Folder {
 
     /// Where a symbolic link in it leads.
     pub fn leads_to(&self, name: &OsStr) -> String {
-        fs::read_link(self.path.join(name))
-            .map_or_else(|_| "another place".into(), |path| path.display().to_string())
+        fs::read_link(self.path.join(name)).map_or_else(|_| "another place".into(), |path| path.display().to_string())
     }
 
     /// To read a file in it, not through a link.
@@ -230,9 +225,7 @@ impl Folder {
 
     /// Another name for a file, which nothing has.
     pub fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
-        let wide = |name: &OsStr| -> Vec<u16> {
-            self.path.join(name).as_os_str().encode_wide().chain([0]).collect()
-        };
+        let wide = |name: &OsStr| -> Vec<u16> { self.path.join(name).as_os_str().encode_wide().chain([0]).collect() };
         let (from, to) = (wide(from), wide(to));
         // SAFETY: both are words that end in 0.
         succeeded(unsafe { MoveFileExW(from.as_ptr(), to.as_ptr(), 0) })
@@ -317,8 +310,7 @@ fn stream(file: &File, name: &str) -> io::Result<PathBuf> {
     }
     let mut path = vec![0u16; 1 << 15];
     // SAFETY: the handle is open, and the call writes at most as many words as there are.
-    let length =
-        unsafe { GetFinalPathNameByHandleW(handle, path.as_mut_ptr(), path.len() as u32, 0) } as usize;
+    let length = unsafe { GetFinalPathNameByHandleW(handle, path.as_mut_ptr(), path.len() as u32, 0) } as usize;
     if length == 0 || length > path.len() {
         return Err(io::Error::last_os_error());
     }
@@ -346,9 +338,7 @@ pub fn lock(file: &File) -> io::Result<bool> {
     match succeeded(unsafe { LockFileEx(file.as_raw_handle() as HANDLE, flags, 0, 1, 0, &mut at) }) {
         Ok(()) => Ok(true),
         Err(error)
-            if [ERROR_LOCK_VIOLATION, ERROR_IO_PENDING]
-                .iter()
-                .any(|of| error.raw_os_error() == Some(*of as i32)) =>
+            if [ERROR_LOCK_VIOLATION, ERROR_IO_PENDING].iter().any(|of| error.raw_os_error() == Some(*of as i32)) =>
         {
             Ok(false)
         }
@@ -358,12 +348,7 @@ pub fn lock(file: &File) -> io::Result<bool> {
 
 pub(super) fn overlapped(offset: u64) -> OVERLAPPED {
     let at = OVERLAPPED_0_0 { Offset: offset as u32, OffsetHigh: (offset >> 32) as u32 };
-    OVERLAPPED {
-        Internal: 0,
-        InternalHigh: 0,
-        Anonymous: OVERLAPPED_0 { Anonymous: at },
-        hEvent: std::ptr::null_mut(),
-    }
+    OVERLAPPED { Internal: 0, InternalHigh: 0, Anonymous: OVERLAPPED_0 { Anonymous: at }, hEvent: std::ptr::null_mut() }
 }
 
 /// Nothing is allocated ahead here.

@@ -238,9 +238,8 @@ impl Draft {
         if job.wait_for.as_ref() == Some(&job.name) {
             return Err(("wait_for", OptionFault::WaitsForItself { job: job.name.clone() }));
         }
-        job.steady_state =
-            SteadyState::new(&self.steady_state, self.steady_duration, self.steady_ramp, self.kb_base)
-                .map_err(|what| ("steadystate", what))?;
+        job.steady_state = SteadyState::new(&self.steady_state, self.steady_duration, self.steady_ramp, self.kb_base)
+            .map_err(|what| ("steadystate", what))?;
         job.flow = (self.flow > 0).then_some((self.flow_id, self.flow));
         Ok(self.job)
     }
@@ -271,9 +270,7 @@ impl Draft {
         if let Some(rw) = value("rw", &self.rw, |text| pattern(text, kb_base))? {
             job.rw = Pattern { identical: job.rw.identical, ..rw };
         }
-        if let Some(read) =
-            value("random_distribution", &self.distribution, |text| distribution(text, kb_base))?
-        {
+        if let Some(read) = value("random_distribution", &self.distribution, |text| distribution(text, kb_base))? {
             job.distribution = read;
         }
         let odd = Cell::new(None);

@@ -62,9 +62,7 @@ pub fn parse(
 /// Whether a job agrees with those that stand before it in the file.
 fn beside_earlier(job: &Job, earlier: &[Job]) -> Result<(), FileFault> {
     let name = &job.name;
-    if let Some(waited) =
-        job.wait_for.as_ref().filter(|&waited| earlier.iter().all(|job| job.name != *waited))
-    {
+    if let Some(waited) = job.wait_for.as_ref().filter(|&waited| earlier.iter().all(|job| job.name != *waited)) {
         return Err(FileFault::NoJobToWaitFor { waited: waited.clone(), job: name.clone() });
     }
     let of_group = |other: &&Job| other.group == job.group && other.steady_state != job.steady_state;
@@ -127,8 +125,7 @@ impl Sections {
     /// A line with a name in brackets, without the first.
     fn begin(&mut self, name: &str, source: &str, place: String, included: bool) -> Result<(), JobError> {
         let Some(name) = name.strip_suffix(']').map(str::trim).filter(|name| !name.is_empty()) else {
-            let fault =
-                if included { FileFault::Included } else { FileFault::NoSection { text: name.into() } };
+            let fault = if included { FileFault::Included } else { FileFault::NoSection { text: name.into() } };
             return Err(refused(&place, fault));
         };
         if self.list.len() == MOST_SECTIONS {
@@ -170,8 +167,7 @@ fn sections(source: &str, text: &str) -> Result<Vec<Section>, JobError> {
     for raw in text.lines() {
         number += 1;
         let marker = raw.strip_prefix("#line ").and_then(|rest| rest.split_once(' '));
-        if let Some((line, name)) = marker.and_then(|(line, name)| Some((line.parse::<usize>().ok()?, name)))
-        {
+        if let Some((line, name)) = marker.and_then(|(line, name)| Some((line.parse::<usize>().ok()?, name))) {
             (source, number) = (name, line.saturating_sub(1));
             if line == 0 {
                 // A further file of the command line.
@@ -222,14 +218,12 @@ fn section(
     }
     let finished = draft.finish().map_err(|(option, wrong)| {
         let line = last_of(option, lines);
-        let as_read =
-            line.and_then(|line| Some((line.value.clone(), without_unit(&line.value)?.to_string())));
+        let as_read = line.and_then(|line| Some((line.value.clone(), without_unit(&line.value)?.to_string())));
         let fault = JobFault::Whole { option, wrong, as_read };
         refused(line.map_or(place, |line| &line.place), fault)
     });
     let mut job = finished?;
-    if let (Ground::Simulated, Some((low, high)), true) = (ground, job.asked.filesize, job.strided.is_some())
-    {
+    if let (Ground::Simulated, Some((low, high)), true) = (ground, job.asked.filesize, job.strided.is_some()) {
         // As of fio's null engine, whose file is as large as it says: zones go on to its end.
         job.capacity = job.capacity.min(low.midpoint(high));
     }
@@ -240,12 +234,7 @@ fn section(
 }
 
 /// Take one line of a section into its draft, or say why not.
-fn obey(
-    draft: &mut Draft,
-    line: &Line,
-    ground: Ground,
-    env: &dyn Fn(&str) -> Option<String>,
-) -> Result<(), JobError> {
+fn obey(draft: &mut Draft, line: &Line, ground: Ground, env: &dyn Fn(&str) -> Option<String>) -> Result<(), JobError> {
     let row = find(&line.option).ok_or_else(|| unknown(line))?;
     let apply = match (&row.tier, ground) {
         (Tier::Obey(apply, _), _) | (Tier::Real(apply, _), Ground::Real) => Some(apply),
@@ -271,10 +260,7 @@ fn obey(
             apply(draft, &value).map_err(by_option)?;
         }
         let read = without_unit(&value);
-        draft
-            .job
-            .notes
-            .extend(read.map(|read| format!("{}={value} is {read}, as fio reads it", line.option)));
+        draft.job.notes.extend(read.map(|read| format!("{}={value} is {read}, as fio reads it", line.option)));
         return Ok(());
     }
     let ignored = match row.tier {

@@ -55,11 +55,8 @@ impl Decimal {
         match operator {
             '+' => Some(Decimal { mantissa: a.checked_add(b)?, scale }),
             '-' => Some(Decimal { mantissa: a.checked_sub(b)?, scale }),
-            '*' => Decimal {
-                mantissa: self.mantissa.checked_mul(other.mantissa)?,
-                scale: self.scale + other.scale,
-            }
-            .scaled(scale.min(self.scale + other.scale)),
+            '*' => Decimal { mantissa: self.mantissa.checked_mul(other.mantissa)?, scale: self.scale + other.scale }
+                .scaled(scale.min(self.scale + other.scale)),
             '/' => Some(Decimal { mantissa: a.checked_div(b)?, scale: 0 }),
             '%' => Some(Decimal { mantissa: a.checked_rem(b)?, scale }),
             '^' => {

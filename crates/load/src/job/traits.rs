@@ -51,10 +51,7 @@ pub fn traits<'a>(options: impl IntoIterator<Item = (&'a str, &'a str)>) -> Trai
         write_bytes: one_size.then(|| block(of_writes, draft.kb_base).ok()).flatten(),
         paced: job.think.time.0 > 0
             || draft.rate.as_deref().is_some_and(|rate| !rate.trim_matches(['0', ',', ' ']).is_empty())
-            || [job.rate_iops.read, job.rate_iops.write, job.rate_iops.trim]
-                .into_iter()
-                .flatten()
-                .any(|rate| rate > 0),
+            || [job.rate_iops.read, job.rate_iops.write, job.rate_iops.trim].into_iter().flatten().any(|rate| rate > 0),
         compressible: matches!(job.data, Data::Zeros | Data::Compressible(1..) | Data::Pattern(_)),
     }
 }
@@ -101,18 +98,10 @@ mod tests {
             ("no_such", "1"),
         ]);
         assert_eq!(nothing, of(&[]));
-        assert!(
-            !nothing.delayed
-                && !nothing.paced
-                && !nothing.synced
-                && !nothing.compressible
-                && nothing.iodepth == 1
-        );
+        assert!(!nothing.delayed && !nothing.paced && !nothing.synced && !nothing.compressible && nothing.iodepth == 1);
         assert!(of(&[("startdelay", "5s")]).delayed && of(&[("fdatasync", "1")]).synced);
         assert!(
-            of(&[("rate", ",10m")]).paced
-                && of(&[("rate_iops", "300")]).paced
-                && of(&[("thinktime", "1ms")]).paced
+            of(&[("rate", ",10m")]).paced && of(&[("rate_iops", "300")]).paced && of(&[("thinktime", "1ms")]).paced
         );
         // Every hundredth is no wait for each.
         assert!(!of(&[("fsync", "100")]).synced);

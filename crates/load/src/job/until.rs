@@ -37,12 +37,7 @@ const LONGEST: u64 = 1_000_000;
 
 impl SteadyState {
     /// fio's `steadystate`, `steadystate_duration` and `steadystate_ramp_time`; without a duration nothing is looked at.
-    pub fn new(
-        text: &str,
-        duration: Nanos,
-        ramp: Nanos,
-        kb_base: u64,
-    ) -> Result<Option<SteadyState>, OptionFault> {
+    pub fn new(text: &str, duration: Nanos, ramp: Nanos, kb_base: u64) -> Result<Option<SteadyState>, OptionFault> {
         let (name, limit) = text.split_once(':').unwrap_or((text, ""));
         let (of, slope) = match name.trim() {
             "iops" => (Measure::Requests, false),

@@ -108,9 +108,7 @@ pub fn block_split(
             let share = if share.is_empty() { 0 } else { count(share, 0, 100)? };
             let first = bs.split_once('-').map(|(first, _)| first);
             if let Some(first) = first {
-                note.get_or_insert_with(|| {
-                    format!("bssplit has no ranges: {bs} is {first}, as fio reads it")
-                });
+                note.get_or_insert_with(|| format!("bssplit has no ranges: {bs} is {first}, as fio reads it"));
             }
             shares.push((block(first.unwrap_or(bs).trim(), kb_base)?, (share > 0).then_some(share as u32)));
         }
@@ -200,8 +198,7 @@ pub fn time(text: &str, unit: Nanos) -> Result<Nanos, OptionFault> {
         "h" => 3_600_000_000_000,
         "d" => 86_400_000_000_000,
         // fio does not know these words, and takes the number for microseconds.
-        word @ ("sec" | "secs" | "second" | "seconds" | "min" | "mins" | "minute" | "minutes" | "hour"
-        | "hours") => {
+        word @ ("sec" | "secs" | "second" | "seconds" | "min" | "mins" | "minute" | "minutes" | "hour" | "hours") => {
             return Err(OptionFault::Microseconds { text: text.into(), number, unit: word[..1].into() });
         }
         _ => return Err(wrong()),
@@ -326,9 +323,7 @@ pub fn distribution(text: &str, kb_base: u64) -> Result<Distribution, OptionFaul
             share => Err(OptionFault::Pareto { share }),
         },
         "zipf" => match value(1.1)? {
-            theta if theta > 0.0 && theta < 10.0 && (theta - 1.0).abs() > 1e-9 => {
-                Ok(Distribution::Zipf(theta))
-            }
+            theta if theta > 0.0 && theta < 10.0 && (theta - 1.0).abs() > 1e-9 => Ok(Distribution::Zipf(theta)),
             theta => Err(OptionFault::Zipf { theta }),
         },
         "normal" | "gauss" => match value(0.0)? {
@@ -355,8 +350,7 @@ fn zones(text: &str, absolute: bool, kb_base: u64) -> Result<Zones, OptionFault>
     for part in text.split(':') {
         let (share, part) = part.split_once('/').unwrap_or((part, ""));
         let share = percent(share)?;
-        let (bytes, part) =
-            if absolute { (Some(size(part, 0, kb_base)?), None) } else { (None, percent(part)?) };
+        let (bytes, part) = if absolute { (Some(size(part, 0, kb_base)?), None) } else { (None, percent(part)?) };
         sized.push(((), part));
         shared.push((bytes, share));
     }

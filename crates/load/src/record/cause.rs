@@ -67,10 +67,7 @@ mod tests {
     use super::*;
 
     fn of(values: &[(&str, f64)], seconds: f64) -> Vec<(&'static str, f64)> {
-        shares(
-            |name| values.iter().find(|(known, _)| *known == name).map_or(0.0, |(_, value)| *value),
-            seconds,
-        )
+        shares(|name| values.iter().find(|(known, _)| *known == name).map_or(0.0, |(_, value)| *value), seconds)
     }
 
     #[test]

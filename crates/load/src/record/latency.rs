@@ -185,8 +185,7 @@ mod tests {
         let mut latency = Latency::new();
         let values = [0, 63, 127, 128, 129, 130, 255, 256, 5_000, 123_456];
         values.iter().for_each(|&ns| latency.record(ns, 0));
-        let expected =
-            [[0, 1], [63, 1], [127, 1], [129, 2], [131, 1], [255, 1], [258, 1], [5_024, 1], [123_392, 1]];
+        let expected = [[0, 1], [63, 1], [127, 1], [129, 2], [131, 1], [255, 1], [258, 1], [5_024, 1], [123_392, 1]];
         assert_eq!(latency.bins(), expected);
     }
 
@@ -198,15 +197,8 @@ mod tests {
         let rows = buckets([&latency].into_iter());
         let filled: Vec<(&str, &str)> =
             rows.iter().filter(|row| row.2 > 0).map(|row| (row.0, row.1.as_str())).collect();
-        let expected = [
-            ("ns", "2"),
-            ("ns", "4"),
-            ("ns", "1000"),
-            ("us", "2"),
-            ("us", "750"),
-            ("ms", "2"),
-            ("ms", ">=2000"),
-        ];
+        let expected =
+            [("ns", "2"), ("ns", "4"), ("ns", "1000"), ("us", "2"), ("us", "750"), ("ms", "2"), ("ms", ">=2000")];
         assert_eq!(filled, expected);
         assert_eq!(rows.iter().map(|row| row.2).sum::<u64>(), values.len() as u64);
     }

@@ -356,14 +356,7 @@ impl Recorder {
 
     /// A request has come back; where it does not count in `stats`, only the series show it.
     #[inline(always)]
-    pub fn record<T: Target>(
-        &mut self,
-        target: &mut T,
-        stats: usize,
-        request: &Request,
-        times: Times,
-        counts: bool,
-    ) {
+    pub fn record<T: Target>(&mut self, target: &mut T, stats: usize, request: &Request, times: Times, counts: bool) {
         let Times { issued, submitted, now } = times;
         let latency = now.0 - issued.0;
         let kind = request.op as usize;
@@ -401,12 +394,7 @@ impl Recorder {
         self.clone().finish(target, true, None)
     }
 
-    pub fn finish<T: Target>(
-        mut self,
-        target: &mut T,
-        interrupted: bool,
-        error: Option<TargetError>,
-    ) -> Recording {
+    pub fn finish<T: Target>(mut self, target: &mut T, interrupted: bool, error: Option<TargetError>) -> Recording {
         let end = target.now();
         target.peek(&mut self.row);
         self.share_latencies();

@@ -87,8 +87,7 @@ impl Steadiness {
         let sum: u64 = self.rates.iter().map(|rate| rate[of]).sum();
         let mean = if self.asked.slope {
             // The line through the points (0, first) to (n - 1, last), by least squares.
-            let sum_xy: u128 =
-                self.rates.iter().enumerate().map(|(x, rate)| x as u128 * rate[of] as u128).sum();
+            let sum_xy: u128 = self.rates.iter().enumerate().map(|(x, rate)| x as u128 * rate[of] as u128).sum();
             let n = count as f64;
             let (sum_x, sum_x2) = (n * (n - 1.0) / 2.0, (n - 1.0) * n * (2.0 * n - 1.0) / 6.0);
             self.slope = (sum_xy as f64 - sum_x * sum as f64 / n) / (sum_x2 - sum_x * sum_x / n);
@@ -158,11 +157,7 @@ mod tests {
         let (at, watch) = seconds(of(true, true, 2.0, 3, Nanos::ZERO), &[400, 300, 200, 190, 195]);
         assert_eq!(at, Some(5));
         assert!((watch.criterion + 2.5 / 195.0 * 100.0).abs() < 1e-9, "{}", watch.criterion);
-        assert_eq!(
-            seconds(of(true, true, 2.0, 1, Nanos::ZERO), &[100, 100]).0,
-            None,
-            "one point has no slope"
-        );
+        assert_eq!(seconds(of(true, true, 2.0, 1, Nanos::ZERO), &[100, 100]).0, None, "one point has no slope");
     }
 
     #[test]

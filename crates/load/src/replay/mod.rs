@@ -301,9 +301,7 @@ impl Run {
             self.remap.put(&entry.request, &mut parts).map_err(|error| Failure::Trace(at(trace, error)))?;
             let due = match how.pace {
                 Pace::Original { speed: 1.0 } => self.start.saturating_add(entry.at),
-                Pace::Original { speed } => {
-                    self.start.saturating_add(Nanos((entry.at.0 as f64 / speed) as u64))
-                }
+                Pace::Original { speed } => self.start.saturating_add(Nanos((entry.at.0 as f64 / speed) as u64)),
                 Pace::Asap => Nanos::ZERO,
             };
             self.await_time(target, trace, due, observer)?;

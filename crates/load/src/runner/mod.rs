@@ -79,8 +79,7 @@ impl<F: FnMut(&Progress) -> bool> Observer for F {
 pub fn run<T: Target>(target: &mut T, jobs: &[Job], seed: u64, observer: &mut dyn Observer) -> Recording {
     target.before_run(jobs, &mut |progress| observer.look(progress) != Next::Stop);
     let mut runner = Runner::new(target, jobs, seed, observer.coarseness());
-    let slots: Vec<&Job> =
-        runner.slots.iter().map(|slot| &jobs[runner.workers[slot.worker as usize].job]).collect();
+    let slots: Vec<&Job> = runner.slots.iter().map(|slot| &jobs[runner.workers[slot.worker as usize].job]).collect();
     let begun = target.begin(&slots, carried(jobs));
     target.skip_waits();
     let error = begun.and_then(|()| runner.all(target, observer)).err().or_else(|| runner.wrong_block.take());
@@ -194,8 +193,7 @@ impl Runner {
     fn new<T: Target>(target: &mut T, jobs: &[Job], seed: u64, coarseness: Option<u64>) -> Runner {
         let Cast { stats, mut workers, slots, flows } = Cast::of(jobs, seed);
         let sized = jobs.iter().all(|job| !job.time_based);
-        let total_bytes =
-            if sized { workers.iter().map(Worker::total_bytes).fold(0, u64::saturating_add) } else { 0 };
+        let total_bytes = if sized { workers.iter().map(Worker::total_bytes).fold(0, u64::saturating_add) } else { 0 };
         let total_time = total_time(jobs);
         let mut recorder = Recorder::new(target, stats, total_bytes, largest(jobs), coarseness);
         for (at, worker) in workers.iter_mut().enumerate().filter(|(_, worker)| jobs[worker.job].logged) {
@@ -304,12 +302,8 @@ impl Runner {
     fn share_usage<T: Target>(&mut self, target: &mut T) {
         let usage = target.usage();
         let before = std::mem::replace(&mut self.usage, usage);
-        let running: Vec<usize> = self
-            .workers
-            .iter()
-            .filter(|worker| worker.state == State::Running)
-            .map(|worker| worker.stats)
-            .collect();
+        let running: Vec<usize> =
+            self.workers.iter().filter(|worker| worker.state == State::Running).map(|worker| worker.stats).collect();
         for (number, &stats) in running.iter().enumerate() {
             // What does not divide goes to the first.
             let part = |now: u64, before: u64| {
@@ -431,12 +425,7 @@ impl Runner {
 
     /// A request has come back of a worker that is not plain.
     #[inline(never)]
-    fn complete_and_look<T: Target>(
-        &mut self,
-        target: &mut T,
-        at: u32,
-        now: Nanos,
-    ) -> Result<(), TargetError> {
+    fn complete_and_look<T: Target>(&mut self, target: &mut T, at: u32, now: Nanos) -> Result<(), TargetError> {
         self.end_ramp(target, at, now);
         let slot = &mut self.slots[at as usize];
         let worker = &mut self.workers[slot.worker as usize];
@@ -602,14 +591,7 @@ impl Runner {
             let Request { op, len, offset, .. } = slot.request;
             let entries = &mut self.recorder.logs[log].entries;
             slot.line = entries.len();
-            entries.push(Entry {
-                issued: now,
-                latency: Nanos::MAX,
-                submission: Nanos::ZERO,
-                op,
-                len,
-                offset,
-            });
+            entries.push(Entry { issued: now, latency: Nanos::MAX, submission: Nanos::ZERO, op, len, offset });
         }
         if worker.end_fsync {
             let follows = worker.fsync_on_close || !worker.stream.is_verifying();

@@ -146,19 +146,9 @@ mod tests {
     use super::*;
 
     /// Windows of 100 requests on a drive whose latency is its depth in microseconds; the depths of all windows.
-    fn depths(
-        target_us: u64,
-        max_depth: u32,
-        percentile: f64,
-        run: bool,
-        windows: usize,
-    ) -> (Vec<u32>, Verdict) {
-        let how = LatencyTarget {
-            target: Nanos::from_micros(target_us),
-            window: Nanos::from_millis(1),
-            percentile,
-            run,
-        };
+    fn depths(target_us: u64, max_depth: u32, percentile: f64, run: bool, windows: usize) -> (Vec<u32>, Verdict) {
+        let how =
+            LatencyTarget { target: Nanos::from_micros(target_us), window: Nanos::from_millis(1), percentile, run };
         let mut search = DepthSearch::new(how, max_depth);
         search.begin(Nanos::ZERO);
         let (mut now, mut tried) = (Nanos::ZERO, vec![1]);

@@ -27,11 +27,8 @@ impl Runner {
     /// Look at jobs whose second is over, and end those that are steady.
     pub(super) fn end_what_is_steady(&mut self, now: Nanos) {
         let is_due = |steady: &Steadiness| steady.due <= now && !steady.attained;
-        let due: Vec<usize> = self
-            .reported()
-            .filter(|(_, stats)| stats.steady.as_ref().is_some_and(is_due))
-            .map(|(at, _)| at)
-            .collect();
+        let due: Vec<usize> =
+            self.reported().filter(|(_, stats)| stats.steady.as_ref().is_some_and(is_due)).map(|(at, _)| at).collect();
         for at in due {
             let parts = self.recorder.stats.iter().enumerate();
             let parts = parts.filter(|(part, stats)| *part == at || stats.part_of == Some(at));
@@ -49,12 +46,7 @@ impl Runner {
 
     /// A request has come back of a worker that looks for its depth.
     #[cold]
-    pub(super) fn search<T: Target>(
-        &mut self,
-        target: &mut T,
-        at: u32,
-        now: Nanos,
-    ) -> Result<(), TargetError> {
+    pub(super) fn search<T: Target>(&mut self, target: &mut T, at: u32, now: Nanos) -> Result<(), TargetError> {
         let slot = &self.slots[at as usize];
         let (number, latency) = (slot.worker as usize, now - slot.issued);
         let worker = &mut self.workers[number];

@@ -243,8 +243,7 @@ impl Worker {
         let Some(lag) = self.lag.as_mut().filter(|_| kind < 3) else { return };
         let rate = self.rate[kind].or(self.rate_iops[kind].map(|rate| rate * self.min_bytes[kind]));
         let Some(rate) = rate else { return };
-        let each =
-            Nanos((self.min_bytes[kind] as u128 * 1_000_000_000 / rate as u128).min(LATEST as u128) as u64);
+        let each = Nanos((self.min_bytes[kind] as u128 * 1_000_000_000 / rate as u128).min(LATEST as u128) as u64);
         lag[kind] += if each <= self.thinktime { self.thinktime - each } else { self.thinktime };
         if let Some((due, _)) = &mut self.random_due {
             due[kind] += self.thinktime;
@@ -366,8 +365,7 @@ impl Worker {
         let due = self.due_of(kind);
         self.issued_bytes[kind] += request.len as u64;
         self.issued_count[kind] += 1;
-        let rate =
-            self.rate_iops[kind].or(self.rate[kind].map(|bytes| (bytes / self.min_bytes[kind]).max(1)));
+        let rate = self.rate_iops[kind].or(self.rate[kind].map(|bytes| (bytes / self.min_bytes[kind]).max(1)));
         if let (Some((next, draws)), Some(rate)) = (&mut self.random_due, rate) {
             // Between 0 and 1, and never 0.
             let unit = ((draws.next_u64() >> 11) + 1) as f64 / (1u64 << 53) as f64;

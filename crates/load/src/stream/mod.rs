@@ -152,9 +152,7 @@ impl Limits {
             pass: pass.saturating_add(trimmed).saturating_add(between),
             pass_bytes,
             all,
-            requests: job
-                .number_ios
-                .map(|n| n.saturating_mul(loops).saturating_mul(1 + (trimmed > 0) as u64)),
+            requests: job.number_ios.map(|n| n.saturating_mul(loops).saturating_mul(1 + (trimmed > 0) as u64)),
             more: job.io_size.is_some(),
             largest: job.bs.largest() as u64,
         }
@@ -166,8 +164,7 @@ impl Stream {
     pub fn new(job: &Job, number: u64, clone: u64, seed: u64) -> Stream {
         let seed = job.randseed.unwrap_or(seed);
         let extent = job.extent(clone);
-        let draws =
-            Draws { kinds: generator(seed, number, clone, 1), sizes: generator(seed, number, clone, 2) };
+        let draws = Draws { kinds: generator(seed, number, clone, 1), sizes: generator(seed, number, clone, 2) };
         let offsets = Offsets::new(job, &extent, |purpose| generator(seed, number, clone, purpose));
         let only = job.verify.as_ref().is_some_and(|verify| verify.only);
         Stream {
@@ -267,8 +264,7 @@ impl Stream {
             return 0;
         }
         let by_count = self.limits.requests.map_or(u64::MAX, |n| n.saturating_mul(self.limits.largest));
-        let bytes =
-            if self.mix == Mix::TrimWrite { self.limits.all.saturating_mul(2) } else { self.limits.all };
+        let bytes = if self.mix == Mix::TrimWrite { self.limits.all.saturating_mul(2) } else { self.limits.all };
         let bytes = if self.copy_to.is_some() { bytes.saturating_mul(2) } else { bytes }.min(by_count);
         let again = match (&self.verifier, self.mix) {
             (None, _) => 0,
@@ -311,8 +307,7 @@ impl Stream {
             return false;
         }
         if !self.time_based {
-            let left =
-                self.limits.pass_bytes.saturating_sub(self.total.all_bytes() + self.verified.all_bytes());
+            let left = self.limits.pass_bytes.saturating_sub(self.total.all_bytes() + self.verified.all_bytes());
             if self.passes_left > 0 {
                 self.passes_left -= 1;
             } else if self.has_all_requests()
@@ -346,8 +341,7 @@ impl Stream {
     /// The direction of the next request of a mix. fio draws it, and after a change of mind stays with it for a while.
     fn direction(&mut self) -> Op {
         if self.total.count[self.direction as usize] >= self.until {
-            let op =
-                if below(&mut self.draws.kinds, 100) < self.mix_read as u64 { Op::Read } else { Op::Write };
+            let op = if below(&mut self.draws.kinds, 100) < self.mix_read as u64 { Op::Read } else { Op::Write };
             if op != self.direction {
                 let other = if op == Op::Read { self.mix_read } else { 100 - self.mix_read };
                 self.until = self.total.count[self.direction as usize] * other as u64 / 100;
@@ -468,8 +462,7 @@ impl Stream {
         let bytes = count * len as u64;
         let requests = self.limits.requests.map_or(u64::MAX, |max| max.saturating_add(self.forgotten));
         let reaches_end = self.pass.all_bytes().saturating_add(bytes) > self.limits.pass
-            || (!self.time_based
-                && (self.counted() + bytes > self.limits.all || self.all_count() + count > requests));
+            || (!self.time_based && (self.counted() + bytes > self.limits.all || self.all_count() + count > requests));
         if reaches_end || !self.offsets.are_alike(op, count, len as u64, self.end) {
             return false;
         }

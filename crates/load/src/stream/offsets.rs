@@ -88,9 +88,8 @@ impl Offsets {
         let files = job.files.map_or(0, |files| files.min(region / min * min));
         let ranks = region.div_ceil(min_bytes.read.min(min_bytes.write)).max(1);
         let align = if files > 0 { ByKind::all(files) } else { align };
-        let blocks = align.zip(&min_bytes, |&align, &min_bytes| {
-            (region - min_bytes.saturating_sub(align).min(region)) / align
-        });
+        let blocks =
+            align.zip(&min_bytes, |&align, &min_bytes| (region - min_bytes.saturating_sub(align).min(region)) / align);
         let uniform = job.sizes.is_one() && align == min_bytes && min == job.bs.largest() as u64;
         let mut permutation = |len: u64| Permutation::new(len, draws.next_u64());
         let order = match &job.distribution {
@@ -105,9 +104,7 @@ impl Offsets {
             }
             Distribution::Zoned(zones) => Order::Zoned(zones.clone()),
             Distribution::Uniform if job.norandommap || !job.rw.random => Order::Uniform,
-            Distribution::Uniform if uniform => {
-                Order::Once { places: permutation((region / min).max(1)), drawn: 0 }
-            }
+            Distribution::Uniform if uniform => Order::Once { places: permutation((region / min).max(1)), drawn: 0 },
             Distribution::Uniform => Order::Mapped(Map::new(region / min)),
         };
         Offsets {
@@ -392,8 +389,7 @@ impl Offsets {
             let min_bytes = self.min_bytes[kind];
             let paired = self.trim_write && op == Op::Write;
             if !paired {
-                len = len
-                    .min(map.take((offset.at - self.zone) / min_bytes, len.div_ceil(min_bytes)) * min_bytes);
+                len = len.min(map.take((offset.at - self.zone) / min_bytes, len.div_ceil(min_bytes)) * min_bytes);
             }
         }
         if self.trim_write && op == Op::Write && self.random {

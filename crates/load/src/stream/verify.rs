@@ -211,9 +211,7 @@ impl Written {
         match self {
             Written::Again(_) => None,
             Written::Listed(list) => list.front().copied(),
-            Written::ByAddress(kept) => {
-                kept.first_key_value().map(|(&offset, &(len, number))| (offset, len, number))
-            }
+            Written::ByAddress(kept) => kept.first_key_value().map(|(&offset, &(len, number))| (offset, len, number)),
         }
     }
 

@@ -124,9 +124,7 @@ impl File {
                 Ok(0) => return Err(self.broken(TraceFault::CutEvent)),
                 Ok(more) => got += more,
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-                Err(error) => {
-                    return Err(self.broken(TraceFault::DamagedEvent { message: error.to_string() }))
-                }
+                Err(error) => return Err(self.broken(TraceFault::DamagedEvent { message: error.to_string() })),
             }
         }
         let big = self.big_endian;
@@ -216,10 +214,7 @@ impl Source for Blktrace {
     fn notes(&self) -> Vec<String> {
         match self.event.0 {
             7 => Vec::new(),
-            _ => vec![format!(
-                "the trace has no issues (D): times are those at which requests are {}",
-                self.event.1
-            )],
+            _ => vec![format!("the trace has no issues (D): times are those at which requests are {}", self.event.1)],
         }
     }
 }

@@ -13,10 +13,7 @@ pub const FORMAT: Format = lines::format::<Columns>();
 
 /// What a column can be, and the names it is known by.
 const USUAL_NAMES: [(&str, &[&str]); 6] = [
-    (
-        "time",
-        &["time", "timestamp", "ts", "time_ns", "time_us", "time_ms", "time_s", "ts_ns", "ts_us", "ts_ms"],
-    ),
+    ("time", &["time", "timestamp", "ts", "time_ns", "time_us", "time_ms", "time_s", "ts_ns", "ts_us", "ts_ms"]),
     ("op", &["op", "type", "kind", "rw", "iotype", "io_type", "opcode", "operation"]),
     ("offset", &["offset", "offset_bytes", "lba", "lbn", "sector", "offset_sectors"]),
     ("size", &["size", "length", "len", "bytes", "size_bytes", "length_bytes", "sectors", "size_sectors"]),
@@ -72,9 +69,7 @@ fn assign(
     needs_op: bool,
 ) -> Result<Vec<Option<(usize, u64)>>, ColumnFault> {
     let (mut fields, mut missing) = (vec![None; names.len()], Vec::new());
-    if let Some((what, _)) =
-        assigned.iter().find(|(what, _)| !USUAL_NAMES.iter().any(|(kind, _)| kind == what))
-    {
+    if let Some((what, _)) = assigned.iter().find(|(what, _)| !USUAL_NAMES.iter().any(|(kind, _)| kind == what)) {
         return Err(ColumnFault::NoKind { kind: what.clone(), kinds: USUAL_NAMES.map(|(kind, _)| kind) });
     }
     for (at, (what, usual)) in USUAL_NAMES.into_iter().enumerate() {
@@ -86,10 +81,8 @@ fn assign(
                     None => (assigned, None),
                 };
                 let field = names.iter().position(|each| *each == name);
-                let field = field.ok_or_else(|| ColumnFault::NoColumn {
-                    column: name.to_string(),
-                    columns: owned(names),
-                })?;
+                let field =
+                    field.ok_or_else(|| ColumnFault::NoColumn { column: name.to_string(), columns: owned(names) })?;
                 (Some(field), unit)
             }
             None => {
@@ -126,15 +119,12 @@ impl Lines for Columns {
 
     fn begin(head: &[u8], reading: &Reading) -> Result<Columns, TraceFault> {
         let first = head.split(|&byte| byte == b'\n').next().unwrap_or_default().trim_ascii();
-        let separator =
-            *b",;\t".iter().max_by_key(|of| first.iter().filter(|byte| byte == of).count()).expect("three");
+        let separator = *b",;\t".iter().max_by_key(|of| first.iter().filter(|byte| byte == of).count()).expect("three");
         let text = String::from_utf8_lossy(first).into_owned();
-        let names: Vec<&str> =
-            text.split(separator as char).map(|name| name.trim().trim_matches('"')).collect();
+        let names: Vec<&str> = text.split(separator as char).map(|name| name.trim().trim_matches('"')).collect();
         // Columns without names have numbers.
-        let bare = names
-            .iter()
-            .all(|name| scaled(name.as_bytes(), 1).is_some() || operation(name.as_bytes()).is_some());
+        let bare =
+            names.iter().all(|name| scaled(name.as_bytes(), 1).is_some() || operation(name.as_bytes()).is_some());
         let numbers: Vec<String> = (1..=names.len()).map(|place| place.to_string()).collect();
         let names = if bare { numbers.iter().map(String::as_str).collect() } else { names };
         let always = reading
@@ -151,8 +141,7 @@ impl Lines for Columns {
     }
 
     fn notes(&self) -> Vec<String> {
-        let text =
-            "no column tells reads from writes: all are taken for writes (op=read in --columns for reads)";
+        let text = "no column tells reads from writes: all are taken for writes (op=read in --columns for reads)";
         if self.assumed {
             vec![text.into()]
         } else {
@@ -202,23 +191,16 @@ impl Lines for Columns {
 pub type Assigned<'a> = (&'static str, &'a str, u64);
 
 /// The columns of a table that is no text.
-pub fn columns<'a>(
-    names: &[&'a str],
-    assigned: &[(String, String)],
-) -> Result<Vec<Assigned<'a>>, ColumnFault> {
+pub fn columns<'a>(names: &[&'a str], assigned: &[(String, String)]) -> Result<Vec<Assigned<'a>>, ColumnFault> {
     let fields = assign(names, assigned, true)?;
     let fields_of_names = names.iter().zip(fields);
-    Ok(fields_of_names
-        .filter_map(|(name, field)| field.map(|(at, unit)| (USUAL_NAMES[at].0, *name, unit)))
-        .collect())
+    Ok(fields_of_names.filter_map(|(name, field)| field.map(|(at, unit)| (USUAL_NAMES[at].0, *name, unit))).collect())
 }
 
 /// What a table lacks that begins so, and has half of what it needs.
 pub fn missing(head: &[u8]) -> Option<ColumnFault> {
     match Columns::begin(head, &Reading::default()) {
-        Err(TraceFault::Columns { fault: fault @ ColumnFault::Missing { .. } }) if fault.is_half_there() => {
-            Some(fault)
-        }
+        Err(TraceFault::Columns { fault: fault @ ColumnFault::Missing { .. } }) if fault.is_half_there() => Some(fault),
         _ => None,
     }
 }

@@ -39,8 +39,7 @@ impl std::fmt::Display for TraceError {
 impl std::error::Error for TraceError {}
 
 /// What an event of blktrace's is.
-const EVENT: &str =
-    "an event is 48 bytes that begin with blktrace's magic number 0x656174; trace again, or give \
+const EVENT: &str = "an event is 48 bytes that begin with blktrace's magic number 0x656174; trace again, or give \
     blkparse's text";
 
 faults! {

@@ -82,8 +82,7 @@ impl Lines for Iolog {
             b"trim" => Op::Trim,
             b"sync" | b"datasync" => Op::Flush,
             b"wait" if !self.timed => {
-                let wait =
-                    whole(at).and_then(|us| us.checked_mul(MICROSECOND)).ok_or("microseconds to wait")?;
+                let wait = whole(at).and_then(|us| us.checked_mul(MICROSECOND)).ok_or("microseconds to wait")?;
                 self.waited = self.waited.checked_add(wait).ok_or("microseconds to wait")?;
                 return Ok(());
             }

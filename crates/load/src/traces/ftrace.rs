@@ -27,8 +27,7 @@ struct Ftrace {
 impl Lines for Ftrace {
     const NAME: &'static str = "ftrace";
     const ABOUT: &'static str = "the kernel's block events: trace_pipe, trace-cmd, perf script";
-    const EXPECTED: &'static str =
-        "process cpu seconds: block_rq_issue: device kind bytes () sector + sectors";
+    const EXPECTED: &'static str = "process cpu seconds: block_rq_issue: device kind bytes () sector + sectors";
 
     fn begin(head: &[u8], _: &Reading) -> Result<Ftrace, TraceFault> {
         let issued = memchr::memmem::find(head, ISSUED).is_some();
@@ -76,10 +75,7 @@ impl Lines for Ftrace {
     fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if self.event == QUEUED {
-            notes.push(
-                "the trace has no issues: times are those at which requests were queued, before merging"
-                    .into(),
-            );
+            notes.push("the trace has no issues: times are those at which requests were queued, before merging".into());
         }
         if self.lost > 0 {
             notes.push(format!("the kernel lost {} events: those requests are missing", self.lost));

@@ -61,8 +61,7 @@ fn tries<L: Lines>(head: &[u8], reading: &Reading) -> (usize, usize) {
 }
 
 fn open<L: Lines>(opening: Opening) -> Result<Box<dyn Source>, TraceError> {
-    let format =
-        L::begin(&opening.head, &opening.reading).map_err(|fault| TraceError::new(&opening.place, fault))?;
+    let format = L::begin(&opening.head, &opening.reading).map_err(|fault| TraceError::new(&opening.place, fault))?;
     Ok(Box::new(Text {
         format,
         place: opening.place,

@@ -193,11 +193,8 @@ fn source(path: &Path, reading: &Reading) -> Result<(&'static str, Box<dyn Sourc
                 return refused(fault.into());
             }
             let first = String::from_utf8_lossy(head.split(|&byte| byte == b'\n').next().unwrap_or(&[]));
-            let beginning = first
-                .chars()
-                .filter(|letter| !letter.is_control() && *letter != '\u{fffd}')
-                .take(60)
-                .collect();
+            let beginning =
+                first.chars().filter(|letter| !letter.is_control() && *letter != '\u{fffd}').take(60).collect();
             refused(TraceFault::NoFormat { beginning })
         })?,
     };

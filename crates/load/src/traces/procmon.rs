@@ -35,8 +35,7 @@ impl Lines for ProcessMonitor {
             return Ok(());
         }
         let text = std::str::from_utf8(line).map_err(|_| "text in UTF-8")?;
-        let inner =
-            text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).ok_or("cells in quotes")?;
+        let inner = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).ok_or("cells in quotes")?;
         let cells: Vec<&str> = inner.split("\",\"").collect();
         let [time, _, _, operation, path, result, detail, ..] = cells[..] else {
             return Err("seven cells in quotes");
@@ -52,10 +51,7 @@ impl Lines for ProcessMonitor {
             Op::Flush => (0, 0),
             // Nothing was moved at the end of a file, or where it is locked.
             _ if result != "SUCCESS" => return Ok(()),
-            _ => (
-                number(detail, "Offset: ").ok_or("an offset")?,
-                number(detail, "Length: ").ok_or("a length")?,
-            ),
+            _ => (number(detail, "Offset: ").ok_or("an offset")?, number(detail, "Length: ").ok_or("a length")?),
         };
         let len = u32::try_from(len).map_err(|_| "a length, below 4 GiB")?;
         into.push(Entry::new(at, devices.number(path.as_bytes()), op, offset, len));

@@ -334,8 +334,7 @@ impl<const AT: usize> Lines for Fields<AT> {
     #[inline]
     fn line(&mut self, line: &[u8], devices: &mut Devices, into: &mut Vec<Entry>) -> LineResult {
         let row = &ROWS[AT];
-        let texts =
-            if row.commas { split(line.split(|&byte| byte == b','), row) } else { split(words(line), row) };
+        let texts = if row.commas { split(line.split(|&byte| byte == b','), row) } else { split(words(line), row) };
         let texts = texts.ok_or(row.count)?;
         if row.none.iter().any(|&(field, text)| texts[field] == text) {
             return Ok(());

@@ -69,8 +69,7 @@ impl OverTime {
     fn reach(&mut self, since: Nanos) {
         while since.0 / self.width.0 >= BINS as u64 {
             let pairs = self.bytes.chunks(2);
-            self.bytes =
-                pairs.map(|pair| [0, 1].map(|kind| pair.iter().map(|bin| bin[kind]).sum())).collect();
+            self.bytes = pairs.map(|pair| [0, 1].map(|kind| pair.iter().map(|bin| bin[kind]).sum())).collect();
             self.width = Nanos(2 * self.width.0);
         }
         let bins = (since.0 / self.width.0) as usize + 1;
@@ -106,13 +105,8 @@ pub struct Survey {
     pub notes: Vec<String>,
 }
 
-const PAUSES: [Nanos; 5] = [
-    Nanos::from_millis(100),
-    Nanos::from_secs(1),
-    Nanos::from_secs(10),
-    Nanos::from_secs(60),
-    Nanos::from_secs(600),
-];
+const PAUSES: [Nanos; 5] =
+    [Nanos::from_millis(100), Nanos::from_secs(1), Nanos::from_secs(10), Nanos::from_secs(60), Nanos::from_secs(600)];
 /// Sizes of a kind that are told apart; what comes after is counted with the next power of two.
 const SIZES: usize = 4096;
 
@@ -257,8 +251,7 @@ impl Surveyor {
             volume.device = name.clone();
         }
         let pages = self.read_first.iter().zip(&self.written);
-        survey.touched_bytes =
-            pages.map(|(read, written)| written.bytes() + read.bytes_not_in(written)).sum();
+        survey.touched_bytes = pages.map(|(read, written)| written.bytes() + read.bytes_not_in(written)).sum();
         survey.written_bytes = self.written.iter().map(Pages::bytes).sum();
         (survey.skipped, survey.empty, survey.backwards) = (trace.skipped(), trace.empty, trace.backwards);
         survey.notes = trace.notes();

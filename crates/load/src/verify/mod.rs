@@ -291,11 +291,7 @@ impl Verify {
         let block = &buffer[at..at + step];
         let expected = self.expected(block, offset, at, buffer.len());
         if let (Fault::Data { byte, .. }, Some(expected)) = (&mut fault, &expected) {
-            *byte = block
-                .iter()
-                .zip(expected)
-                .position(|(a, b)| a != b)
-                .map(|first| offset + (at + first) as u64);
+            *byte = block.iter().zip(expected).position(|(a, b)| a != b).map(|first| offset + (at + first) as u64);
         }
         let dump = self.dumps.then(|| Dump { received: block.to_vec(), expected });
         Failure { offset: offset + at as u64, len: step as u32, fault, dump }
@@ -317,10 +313,8 @@ impl Verify {
             self.fill_data(&mut request, offset, seed);
             let mut block_bytes = request[at..at + block.len()].to_vec();
             block_bytes[..head].copy_from_slice(&front[..head]);
-            let agrees = self
-                .sum
-                .of(&block_bytes[head..])
-                .is_none_or(|sum| *sum.bytes() == block_bytes[HEADER_BYTES..head]);
+            let agrees =
+                self.sum.of(&block_bytes[head..]).is_none_or(|sum| *sum.bytes() == block_bytes[HEADER_BYTES..head]);
             if agrees {
                 self.exchange(&mut block_bytes);
                 return Some(block_bytes);
@@ -357,10 +351,8 @@ mod tests {
     /// Every one, also in blocks and with the header elsewhere.
     fn all() -> Vec<Verify> {
         let sums = Sum::names().into_iter().filter_map(Sum::named).filter(|sum| *sum != Sum::Null);
-        sums.flat_map(|sum| {
-            [(0, 0), (512, 0), (1024, 300)].map(|(interval, offset)| verify(sum, interval, offset))
-        })
-        .collect()
+        sums.flat_map(|sum| [(0, 0), (512, 0), (1024, 300)].map(|(interval, offset)| verify(sum, interval, offset)))
+            .collect()
     }
 
     #[test]
@@ -378,11 +370,8 @@ mod tests {
                     assert_eq!(verify.sum, Sum::Meta, "{at} {verify:?}");
                     continue;
                 };
-                assert!(
-                    (failure.offset..failure.offset + failure.len as u64).contains(&((1 << 33) + at as u64))
-                );
-                let (Fault::Data { byte: Some(byte), .. } | Fault::Pattern { byte, .. }) = failure.fault
-                else {
+                assert!((failure.offset..failure.offset + failure.len as u64).contains(&((1 << 33) + at as u64)));
+                let (Fault::Data { byte: Some(byte), .. } | Fault::Pattern { byte, .. }) = failure.fault else {
                     continue;
                 };
                 assert_eq!(byte, (1 << 33) + at as u64, "{verify:?}");

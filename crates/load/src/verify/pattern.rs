@@ -98,11 +98,7 @@ impl Pattern {
     pub fn difference(&self, data: &[u8], offset: u64, skip: usize) -> Option<(usize, u8)> {
         let pattern = self.at(offset);
         let expected = pattern.iter().cycle().skip(skip % pattern.len());
-        data.iter()
-            .zip(expected)
-            .enumerate()
-            .find(|(_, (a, b))| a != b)
-            .map(|(at, (_, expected))| (at, *expected))
+        data.iter().zip(expected).enumerate().find(|(_, (a, b))| a != b).map(|(at, (_, expected))| (at, *expected))
     }
 }
 

@@ -86,8 +86,7 @@ impl std::fmt::Display for Checksum {
 const CRC7: crc::Crc<u8> = crc::Crc::<u8>::new(&crc::CRC_7_MMC);
 const CRC16: crc::Crc<u16> = crc::Crc::<u16>::new(&crc::CRC_16_ARC);
 /// fio's crc32 is the polynomial of `cksum`, begun with 0 and without a last inversion.
-const CRC32: crc::Crc<u32> =
-    crc::Crc::<u32>::new(&crc::Algorithm { init: 0, xorout: 0, ..crc::CRC_32_CKSUM });
+const CRC32: crc::Crc<u32> = crc::Crc::<u32>::new(&crc::Algorithm { init: 0, xorout: 0, ..crc::CRC_32_CKSUM });
 const CRC64: crc::Crc<u64> = crc::Crc::<u64>::new(&crc::CRC_64_REDIS);
 
 impl Sum {
@@ -172,16 +171,8 @@ fn sha1_of(data: &[u8]) -> Checksum {
 /// words, followed by the other 56 bytes of the last block that was hashed.
 fn sha256_of(data: &[u8]) -> Checksum {
     const BLOCK: usize = 64;
-    let mut state: [u32; 8] = [
-        0x6a09_e667,
-        0xbb67_ae85,
-        0x3c6e_f372,
-        0xa54f_f53a,
-        0x510e_527f,
-        0x9b05_688c,
-        0x1f83_d9ab,
-        0x5be0_cd19,
-    ];
+    let mut state: [u32; 8] =
+        [0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19];
     let mut last = [0; 2 * BLOCK];
     let (whole, rest) = data.split_at(data.len() - data.len() % BLOCK);
     last[..rest.len()].copy_from_slice(rest);

@@ -86,8 +86,7 @@ impl Target for Even {
 pub const CAPACITY: u64 = 1 << 30;
 
 pub fn jobs(text: &str) -> Vec<Job> {
-    job::parse("test.fio", text, &[], Ground::Simulated, CAPACITY, &|_| None)
-        .unwrap_or_else(|error| panic!("{error}"))
+    job::parse("test.fio", text, &[], Ground::Simulated, CAPACITY, &|_| None).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// A drive of 2 GB with 16 dies of TLC.

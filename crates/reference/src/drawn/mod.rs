@@ -54,9 +54,7 @@ pub const DRAWN: &[(&str, Draw)] = &[
     }),
     ("usb.transport", |n, d| usb(d).then(|| one_of(n, &["", "bot", "uas"])).flatten()),
     ("usb.discard", |n, d| usb(d).then(|| one_of(n, &["", "dropped", "passed"])).flatten()),
-    ("usb.behind", |n, d| {
-        usb(d).then(|| one_of(n, &["", "sata600", "pcie3x1", "sata150", "emmc-hs400"])).flatten()
-    }),
+    ("usb.behind", |n, d| usb(d).then(|| one_of(n, &["", "sata600", "pcie3x1", "sata150", "emmc-hs400"])).flatten()),
     ("nand.channels", |n, _| one_of(n, &["2", "1", "3"])),
     ("nand.dies", |n, d| Some((number(d, "nand.channels") * [2, 1, 3][n as usize % 3]).to_string())),
     ("nand.planes", |n, _| one_of(n, &["1", "2"])),
@@ -69,9 +67,7 @@ pub const DRAWN: &[(&str, Draw)] = &[
         }
     }),
     ("nand.blocks_per_plane", |n, _| one_of(n, &["32", "28", "32", "48", "90"])),
-    ("nand.pages_per_block", |n, d| {
-        Some((number(d, "nand.bits_per_cell") * [1, 1, 2][n as usize % 3]).to_string())
-    }),
+    ("nand.pages_per_block", |n, d| Some((number(d, "nand.bits_per_cell") * [1, 1, 2][n as usize % 3]).to_string())),
     ("nand.page", |n, _| one_of(n, &["16KiB", "8KiB", "16KiB"])),
     ("nand.bus", |n, _| one_of(n, &["400MT/s", "100MT/s", "1600MT/s"])),
     ("nand.slc.read", |n, _| one_of(n, &["20us", "31us"])),
@@ -107,13 +103,7 @@ pub const DRAWN: &[(&str, Draw)] = &[
     ("cache.dynamic", |n, d| one_of(n, &["8", "3", "5", ""]).map(|n| superblocks(d, &n))),
     ("cache.dynamic_least", |n, d| one_of(n, &["", "1", "4"]).map(|n| superblocks(d, &n))),
     ("cache.shrink_from", |n, _| one_of(n, &["", "25%", "41.5%"])),
-    ("cache.shrink_to", |n, d| {
-        if d.contains_key("cache.shrink_from") {
-            one_of(n, &["", "50%", "80%"])
-        } else {
-            None
-        }
-    }),
+    ("cache.shrink_to", |n, d| if d.contains_key("cache.shrink_from") { one_of(n, &["", "50%", "80%"]) } else { None }),
     ("cache.when_full", |n, _| Some(word_of::<WhenFull>(n))),
     ("cache.host_share", |n, _| one_of(n, &["", "50%", "21.5%", "90%"])),
     ("cache.fold_overhead", |n, _| one_of(n, &["1.5", "", "2.75"])),
@@ -142,9 +132,7 @@ pub const DRAWN: &[(&str, Draw)] = &[
         }
     }),
     ("cache.worn", |n, d| if waits(d) { None } else { one_of(n, &["", "off", "off", "goes-on"]) }),
-    ("wear.slc_cycles", |n, d| {
-        d.get("cache.worn").filter(|worn| *worn == "off").map(|_| among(n, &["1", "2"]))
-    }),
+    ("wear.slc_cycles", |n, d| d.get("cache.worn").filter(|worn| *worn == "off").map(|_| among(n, &["1", "2"]))),
     ("cache.idle", |n, _| one_of(n, &["", "", "never"])),
     ("cache.idle.threshold", |n, d| idles(d).then(|| among(n, &["5ms", "300us", "40ms"]))),
     ("cache.idle.rate", |n, d| idles(d).then(|| one_of(n, &["", "", "20MB/s"])).flatten()),
@@ -171,16 +159,12 @@ pub const DRAWN: &[(&str, Draw)] = &[
     ("power.state1.draws", |n, d| deepens(d, 1).then(|| one_of(n, &["", "20mW", "300mW"])).flatten()),
     ("power.state1.entry", |n, d| deepens(d, 1).then(|| one_of(n, &["", "1ms", "9ms"])).flatten()),
     ("power.state1.exit", |n, d| deepens(d, 1).then(|| one_of(n, &["", "2ms", "15ms"])).flatten()),
-    ("power.state1.background", |n, d| {
-        deepens(d, 1).then(|| one_of(n, &["", "goes-on", "goes-on"])).flatten()
-    }),
+    ("power.state1.background", |n, d| deepens(d, 1).then(|| one_of(n, &["", "goes-on", "goes-on"])).flatten()),
     ("power.state2.after", |n, d| deepens(d, 1).then(|| one_of(n, &["", "8ms", "12ms"])).flatten()),
     ("power.state2.draws", |n, d| deepens(d, 2).then(|| one_of(n, &["", "5mW"])).flatten()),
     ("power.state2.entry", |n, d| deepens(d, 2).then(|| one_of(n, &["", "3ms"])).flatten()),
     ("power.state2.exit", |n, d| deepens(d, 2).then(|| one_of(n, &["", "22ms"])).flatten()),
-    ("power.state2.background", |n, d| {
-        deepens(d, 2).then(|| one_of(n, &["", "goes-on", "goes-on"])).flatten()
-    }),
+    ("power.state2.background", |n, d| deepens(d, 2).then(|| one_of(n, &["", "goes-on", "goes-on"])).flatten()),
     ("power.state3.after", |n, d| deepens(d, 2).then(|| one_of(n, &["", "13ms", "20ms"])).flatten()),
     ("power.state3.draws", |n, d| deepens(d, 3).then(|| one_of(n, &["", "1mW"])).flatten()),
     ("power.state3.entry", |n, d| deepens(d, 3).then(|| one_of(n, &["", "4ms"])).flatten()),
@@ -199,27 +183,16 @@ pub const DRAWN: &[(&str, Draw)] = &[
     }),
     ("heat.throttle2.until", |n, d| throttles(d, 2).then(|| above(d, among(n, &["560", "1200"])))),
     ("heat.throttle2.speed", |n, d| throttles(d, 2).then(|| among(n, &["10%", "33.3%"]))),
-    ("heat.throttle3.at", |n, d| {
-        throttles(d, 2).then(|| one_of(n, &["2500", ""])).flatten().map(|at| above(d, at))
-    }),
+    ("heat.throttle3.at", |n, d| throttles(d, 2).then(|| one_of(n, &["2500", ""])).flatten().map(|at| above(d, at))),
     ("heat.throttle3.until", |n, d| throttles(d, 3).then(|| above(d, among(n, &["1300", "2300"])))),
     ("heat.throttle3.speed", |n, d| throttles(d, 3).then(|| among(n, &["5%", "0.5%"]))),
     ("host.cores", |n, _| one_of(n, &["", "1", "2"])),
     ("host.read", |n, d| d.contains_key("host.cores").then(|| among(n, &["4us", "70us"]))),
     ("host.write", |n, d| d.contains_key("host.cores").then(|| among(n, &["5us", "90us"]))),
     ("host.page_cache", |n, _| one_of(n, &["", "64MiB", "128MiB"])),
-    ("host.driver_cache", |n, d| {
-        if d.contains_key("host.page_cache") {
-            None
-        } else {
-            one_of(n, &["", "", "64MiB"])
-        }
-    }),
+    ("host.driver_cache", |n, d| if d.contains_key("host.page_cache") { None } else { one_of(n, &["", "", "64MiB"]) }),
     ("host.dirty", |n, d| caches(d).then(|| one_of(n, &["", "200KiB", "480KiB"])).flatten()),
-    (
-        "host.background",
-        |n, d| if d.contains_key("host.dirty") { one_of(n, &["100KiB", "0B"]) } else { None },
-    ),
+    ("host.background", |n, d| if d.contains_key("host.dirty") { one_of(n, &["100KiB", "0B"]) } else { None }),
     ("host.request", |n, d| caches(d).then(|| one_of(n, &["", "16KiB", "64KiB"])).flatten()),
     ("host.depth", |n, d| caches(d).then(|| one_of(n, &["", "1", "3"])).flatten()),
     ("host.memory", |n, d| caches(d).then(|| one_of(n, &["", "1GB/s"])).flatten()),
@@ -275,15 +248,13 @@ pub fn text(numbers: &[u32]) -> String {
 /// The drive that these numbers draw; an error where the profile's check refuses it.
 pub fn config(numbers: &[u32]) -> Result<Config, profile::ProfileError> {
     let drawn = drawn(numbers);
-    let overrides: Vec<(String, String)> =
-        drawn.iter().map(|(key, value)| (key.to_string(), value.clone())).collect();
+    let overrides: Vec<(String, String)> = drawn.iter().map(|(key, value)| (key.to_string(), value.clone())).collect();
     let mut config = profile::load("tiny.toml", "name = \"tiny\"", &|_| None, &overrides)?.config;
     if let Some(cache) = &mut config.host.page_cache {
         // A profile's page cache is larger than these drives. What is not said follows from its size.
         let said = |key| drawn.contains_key(key);
         cache.bytes /= 64;
-        cache.background_bytes =
-            if said("host.background") { cache.background_bytes } else { cache.bytes / 10 };
+        cache.background_bytes = if said("host.background") { cache.background_bytes } else { cache.bytes / 10 };
         cache.dirty_bytes = if said("host.dirty") { cache.dirty_bytes } else { cache.bytes / 5 };
     }
     Ok(config)
@@ -329,10 +300,8 @@ fn superblocks(drawn: &Drawn, count: &str) -> String {
 
 /// A share of the most that the check lets through, in permille.
 fn capacity(drawn: &Drawn, permille: u64) -> u64 {
-    let set_aside =
-        if drawn["cache.mode"] == "static-slc" || drawn["cache.mode"] == "hybrid-slc" { 2 } else { 0 };
-    let sorts =
-        WhenFull::ALL.iter().any(|policy| policy.word() == drawn["cache.when_full"] && policy.sorts());
+    let set_aside = if drawn["cache.mode"] == "static-slc" || drawn["cache.mode"] == "hybrid-slc" { 2 } else { 0 };
+    let sorts = WhenFull::ALL.iter().any(|policy| policy.word() == drawn["cache.when_full"] && policy.sorts());
     let kept = number(drawn, "ftl.reserve_superblocks") + 4 + sorts as u64 + set_aside;
     let blocks = number(drawn, "nand.blocks_per_plane") - kept;
     blocks * permille / 1000 * native_bytes(drawn)

@@ -13,18 +13,11 @@ pub enum Step {
 
 pub fn steps() -> impl Strategy<Value = Vec<Step>> {
     // Most requests go to a few places, so that they meet; `None` goes on where the last one ended.
-    let page =
-        prop_oneof![4 => (0u32..960).prop_map(Some), 2 => (0u32..40_000).prop_map(Some), 3 => Just(None)];
+    let page = prop_oneof![4 => (0u32..960).prop_map(Some), 2 => (0u32..40_000).prop_map(Some), 3 => Just(None)];
     let pages = prop_oneof![1u32..4, 1u32..120];
-    let ask = (prop_oneof![9 => 0u64..400_000, 1 => Just(0)], 0u8..20, page, pages, 0u8..10, any::<bool>())
-        .prop_map(|(after, op, page, pages, ragged, direct)| Step::Ask {
-            after,
-            op,
-            page,
-            pages,
-            ragged: ragged == 0,
-            direct,
-        });
+    let ask = (prop_oneof![9 => 0u64..400_000, 1 => Just(0)], 0u8..20, page, pages, 0u8..10, any::<bool>()).prop_map(
+        |(after, op, page, pages, ragged, direct)| Step::Ask { after, op, page, pages, ragged: ragged == 0, direct },
+    );
     let wait = (prop_oneof![8 => 1u64..60, 1 => 100u64..2500, 1 => 5_000u64..60_000], any::<bool>())
         .prop_map(|(millis, looked_at)| Step::Wait { millis, looked_at });
     prop::collection::vec(prop_oneof![30 => ask, 1 => wait], 1..260)

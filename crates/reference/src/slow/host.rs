@@ -187,8 +187,7 @@ impl ReferenceMachine {
     /// Write the pages that have waited longest and lie together.
     fn begin(&mut self, of: PageCache) {
         let first = self.cache.waiting[0];
-        let together =
-            self.cache.waiting.iter().zip(first..).take_while(|(page, next)| *page == next).count();
+        let together = self.cache.waiting.iter().zip(first..).take_while(|(page, next)| *page == next).count();
         let count = together.min((of.request_bytes as u64 / PAGE) as usize);
         self.cache.waiting.drain(..count);
         let request = Request::write(first * PAGE, (count as u64 * PAGE) as u32);

@@ -386,8 +386,7 @@ impl Reference {
         let start = self.silent_since + threshold;
         // A state in which nothing is folded ends it.
         let states = self.c.power.iter().flat_map(|power| power.states.iter().flatten());
-        let deep =
-            states.filter(|state| !state.background).map(|state| self.silent_since + state.after.0).min();
+        let deep = states.filter(|state| !state.background).map(|state| self.silent_since + state.after.0).min();
         let until = self.now.min(deep.unwrap_or(u64::MAX));
         if until <= start {
             return;
@@ -399,8 +398,7 @@ impl Reference {
         let mut from = start;
         loop {
             let refreshed = self.refresh_in_background(idle, from, until);
-            if !refreshed || !self.collect_in_background(idle, from, until) || !self.erase_ahead(from, until)
-            {
+            if !refreshed || !self.collect_in_background(idle, from, until) || !self.erase_ahead(from, until) {
                 return;
             }
             // What becomes old later in this silence, or has room now.
@@ -439,8 +437,7 @@ impl Reference {
     /// The full superblock whose data are the first to be as old as data may be, and when they are.
     fn oldest_data(&self) -> Option<(u64, usize)> {
         let limit = self.c.ftl.refresh?.0;
-        let is_old =
-            |index: usize, at: u64| (0..self.dies.len()).any(|die| self.age(index, die, at) >= limit);
+        let is_old = |index: usize, at: u64| (0..self.dies.len()).any(|die| self.age(index, die, at) >= limit);
         let closed = (0..self.blocks.len()).filter(|&i| self.blocks[i].state == State::Closed);
         let holds = closed.filter(|&i| self.valid(i) > 0);
         let due = |index: usize| {
@@ -918,9 +915,8 @@ impl Reference {
         if self.draining {
             let batch = self.c.cache.fold_batch_bytes.div_ceil(self.c.nand.superblock_bytes(self.dynamic()));
             let most = self.blocks.iter().filter(|b| b.set_aside).count() + self.dynamic_limit();
-            let used = (0..self.blocks.len())
-                .filter(|&i| self.blocks[i].state != State::Free && self.is_cache(i))
-                .count();
+            let used =
+                (0..self.blocks.len()).filter(|&i| self.blocks[i].state != State::Free && self.is_cache(i)).count();
             self.draining = used > most.saturating_sub(batch as usize);
         }
         self.decide();
@@ -961,9 +957,8 @@ impl Reference {
     }
 
     fn fold_victim(&self) -> Option<usize> {
-        let closed: Vec<usize> = (0..self.blocks.len())
-            .filter(|&i| self.blocks[i].state == State::Closed && self.is_cache(i))
-            .collect();
+        let closed: Vec<usize> =
+            (0..self.blocks.len()).filter(|&i| self.blocks[i].state == State::Closed && self.is_cache(i)).collect();
         let dynamic: Vec<usize> = closed.iter().copied().filter(|&i| !self.blocks[i].set_aside).collect();
         let used = (0..self.blocks.len())
             .filter(|&i| self.blocks[i].state != State::Free && !self.blocks[i].set_aside && self.is_cache(i))
@@ -978,8 +973,7 @@ impl Reference {
     fn first_to_fold(&self, closed: Vec<usize>) -> Option<usize> {
         match self.c.cache.when_full {
             WhenFull::FoldCostBenefit => closed.into_iter().max_by(|&a, &b| {
-                let worth =
-                    |i: usize| (self.openings - self.blocks[i].opened + 1) as f64 / self.valid(i) as f64;
+                let worth = |i: usize| (self.openings - self.blocks[i].opened + 1) as f64 / self.valid(i) as f64;
                 let by_age = self.blocks[b].opened.cmp(&self.blocks[a].opened);
                 worth(a).partial_cmp(&worth(b)).unwrap().then(by_age)
             }),
@@ -998,9 +992,7 @@ impl Reference {
 
     /// Superblocks of the cache that are not free, and how many it may have.
     fn cache_used(&self) -> (usize, usize) {
-        let used = (0..self.blocks.len())
-            .filter(|&i| self.blocks[i].state != State::Free && self.is_cache(i))
-            .count();
+        let used = (0..self.blocks.len()).filter(|&i| self.blocks[i].state != State::Free && self.is_cache(i)).count();
         (used, self.blocks.iter().filter(|b| b.set_aside).count() + self.dynamic_limit())
     }
 
@@ -1011,21 +1003,16 @@ impl Reference {
         let in_batches = self.c.cache.fold_batch_bytes > 0;
         let (used, size) = self.cache_used();
         self.throttle = match self.c.cache.when_full {
-            WhenFull::DirectThenFold
-            | WhenFull::InPlaceSwitch
-            | WhenFull::PredictIdle
-            | WhenFull::StaticFirst => Throttle::None,
-            WhenFull::DirectWhileFolding | WhenFull::Bypass | WhenFull::RewriteDistance
-                if full && foldable =>
-            {
+            WhenFull::DirectThenFold | WhenFull::InPlaceSwitch | WhenFull::PredictIdle | WhenFull::StaticFirst => {
+                Throttle::None
+            }
+            WhenFull::DirectWhileFolding | WhenFull::Bypass | WhenFull::RewriteDistance if full && foldable => {
                 Throttle::Share
             }
             WhenFull::DirectWhileFolding | WhenFull::Bypass | WhenFull::RewriteDistance => Throttle::None,
             WhenFull::FoldBeside if foldable => Throttle::Beside,
             WhenFull::FoldBeside => Throttle::None,
-            WhenFull::Fold | WhenFull::FoldCostBenefit if foldable && in_batches && self.draining => {
-                Throttle::Share
-            }
+            WhenFull::Fold | WhenFull::FoldCostBenefit if foldable && in_batches && self.draining => Throttle::Share,
             WhenFull::Fold | WhenFull::FoldCostBenefit if foldable && !in_batches && !self.room() => {
                 Throttle::OneForOne
             }
@@ -1295,10 +1282,7 @@ impl Reference {
             return false;
         }
         if !self.blocks[block].by_host {
-            return self
-                .moved
-                .as_ref()
-                .is_some_and(|s| s.block == block && unit >= s.units - self.waiting.len());
+            return self.moved.as_ref().is_some_and(|s| s.block == block && unit >= s.units - self.waiting.len());
         }
         let filling = [&self.host, &self.other].into_iter().flatten();
         if filling.into_iter().any(|s| s.block == block && unit >= s.units) {
@@ -1343,10 +1327,7 @@ impl Reference {
         self.forget_read_ahead(range.clone());
         let copy = |rate| (request.len as u64 * 1_000_000_000).div_ceil(rate);
         let copied = self.c.controller.copy_in_bytes_per_s.map_or(0, copy);
-        if self.c.controller.merges_rewrites
-            && range.end == range.start + 1
-            && self.merges(range.start, ready)
-        {
+        if self.c.controller.merges_rewrites && range.end == range.start + 1 && self.merges(range.start, ready) {
             let done = self.receive(ready, request.len as u64, true) + copied;
             return self.acknowledge(request, done);
         }
@@ -1492,8 +1473,7 @@ impl Reference {
         if self.throttle == Throttle::None && self.free.len() > self.reserve().max(self.fold_below()) {
             return;
         }
-        let folding =
-            self.victim.as_ref().is_some_and(|v| self.is_cache(v.block) && !self.blocks[v.block].set_aside);
+        let folding = self.victim.as_ref().is_some_and(|v| self.is_cache(v.block) && !self.blocks[v.block].set_aside);
         let closed = folding || !self.closed_dynamic().is_empty();
         let folds = self.free.len() <= self.fold_below() && closed;
         // Cells that can be filled up are space.
@@ -1518,8 +1498,7 @@ impl Reference {
             Throttle::Beside => {
                 // What was moved out of need is no advance, but for four units.
                 let limit = 4000 * self.timing(CellMode::Native).program.0 as i64;
-                self.time_credits =
-                    self.time_credits.max(-limit) + (time * (1000 - share) * 1000 / share) as i64;
+                self.time_credits = self.time_credits.max(-limit) + (time * (1000 - share) * 1000 / share) as i64;
             }
             _ => self.time_credits = 0,
         }
@@ -1592,9 +1571,7 @@ impl Reference {
 
     fn closed_dynamic(&self) -> Vec<usize> {
         (0..self.blocks.len())
-            .filter(|&i| {
-                self.blocks[i].state == State::Closed && self.is_cache(i) && !self.blocks[i].set_aside
-            })
+            .filter(|&i| self.blocks[i].state == State::Closed && self.is_cache(i) && !self.blocks[i].set_aside)
             .collect()
     }
 
@@ -1612,9 +1589,7 @@ impl Reference {
             .filter(|&i| self.valid(i) < full)
             .collect();
         match self.c.ftl.gc {
-            VictimRule::Greedy => {
-                candidates.into_iter().min_by_key(|&i| (self.valid(i), self.blocks[i].opened))
-            }
+            VictimRule::Greedy => candidates.into_iter().min_by_key(|&i| (self.valid(i), self.blocks[i].opened)),
             VictimRule::Fifo => candidates.into_iter().min_by_key(|&i| self.blocks[i].opened),
             VictimRule::CostBenefit => candidates.into_iter().max_by(|&a, &b| {
                 let worth = |i: usize| {
@@ -1681,11 +1656,8 @@ impl Reference {
         pointer.ready = pointer.ready.max(self.fetch(at, &victim, in_page));
         let folds = self.is_cache(victim.block);
         if unit_full {
-            let permille = if folds {
-                self.c.cache.fold_overhead_permille as u64
-            } else {
-                self.c.ftl.gc_overhead_permille as u64
-            };
+            let permille =
+                if folds { self.c.cache.fold_overhead_permille as u64 } else { self.c.ftl.gc_overhead_permille as u64 };
             self.waiting.push((pointer.ready, pointer.units % self.dies.len(), permille));
             pointer.units += 1;
             pointer.ready = 0;

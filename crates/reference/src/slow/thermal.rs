@@ -37,9 +37,7 @@ impl Thermal {
             let to_air = flow(self.board - self.of.ambient_mc * 1000, self.of.board_to_air_mk_per_w);
             self.chips += (each - to_board) / self.of.chips_mj_per_k;
             self.board += (to_board - to_air) / self.of.board_mj_per_k;
-            while self.level < self.of.throttle.len()
-                && self.chips >= self.of.throttle[self.level].at_mc * 1000
-            {
+            while self.level < self.of.throttle.len() && self.chips >= self.of.throttle[self.level].at_mc * 1000 {
                 self.level += 1;
             }
             while self.level > 0 && self.chips < self.of.throttle[self.level - 1].until_mc * 1000 {

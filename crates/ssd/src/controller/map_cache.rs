@@ -65,8 +65,7 @@ impl MapCache {
     pub fn check(&self, map: &config::MapCache, units: u64) -> Consistency {
         let described = MapCache::new(map, units);
         ensure(
-            (self.access, self.size, self.slots.len())
-                == (described.access, described.size, described.slots.len())
+            (self.access, self.size, self.slots.len()) == (described.access, described.size, described.slots.len())
                 && self.held.len() <= self.size
                 && self.changes.len() <= CHANGES,
             "map cache",
@@ -86,11 +85,8 @@ impl MapCache {
 
     /// A write changes the map at `at`; returns when there is room to remember that.
     pub fn change_later(&mut self, at: Nanos) -> Nanos {
-        let room = if self.changes.len() == CHANGES {
-            self.changes.pop_front().expect("it is full")
-        } else {
-            Nanos::ZERO
-        };
+        let room =
+            if self.changes.len() == CHANGES { self.changes.pop_front().expect("it is full") } else { Nanos::ZERO };
         self.changes.push_back(at);
         room
     }

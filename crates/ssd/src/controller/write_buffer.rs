@@ -45,10 +45,7 @@ impl WriteBuffer {
     /// Whether it is a buffer of this size, which besides what is being programmed holds `filling` pages.
     pub fn check(&self, size_pages: u32, min_unit_pages: u32, filling: u32, nand: &Nand) -> Consistency {
         let slots = WriteBuffer::new(size_pages, min_unit_pages).units.len();
-        ensure(
-            (self.units.len(), self.numbers.len(), self.size) == (slots, slots, size_pages),
-            "write buffer",
-        )?;
+        ensure((self.units.len(), self.numbers.len(), self.size) == (slots, slots, size_pages), "write buffer")?;
         ensure_counters(&[self.next, self.waited.0, self.behind.0, self.came.0], "write buffer")?;
         ensure_counters(&self.numbers, "write buffer")?;
         ensure(self.oldest <= self.next && self.next - self.oldest <= slots as u64, "write buffer")?;
@@ -152,8 +149,7 @@ impl WriteBuffer {
 
     /// Whether the data of that unit can still be replaced at `now`: it is being filled, or its program has not begun.
     pub fn awaits_program(&mut self, nand: &Nand, now: Nanos, number: u64) -> bool {
-        number >= self.next
-            || self.holds(nand, now, number) && !nand.has_begun(&self.units[self.slot(number)], now)
+        number >= self.next || self.holds(nand, now, number) && !nand.has_begun(&self.units[self.slot(number)], now)
     }
 
     /// As `holds`, of a unit that is full, where they are not filled in order.

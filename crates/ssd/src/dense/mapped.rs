@@ -39,8 +39,7 @@ impl Memory {
             let (at, length) = (4 * numbers.start as usize, 4 * numbers.len());
             // SAFETY: nothing borrows the mapping but self, which is borrowed mutably; private anonymous memory reads as
             // zeros, or as it was, after this. Advice only: where it fails the memory stays.
-            let _ =
-                unsafe { self.map.unchecked_advise_range(memmap2::UncheckedAdvice::DontNeed, at, length) };
+            let _ = unsafe { self.map.unchecked_advise_range(memmap2::UncheckedAdvice::DontNeed, at, length) };
         }
         #[cfg(not(unix))]
         let _ = numbers;

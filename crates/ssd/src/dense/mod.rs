@@ -201,16 +201,8 @@ mod tests {
         let large = filled(SPARE + 1);
         assert_eq!(large.spare.len(), SPARE);
         assert_eq!(large.used().count(), 0);
-        assert_eq!(
-            large.spare.iter().collect::<std::collections::HashSet<_>>().len(),
-            SPARE,
-            "each is spare once"
-        );
+        assert_eq!(large.spare.iter().collect::<std::collections::HashSet<_>>().len(), SPARE, "each is spare once");
         #[cfg(target_os = "linux")]
-        assert_eq!(
-            (large.values()[0], large.values()[SEGMENT]),
-            (0, 7),
-            "the one given back first, and the next"
-        );
+        assert_eq!((large.values()[0], large.values()[SEGMENT]), (0, 7), "the one given back first, and the next");
     }
 }

@@ -176,13 +176,7 @@ impl Drive {
     }
 
     /// A write that does not go on a known cycle: it may begin one.
-    fn write_out_of_cycle(
-        &mut self,
-        cycles: &mut CycleCache,
-        now: Nanos,
-        len: u32,
-        throttled: bool,
-    ) -> Nanos {
+    fn write_out_of_cycle(&mut self, cycles: &mut CycleCache, now: Nanos, len: u32, throttled: bool) -> Nanos {
         self.apply_pending(cycles);
         if throttled || cycles.is_repeating() {
             cycles.abandon();

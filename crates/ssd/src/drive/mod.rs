@@ -117,10 +117,7 @@ impl Drive {
             ),
             read_ahead: (config.controller.read_ahead_bytes > 0)
                 .then(|| ReadAhead::new(unit.whole(config.controller.read_ahead_bytes) as u32)),
-            map_cache: config
-                .controller
-                .map
-                .map(|map| MapCache::new(&map, unit.whole(config.capacity_bytes))),
+            map_cache: config.controller.map.map(|map| MapCache::new(&map, unit.whole(config.capacity_bytes))),
             power: config.power,
             heat: config.heat.as_ref().map(Thermal::new),
             ftl: Ftl::new(config),

@@ -43,9 +43,7 @@ impl Drive {
                 self.programs(CellMode::Slc)
             }
             "host_to_native_bytes_total" | "native_programmed_bytes_total" => self.programs(CellMode::Native),
-            "folded_bytes_total" | "idle_folded_bytes_total" | "gc_bytes_total" => {
-                self.programs(self.ftl.main())
-            }
+            "folded_bytes_total" | "idle_folded_bytes_total" | "gc_bytes_total" => self.programs(self.ftl.main()),
             "slc_erases_total" | "static_erases_total" => self.erases(CellMode::Slc),
             "native_erases_total" => self.erases(CellMode::Native),
             "energy_nj_total" => self.draws(read + written)?,

@@ -55,8 +55,8 @@ impl Drive {
     fn start_again(&mut self) {
         let (controller, unit) = (&self.controller, self.unit());
         self.map_cache = controller.map.map(|map| MapCache::new(&map, unit.whole(self.capacity_bytes)));
-        self.read_ahead = (controller.read_ahead_bytes > 0)
-            .then(|| ReadAhead::new(unit.whole(controller.read_ahead_bytes) as u32));
+        self.read_ahead =
+            (controller.read_ahead_bytes > 0).then(|| ReadAhead::new(unit.whole(controller.read_ahead_bytes) as u32));
         self.map_pages_to_write = 0;
         self.power_cycles += 1;
     }

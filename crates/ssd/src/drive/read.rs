@@ -50,8 +50,7 @@ impl Drive {
         // Of the part that comes last.
         let mut last = Way::without_read(mapped, mapped);
         let mut send = |drive: &mut Drive, way: Way, count: u32| {
-            let data =
-                Transfer { bytes: drive.unit().bytes(count as u64), commands: std::mem::take(&mut commands) };
+            let data = Transfer { bytes: drive.unit().bytes(count as u64), commands: std::mem::take(&mut commands) };
             let sent = drive.link.send(drive.now, way.arrived, data);
             if sent > done {
                 (done, last) = (sent, way);

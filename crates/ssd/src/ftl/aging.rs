@@ -41,8 +41,7 @@ impl Law {
     fn new(config: &Config) -> Law {
         let nand = &config.nand;
         Law {
-            retention: [CellMode::Slc, CellMode::Mlc, CellMode::Native]
-                .map(|mode| nand.timing(mode).retention),
+            retention: [CellMode::Slc, CellMode::Mlc, CellMode::Native].map(|mode| nand.timing(mode).retention),
             growth_permille: nand.retry_growth_permille,
             max_retries: nand.retries,
             read_disturb: nand.read_disturb,

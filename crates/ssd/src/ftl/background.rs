@@ -48,9 +48,7 @@ impl Ftl {
             }
             match (progress, self.next_refresh()) {
                 // More data become old in this silence, or there is room for them now.
-                (Progress::Done(_), Some((due, _)))
-                    if due < until && (due > from || self.has_room_to_move()) =>
-                {
+                (Progress::Done(_), Some((due, _))) if due < until && (due > from || self.has_room_to_move()) => {
                     from = due.max(nand.horizon());
                 }
                 (Progress::Done(worked), _) => return worked,

@@ -105,8 +105,7 @@ impl Ftl {
         }
         ensure((self.pages.mapped, self.pages.slc_valid) == (mapped, in_cache), "count of valid pages")?;
         let pointers = [&self.host, &self.other].into_iter().flatten().chain(self.relocation.pointer());
-        let mut written: Vec<u32> =
-            self.superblocks.iter().map(|(_, block)| self.geometry.pages(block.mode)).collect();
+        let mut written: Vec<u32> = self.superblocks.iter().map(|(_, block)| self.geometry.pages(block.mode)).collect();
         pointers.for_each(|pointer| written[pointer.superblock as usize] = pointer.given);
         ensure(holds.iter().zip(written).all(|(holds, written)| holds.end <= written), "page maps")?;
         let moved = self.relocation.emptied().is_none_or(|(index, next)| next <= holds[index as usize].first);
@@ -117,8 +116,7 @@ impl Ftl {
     fn superblocks_by_maps(&self, count: u32) -> Result<Vec<Holds>, Inconsistent> {
         let pages = self.capacity_pages as u32;
         let part = (share(pages as usize * 4) / 4) as u32;
-        let ranges =
-            (0..pages).step_by(part.max(1) as usize).map(|from| from..pages.min(from.saturating_add(part)));
+        let ranges = (0..pages).step_by(part.max(1) as usize).map(|from| from..pages.min(from.saturating_add(part)));
         let none = vec![Holds { valid: 0, first: u32::MAX, end: 0 }; count as usize];
         std::thread::scope(|scope| {
             let parts: Vec<_> = ranges

@@ -26,10 +26,7 @@ impl EraseBeside {
     /// Between requests none is due.
     pub fn check(&self, config: &Config) -> Consistency {
         let new = EraseBeside::new(config);
-        ensure(
-            (self.every, self.planes) == (new.every, new.planes) && self.since < self.every.max(1),
-            "erasing",
-        )
+        ensure((self.every, self.planes) == (new.every, new.planes) && self.since < self.every.max(1), "erasing")
     }
 }
 

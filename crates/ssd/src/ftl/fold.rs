@@ -42,16 +42,12 @@ impl Ftl {
 
     /// Superblocks of the cache that are full, or were.
     pub(super) fn closed_cache(&self) -> impl Iterator<Item = (u32, &Superblock)> {
-        let is_closed =
-            |block: &Superblock| block.state == State::Closed && self.geometry.is_cache(block.mode);
+        let is_closed = |block: &Superblock| block.state == State::Closed && self.geometry.is_cache(block.mode);
         self.superblocks.iter().filter(move |(_, block)| is_closed(block))
     }
 
     /// Which of these superblocks of the cache is folded first.
-    pub(super) fn first_to_fold<'a>(
-        &self,
-        cache: impl Iterator<Item = (u32, &'a Superblock)>,
-    ) -> Option<u32> {
+    pub(super) fn first_to_fold<'a>(&self, cache: impl Iterator<Item = (u32, &'a Superblock)>) -> Option<u32> {
         let (full, openings) = (self.geometry.slc_pages, self.superblocks.openings());
         match self.fold_order() {
             FoldOrder::Oldest => {

@@ -169,14 +169,7 @@ impl Ftl {
     /// So many pages that were mapped to the host's superblock have arrived at `at`. A full unit is programmed, and where it
     /// is `throttled`, what the policy and the free space ask for is done before the next.
     #[inline]
-    pub fn arrive(
-        &mut self,
-        nand: &mut Nand,
-        buffer: &mut WriteBuffer,
-        at: Nanos,
-        pages: u32,
-        throttled: bool,
-    ) {
+    pub fn arrive(&mut self, nand: &mut Nand, buffer: &mut WriteBuffer, at: Nanos, pages: u32, throttled: bool) {
         let pointer = self.host.as_mut().expect("pages were mapped to it");
         if pointer.arrive(at, pages) {
             self.program_host(nand, buffer);
@@ -190,8 +183,7 @@ impl Ftl {
     #[inline(never)]
     fn program_host(&mut self, nand: &mut Nand, buffer: &mut WriteBuffer) {
         let pointer = self.host.as_mut().expect("it has a full unit");
-        let unit =
-            if pointer.switched { nand.reprogram_unit() } else { nand.program_unit(pointer.mode, 1000) };
+        let unit = if pointer.switched { nand.reprogram_unit() } else { nand.program_unit(pointer.mode, 1000) };
         let number = self.superblocks.get(pointer.superblock).first_unit + pointer.dispatched as u64;
         let (die, ready) = pointer.dispatch(self.geometry.dies);
         let (programmed, work) = match pointer.mode {
@@ -279,9 +271,7 @@ impl Ftl {
 
     /// The full superblock of the dynamic cache that was opened first.
     pub(super) fn oldest_dynamic(&self) -> Option<u32> {
-        let full = self
-            .closed_cache()
-            .filter(|(index, block)| !block.set_aside && !self.relocation.is_victim(*index));
+        let full = self.closed_cache().filter(|(index, block)| !block.set_aside && !self.relocation.is_victim(*index));
         full.min_by_key(|(_, block)| block.opened).map(|(index, _)| index)
     }
 

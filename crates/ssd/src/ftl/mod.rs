@@ -458,8 +458,7 @@ impl Ftl {
     }
 
     fn view(&self) -> View {
-        let dynamic =
-            self.superblocks.borrowed < self.dynamic_limit() && self.superblocks.free() > self.reserve;
+        let dynamic = self.superblocks.borrowed < self.dynamic_limit() && self.superblocks.free() > self.reserve;
         let room = self.superblocks.free_set_aside() > 0 || dynamic;
         View {
             exhausted: self.exhausted || (self.config.reuse == Reuse::AsFreed && !room),
@@ -492,14 +491,7 @@ impl Ftl {
         (bytes / self.superblock_bytes(self.geometry.dynamic)) as u32
     }
 
-    fn open(
-        &mut self,
-        nand: &mut Nand,
-        at: Nanos,
-        mode: CellMode,
-        writer: Writer,
-        set_aside: bool,
-    ) -> WritePointer {
+    fn open(&mut self, nand: &mut Nand, at: Nanos, mode: CellMode, writer: Writer, set_aside: bool) -> WritePointer {
         let born = match self.relocation.victim() {
             Some(victim) if writer == Writer::Relocation => self.superblocks.get(victim).born,
             _ => self.host_pages(),

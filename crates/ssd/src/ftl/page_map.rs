@@ -537,10 +537,7 @@ mod tests {
         // A chunk that is half wanted keeps its segment.
         map.forget(Lpn(SEGMENT as u32), SEGMENT as u32 + 256);
         assert_eq!(written(&map), 3);
-        assert_eq!(
-            (map.get(Lpn(SEGMENT as u32 + 64)), map.get(Lpn(2 * SEGMENT as u32))),
-            (Ppn::NONE, Ppn::NONE)
-        );
+        assert_eq!((map.get(Lpn(SEGMENT as u32 + 64)), map.get(Lpn(2 * SEGMENT as u32))), (Ppn::NONE, Ppn::NONE));
         assert_eq!(map.get(Lpn(2 * SEGMENT as u32 + 256)), Ppn(2 * SEGMENT as u32 - 256));
         map.forget(Lpn(0), keys);
         assert_eq!(written(&map), 0);

@@ -153,13 +153,7 @@ impl Relocation {
         }
     }
 
-    pub fn check(
-        &self,
-        described: &Relocation,
-        geometry: &Geometry,
-        blocks: &Superblocks,
-        nand: &Nand,
-    ) -> Consistency {
+    pub fn check(&self, described: &Relocation, geometry: &Geometry, blocks: &Superblocks, nand: &Nand) -> Consistency {
         let sizes = |of: &Relocation| (of.depth, of.fold_permille, of.gc_permille);
         ensure(sizes(self) == sizes(described), "relocation")?;
         if let Some(pointer) = &self.pointer {
@@ -171,10 +165,7 @@ impl Relocation {
                 && unit.cause.is_work()
                 && [self.gc_permille, self.fold_permille].contains(&unit.permille)
         };
-        ensure(
-            self.waiting.len() <= self.depth.min(dispatched) && self.waiting.iter().all(possible),
-            "relocation",
-        )?;
+        ensure(self.waiting.len() <= self.depth.min(dispatched) && self.waiting.iter().all(possible), "relocation")?;
         ensure(
             self.programming.len() <= 2 * self.depth
                 && self.oldest < self.programming.len().max(1)
@@ -232,8 +223,7 @@ impl Relocation {
 
     /// Whether a unit of relocated data has not been given to the NAND yet.
     pub fn holds(&self, superblock: u32, unit: u32) -> bool {
-        self.pointer
-            .is_some_and(|p| p.superblock == superblock && unit >= p.dispatched - self.waiting.len() as u32)
+        self.pointer.is_some_and(|p| p.superblock == superblock && unit >= p.dispatched - self.waiting.len() as u32)
     }
 
     /// When background work may move the next unit, at the earliest at `start`.

@@ -150,8 +150,7 @@ impl Superblocks {
             sorted
         };
         let free = |set_aside: bool| -> Vec<u32> {
-            let free =
-                self.iter().filter(|(_, block)| block.state == State::Free && block.set_aside == set_aside);
+            let free = self.iter().filter(|(_, block)| block.state == State::Free && block.set_aside == set_aside);
             free.map(|(index, _)| index).collect()
         };
         ensure(

@@ -19,12 +19,7 @@ words! {
 impl VictimRule {
     /// The victim among `candidates`, by its index. A superblock holds `full` pages; there were `openings` so far.
     #[inline]
-    pub fn choose(
-        self,
-        candidates: impl Iterator<Item = (u32, Candidate)>,
-        full: u32,
-        openings: u64,
-    ) -> Option<u32> {
+    pub fn choose(self, candidates: impl Iterator<Item = (u32, Candidate)>, full: u32, openings: u64) -> Option<u32> {
         let victim = match self {
             VictimRule::Greedy => candidates.min_by_key(|(_, block)| (block.valid, block.opened)),
             VictimRule::CostBenefit => candidates.max_by(|(_, a), (_, b)| {

@@ -102,10 +102,7 @@ impl PageCache {
         let end = |run: &Run| run.first as u64 + run.count as u64;
         let apart = |(a, b): (&&Run, &&Run)| a.stamp != b.stamp || end(a) <= b.first as u64;
         let within = |run: &&Run| end(run) <= stamps.len() as u64 && (1..=self.stamp).contains(&run.stamp);
-        ensure(
-            sorted.iter().all(within) && sorted.iter().zip(sorted.iter().skip(1)).all(apart),
-            "page cache",
-        )?;
+        ensure(sorted.iter().all(within) && sorted.iter().zip(sorted.iter().skip(1)).all(apart), "page cache")?;
         let values = stamps.values();
         let of_run = |run: &Run| {
             if values.is_empty() {
@@ -208,8 +205,7 @@ impl PageCache {
             }
             let last = (drive.drive().capacity_bytes() / PAGE_BYTES) as u32;
             let end_page = end.max(page + ahead).min(last);
-            let missing =
-                (page..end_page).take_while(|p| self.held.values().get(*p as usize).is_none_or(|s| *s == 0));
+            let missing = (page..end_page).take_while(|p| self.held.values().get(*p as usize).is_none_or(|s| *s == 0));
             let run = missing.count() as u32;
             let request = Request::read(page as u64 * PAGE_BYTES, run * PAGE_BYTES as u32);
             done = done.max(drive.submit_late(now, &request));
@@ -238,8 +234,7 @@ impl PageCache {
     fn work(&mut self, drive: &mut CyclingDrive, until: Nanos, floor: u64, stop: u64) -> Nanos {
         let mut ended = Nanos::ZERO;
         while self.dirty_bytes() > stop {
-            let idle =
-                self.under_way.len() < self.of.depth as usize && self.waiting_pages * PAGE_BYTES > floor;
+            let idle = self.under_way.len() < self.of.depth as usize && self.waiting_pages * PAGE_BYTES > floor;
             if idle && self.cursor <= until {
                 self.begin(drive);
                 continue;

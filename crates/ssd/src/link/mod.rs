@@ -402,18 +402,14 @@ mod tests {
 
     #[test]
     fn sata_300_carries_half_of_that() {
-        assert_eq!(
-            ceilings(config::Link::Sata { mbps: 3000 }).0,
-            ceilings(config::Link::Sata { mbps: 6000 }).0 / 2
-        );
+        assert_eq!(ceilings(config::Link::Sata { mbps: 3000 }).0, ceilings(config::Link::Sata { mbps: 6000 }).0 / 2);
     }
 
     #[test]
     fn one_line_serves_both_directions_on_sata_only() {
-        for (link, shared) in [
-            (config::Link::Sata { mbps: 6000 }, true),
-            (config::Link::Pcie { generation: 4, lanes: 4 }, false),
-        ] {
+        for (link, shared) in
+            [(config::Link::Sata { mbps: 6000 }, true), (config::Link::Pcie { generation: 4, lanes: 4 }, false)]
+        {
             let mut wire = Wire::new(&link);
             let data = Transfer { bytes: 4096, commands: 0 };
             let written = wire.receive(Nanos::ZERO, Nanos::ZERO, data);

@@ -78,10 +78,8 @@ impl Die {
     pub fn check(&self) -> Consistency {
         let ends = self.windows.iter().map(|window| window.end);
         let before = std::iter::once(Nanos::ZERO).chain(ends);
-        let ordered =
-            self.windows.iter().zip(before).all(|(w, before)| before <= w.start && w.start <= w.end);
-        let last =
-            self.windows.last().is_none_or(|last| last.start == self.last_start && last.end <= self.free_at);
+        let ordered = self.windows.iter().zip(before).all(|(w, before)| before <= w.start && w.start <= w.end);
+        let last = self.windows.last().is_none_or(|last| last.start == self.last_start && last.end <= self.free_at);
         let reads = self.read_start <= self.read_end && self.read_end <= self.free_at;
         let suspending = self.suspending.is_none_or(|ticket| self.has_queued(Ticket(ticket)));
         let causes = self.windows.iter().map(|window| window.cause).chain([self.blocked.1]);
@@ -121,8 +119,7 @@ impl Die {
         self.last_start = start;
         self.free_at = end;
         if self.windows.len() == self.windows.capacity() {
-            let recent =
-                self.windows.len().checked_sub(REMEMBERED).map_or(Nanos::ZERO, |at| self.windows[at].start);
+            let recent = self.windows.len().checked_sub(REMEMBERED).map_or(Nanos::ZERO, |at| self.windows[at].start);
             self.first += forget(&mut self.windows, |window| window.end <= horizon.min(recent)) as u64;
         }
         let ticket = Ticket(self.first + self.windows.len() as u64);

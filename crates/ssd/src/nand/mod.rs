@@ -134,10 +134,7 @@ impl Nand {
             suspend: nand.suspend,
             multi_plane_pages: nand.multi_plane_pages(),
             plane_pages: nand.multi_plane_pages() / nand.planes,
-            plane_ends: vec![
-                Nanos::ZERO;
-                if nand.independent_reads { nand.dies * nand.planes } else { 0 } as usize
-            ],
+            plane_ends: vec![Nanos::ZERO; if nand.independent_reads { nand.dies * nand.planes } else { 0 } as usize],
             transfers: (0..=nand.multi_plane_pages())
                 .map(|pages| transfer_time(nand.map_unit.bytes(pages as u64), nand.bus_mts))
                 .collect(),

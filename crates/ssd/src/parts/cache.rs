@@ -138,8 +138,7 @@ fn idle(values: &mut Values, habits: Habits) -> Result<(), PartsError> {
 /// Space that idle time makes free where the firmware collects then: a share of the capacity beyond what the cache leaves.
 pub fn collect(values: &mut Values, capacity: u64) -> Result<(), PartsError> {
     let habits = Habits { controller: values.controller, is_qlc: values.die.bits_per_cell > 3 };
-    let (Some((share, how)), Some(_)) = (habits.get("collect"), values.current("cache.idle.threshold"))
-    else {
+    let (Some((share, how)), Some(_)) = (habits.get("collect"), values.current("cache.idle.threshold")) else {
         return Ok(());
     };
     let kept = values

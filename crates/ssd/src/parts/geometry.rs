@@ -23,8 +23,7 @@ pub fn derive(values: &mut Values, capacity: u64, set_aside: u64) -> Result<(), 
     }
     let (needed, mut channels) = dies_on_channels(capacity.div_ceil(nominal), controller.channels);
     let gigabytes = die.bytes >> 30;
-    let how =
-        format!("derived: {} over dies of {gigabytes} GB, on whole channels", written(capacity, BYTES.units));
+    let how = format!("derived: {} over dies of {gigabytes} GB, on whole channels", written(capacity, BYTES.units));
     let dies = values.count("nand.dies", needed, how)?.max(1);
     if dies != needed {
         channels = (1..=controller.channels).rev().find(|count| dies % count == 0).unwrap_or(1);
@@ -36,8 +35,7 @@ pub fn derive(values: &mut Values, capacity: u64, set_aside: u64) -> Result<(), 
     };
     values.set("nand.channels", Raw::Whole(channels as i64), values.controller.how("channels") + &used);
     let planes = values.count("nand.planes", die.planes, values.die.how("planes"))?;
-    let pages =
-        values.count("nand.pages_per_block", die.pages_per_block, values.die.how("pages_per_block"))?;
+    let pages = values.count("nand.pages_per_block", die.pages_per_block, values.die.how("pages_per_block"))?;
     let page = values.amount("nand.page", die.page_bytes, BYTES, values.die.how("page"))?;
     let block = (page * pages * planes).max(1);
     let superblock = block * dies;
@@ -47,8 +45,7 @@ pub fn derive(values: &mut Values, capacity: u64, set_aside: u64) -> Result<(), 
         watermark(values, capacity, native_bytes, bits)?;
     }
     let bus = die.bus_mts.min(controller.bus_mts);
-    let slower =
-        if die.bus_mts <= controller.bus_mts { values.die.how("bus") } else { values.controller.how("bus") };
+    let slower = if die.bus_mts <= controller.bus_mts { values.die.how("bus") } else { values.controller.how("bus") };
     let how = format!("the slower of die and controller, {slower}");
     values.set("nand.bus", Raw::Text(written(bus, TRANSFERS.units)), how);
     values.set("nand.plane_reads", Raw::Text(die.plane_reads.clone()), values.die.how("plane_reads"));
@@ -58,20 +55,12 @@ pub fn derive(values: &mut Values, capacity: u64, set_aside: u64) -> Result<(), 
 }
 
 /// Blocks of each plane: those of the die, or the fewest that host data, the static cache and the moving of data need.
-fn blocks(
-    values: &mut Values,
-    capacity: u64,
-    set_aside: u64,
-    block: u64,
-    superblock: u64,
-) -> Result<u64, PartsError> {
+fn blocks(values: &mut Values, capacity: u64, set_aside: u64, block: u64, superblock: u64) -> Result<u64, PartsError> {
     let die = values.die;
     let whole = die.bytes.div_ceil(block);
     let nominal = (whole as f64 * (1.0 + die.spare)) as u64;
-    let needed = capacity.div_ceil(superblock)
-        + set_aside.div_ceil(superblock)
-        + RESERVE_SUPERBLOCKS
-        + OPEN_SUPERBLOCKS;
+    let needed =
+        capacity.div_ceil(superblock) + set_aside.div_ceil(superblock) + RESERVE_SUPERBLOCKS + OPEN_SUPERBLOCKS;
     let (blocks, how) = if nominal < needed {
         let what = "the least that hold the capacity, the static cache and the reserve";
         (needed, format!("derived: {what} ({nominal} nominal)"))
@@ -85,8 +74,7 @@ fn blocks(
 /// Where the direct phase ends, of a drive whose cache is dynamic alone: beside a static part the dynamic one is small, and
 /// the spare space takes it (Samsung's 970 EVO of 500 GB writes 663 MB/s on average with 600 MB/s past its cache).
 fn watermark(values: &mut Values, capacity: u64, native_bytes: i128, bits: u64) -> Result<(), PartsError> {
-    let is_direct =
-        values.current("cache.when_full").is_some_and(|policy| policy.text() == "direct-then-fold");
+    let is_direct = values.current("cache.when_full").is_some_and(|policy| policy.text() == "direct-then-fold");
     let Some(dynamic) = values.current("cache.dynamic").filter(|_| is_direct) else { return Ok(()) };
     let dynamic = quantity(&dynamic.text(), BYTES.units, "cache.dynamic")?;
     let spare = u64::try_from(native_bytes - capacity as i128).unwrap_or(0);
@@ -95,8 +83,7 @@ fn watermark(values: &mut Values, capacity: u64, native_bytes: i128, bits: u64) 
         let how = format!("derived: a cache of 1/{bits} of the capacity and more takes spare space");
         values.set("cache.fold_below", "0B".into(), how);
     } else if spare > 0 {
-        let how =
-            "derived: all spare space, as the direct phases of nine reviewed drives end at capacity - (n-1)S";
+        let how = "derived: all spare space, as the direct phases of nine reviewed drives end at capacity - (n-1)S";
         let text = written(spare / SPARE_STEP * SPARE_STEP, BYTES.units);
         values.set("cache.fold_below", Raw::Text(text), how.into());
     }

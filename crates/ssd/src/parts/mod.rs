@@ -194,8 +194,7 @@ impl Parts {
         };
         let capacity = quantity(&capacity.text(), BYTES.units, "capacity")?;
         let size = drive_size(capacity);
-        let name =
-            format!("{} {}, {} {}, {size}", controller.maker, controller.model, nand.maker, nand.generation);
+        let name = format!("{} {}, {} {}, {size}", controller.maker, controller.model, nand.maker, nand.generation);
         values.set("name", Raw::Text(name), "from its parts".into());
         values.set("link", Raw::Text(controller.link.clone()), controller.how("link"));
         let set_aside = cache::derive(&mut values, capacity)?;
@@ -209,11 +208,8 @@ impl Parts {
 
     /// A whole profile: what is given and what is derived, in the order of profiles.
     pub fn profile(&self) -> Result<Vec<Derived>, PartsError> {
-        let stated = |(key, value): &(String, Raw)| Derived {
-            key: key.clone(),
-            value: value.clone(),
-            how: "given".into(),
-        };
+        let stated =
+            |(key, value): &(String, Raw)| Derived { key: key.clone(), value: value.clone(), how: "given".into() };
         let derived = self.derive()?;
         Ok(values::in_order(self.given.iter().map(stated).chain(derived).collect()))
     }
@@ -230,8 +226,7 @@ pub fn to_toml(rows: &[Derived]) -> String {
             None => tables.push((table, vec![line])),
         }
     }
-    let provenance =
-        rows.iter().map(|row| format!("\"{}\" = {}", row.key, Raw::from(row.how.as_str()).literal()));
+    let provenance = rows.iter().map(|row| format!("\"{}\" = {}", row.key, Raw::from(row.how.as_str()).literal()));
     tables.push(("provenance", provenance.collect()));
     let texts = tables.into_iter().map(|(table, lines)| match table {
         "" => lines.join("\n") + "\n",
@@ -275,10 +270,8 @@ fn of_controller(values: &mut Values) -> Result<(), PartsError> {
             let dies = values.current("nand.dies").and_then(Raw::whole).unwrap_or(1);
             let unit = die.planes * die.page_bytes * die.bits_per_cell;
             let bytes = (2 * dies * unit).next_power_of_two().max(1 << 20);
-            let how = format!(
-                "assumed: two native programs of {} KiB for each of {dies} dies, rounded up",
-                unit / 1024
-            );
+            let how =
+                format!("assumed: two native programs of {} KiB for each of {dies} dies, rounded up", unit / 1024);
             values.amount("controller.write_buffer", bytes, BYTES, how)?;
         }
     }
@@ -311,12 +304,7 @@ fn of_controller(values: &mut Values) -> Result<(), PartsError> {
     if c.map != "dram" {
         values.set("controller.map", Raw::Text(c.map.clone()), values.controller.how("map"));
         if c.map_access > 0 {
-            values.amount(
-                "controller.map_access",
-                c.map_access,
-                TIME,
-                values.controller.how("map_access"),
-            )?;
+            values.amount("controller.map_access", c.map_access, TIME, values.controller.how("map_access"))?;
         }
     }
     Ok(())
@@ -329,9 +317,7 @@ fn body(values: &mut Values) -> Result<(), PartsError> {
         values.amount("power.active", c.active_mw, POWER, values.controller.how("power.active"))?;
         values.amount("power.idle", c.idle_mw, POWER, values.controller.how("power.idle"))?;
         values.set("power.idle_after", "100ms".into(), "assumed".into());
-        for (what, milliwatts) in
-            [("read", die.read_mw), ("program", die.program_mw), ("erase", die.erase_mw)]
-        {
+        for (what, milliwatts) in [("read", die.read_mw), ("program", die.program_mw), ("erase", die.erase_mw)] {
             let how = values.die.how(&format!("power.{what}"));
             values.amount(&format!("power.die_{what}"), milliwatts, POWER, how)?;
         }
@@ -345,13 +331,9 @@ fn body(values: &mut Values) -> Result<(), PartsError> {
         ("an M.2 module in still air, under no heat sink", "20J/K")
     };
     // A module without a sink: some 8 K/W to the air; a case spreads the heat.
-    for (key, value) in [
-        ("ambient", "25C"),
-        ("chips", "6J/K"),
-        ("board", board),
-        ("chips_to_board", "3K/W"),
-        ("board_to_air", "8K/W"),
-    ] {
+    for (key, value) in
+        [("ambient", "25C"), ("chips", "6J/K"), ("board", board), ("chips_to_board", "3K/W"), ("board_to_air", "8K/W")]
+    {
         values.set(&format!("heat.{key}"), value.into(), format!("assumed: {kind}"));
     }
     values.count("wear.slc_cycles", die.slc_cycles, values.die.how("wear.slc_cycles"))?;

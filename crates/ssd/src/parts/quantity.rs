@@ -14,8 +14,7 @@ pub fn quantity(text: &str, units: &'static Units, key: &str) -> Result<u64, Par
     let (number, unit) = (&trimmed[..end], trimmed[end..].trim_start());
     let (whole, decimals) = number.split_once('.').unwrap_or((number, ""));
     let scale = units.iter().find(|(name, _)| *name == unit).map(|(_, scale)| *scale);
-    let is_number =
-        !whole.is_empty() && (decimals.is_empty() != number.contains('.')) && !decimals.contains('.');
+    let is_number = !whole.is_empty() && (decimals.is_empty() != number.contains('.')) && !decimals.contains('.');
     let (Some(scale), true) = (scale, is_number) else {
         return Err(PartsError::NoQuantity { key: key.into(), text: text.into(), units });
     };
@@ -52,8 +51,7 @@ mod tests {
         for value in [0, 1, 999, 1000, 1024, 1500, 4096, 16384, 1 << 20, 1_000_200_000_000, 960_000_000_000] {
             assert_eq!(quantity(&written(value, BYTES.units), BYTES.units, "x").unwrap(), value);
         }
-        let names =
-            [1_500_000_000_000, 500 << 30, 480_103_981_056, 512_100_000_000, 512_000_000].map(drive_size);
+        let names = [1_500_000_000_000, 500 << 30, 480_103_981_056, 512_100_000_000, 512_000_000].map(drive_size);
         assert_eq!(names, ["1.5TB", "537GB", "480GB", "512.1GB", "512MB"]);
         assert_eq!(written(16384, BYTES.units), "16KiB");
     }

@@ -32,8 +32,7 @@ impl<'a> Values<'a> {
 
     /// Whether a table is given, or a key of it.
     pub fn gives_table(&self, table: &str) -> bool {
-        let below =
-            |key: &str| key.strip_prefix(table).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+        let below = |key: &str| key.strip_prefix(table).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
         self.given.iter().any(|(key, _)| below(key))
     }
 

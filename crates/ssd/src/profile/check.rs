@@ -115,11 +115,7 @@ fn times(c: &Config, reader: &Reader) -> Result<(), PlacedFault> {
         ("controller.write", c.controller.write),
     ];
     if let Some(mlc) = &c.nand.mlc {
-        times.extend([
-            ("nand.mlc.read", mlc.read),
-            ("nand.mlc.program", mlc.program),
-            ("nand.mlc.erase", mlc.erase),
-        ]);
+        times.extend([("nand.mlc.read", mlc.read), ("nand.mlc.program", mlc.program), ("nand.mlc.erase", mlc.erase)]);
     }
     times.extend(c.cache.idle.map(|idle| ("cache.idle.threshold", idle.threshold)));
     let longest = Nanos::from_secs(24 * 3600);
@@ -163,11 +159,7 @@ fn controller(c: &Config, reader: &Reader) -> Result<(), PlacedFault> {
     let rates = [
         ("controller.slc_write", controller.slc_write_bytes_per_s, "as fast as the dies program"),
         ("controller.native_write", controller.native_write_bytes_per_s, "as fast as the dies program"),
-        (
-            "controller.copy_in",
-            controller.copy_in_bytes_per_s,
-            "a write is answered when the link has brought it",
-        ),
+        ("controller.copy_in", controller.copy_in_bytes_per_s, "a write is answered when the link has brought it"),
     ];
     if let Some((key, _, none)) = rates.into_iter().find(|(_, rate, _)| *rate == Some(0)) {
         return fail(key, CheckFault::NoRate { key, none });
@@ -188,10 +180,8 @@ fn policy(c: &Config, reader: &Reader) -> Result<(), PlacedFault> {
         let permille = cache.host_share_permille;
         return fail("cache.host_share", CheckFault::HostShare { permille });
     }
-    let overheads = [
-        ("cache.fold_overhead", cache.fold_overhead_permille),
-        ("ftl.gc_overhead", c.ftl.gc_overhead_permille),
-    ];
+    let overheads =
+        [("cache.fold_overhead", cache.fold_overhead_permille), ("ftl.gc_overhead", c.ftl.gc_overhead_permille)];
     if let Some((key, permille)) = overheads.into_iter().find(|(_, of)| !(100..=100_000).contains(of)) {
         return fail(key, CheckFault::Overhead { key, permille });
     }

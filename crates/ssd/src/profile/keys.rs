@@ -145,18 +145,14 @@ fn visit(v: &mut Visit, draft: &mut Draft) {
     if let Some(usb) = v.table(&mut c.usb, behind_usb) {
         v.switch("usb.transport", &mut usb.bulk_only, TRANSPORT);
         v.switch("usb.discard", &mut usb.drops_discards, DISCARD);
-        v.key("usb.behind", &mut usb.behind, read_behind, |link| {
-            link.as_ref().map(|link| quoted(&link_word(link)))
-        });
+        v.key("usb.behind", &mut usb.behind, read_behind, |link| link.as_ref().map(|link| quoted(&link_word(link))));
     }
     nand(v, &mut c.nand);
     controller(v, &mut c.controller);
     v.word("ftl.gc", &mut c.ftl.gc, Some(VictimRule::Greedy));
     ratio(v, "ftl.gc_overhead", &mut c.ftl.gc_overhead_permille, 1000);
     v.quantity("ftl.erase_every", &mut c.ftl.erase_every_bytes, units::BYTES, Some(0));
-    v.key("ftl.map_unit", &mut c.nand.map_unit, read_map_unit, |unit| {
-        Some(quoted(&units::BYTES.write(unit.size())))
-    });
+    v.key("ftl.map_unit", &mut c.nand.map_unit, read_map_unit, |unit| Some(quoted(&units::BYTES.write(unit.size()))));
     v.count("ftl.reserve_superblocks", &mut c.ftl.reserve_superblocks, 3, 1 << 16, None);
     v.optional_or("never", "ftl.refresh", &mut c.ftl.refresh, units::TIME);
     cache(v, &mut c.cache);
@@ -220,8 +216,7 @@ fn nand(v: &mut Visit, c: &mut Nand) {
     v.optional("nand.native.retention", &mut c.native.retention, units::TIME);
     let none = |r: &Reader| r.instead_of_table("nand.suspend", "none", "program, erase and limit");
     v.key("nand.suspend", &mut (), none, |_| None);
-    if let Some(suspend) =
-        v.table(&mut c.suspend, |r| r.value("nand.suspend").is_none() && r.has_table("nand.suspend"))
+    if let Some(suspend) = v.table(&mut c.suspend, |r| r.value("nand.suspend").is_none() && r.has_table("nand.suspend"))
     {
         v.quantity("nand.suspend.program", &mut suspend.program, units::TIME, None);
         v.quantity("nand.suspend.erase", &mut suspend.erase, units::TIME, None);
@@ -280,8 +275,7 @@ fn cache(v: &mut Visit, c: &mut Cache) {
     let never = |r: &Reader| r.instead_of_table("cache.idle", "never", table);
     let idles = c.idle.is_some();
     v.key("cache.idle", &mut (), never, |_| (!idles).then(|| quoted("never")));
-    if let Some(idle) = v.table(&mut c.idle, |r| r.value("cache.idle").is_none() && r.has_table("cache.idle"))
-    {
+    if let Some(idle) = v.table(&mut c.idle, |r| r.value("cache.idle").is_none() && r.has_table("cache.idle")) {
         v.quantity("cache.idle.threshold", &mut idle.threshold, units::TIME, None);
         v.optional("cache.idle.rate", &mut idle.rate_bytes_per_s, units::RATE);
         v.quantity("cache.idle.residue", &mut idle.residue_bytes, units::BYTES, Some(0));
@@ -313,9 +307,7 @@ fn host(v: &mut Visit, c: &mut Host) {
         v.quantity("host.read", &mut cpu.read, units::TIME, None);
         v.quantity("host.write", &mut cpu.write, units::TIME, None);
     }
-    if let Some(cache) =
-        v.table(&mut c.page_cache, |r| is_any_given(r, &["host.page_cache", "host.driver_cache"]))
-    {
+    if let Some(cache) = v.table(&mut c.page_cache, |r| is_any_given(r, &["host.page_cache", "host.driver_cache"])) {
         // One for what is not direct, or one before everything; the other keys are of either.
         let size = |driver: bool| (cache.driver == driver).then_some(cache.bytes);
         let (mut page, mut driver) = (size(false), size(true));

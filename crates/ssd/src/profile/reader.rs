@@ -47,8 +47,7 @@ impl Reader<'_> {
             return Err(self.at(key, ReadFault::BareNumber { key, text: text() }));
         }
         let example = form.example;
-        form.read(&value.text)
-            .map_err(|wrong| self.at(key, ReadFault::Quantity { key, text: text(), wrong, example }))
+        form.read(&value.text).map_err(|wrong| self.at(key, ReadFault::Quantity { key, text: text(), wrong, example }))
     }
 
     /// Where a word may stand in the place of a table, that it is that word.

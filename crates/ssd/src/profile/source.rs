@@ -45,11 +45,8 @@ impl Flat {
     /// place of its whole table.
     fn lay(&mut self, over: Flat) {
         self.forget(&over.values);
-        let (parts, keys): (Vec<_>, Vec<_>) = over
-            .values
-            .into_iter()
-            .filter(|(key, _)| key != "base")
-            .partition(|(key, _)| key.ends_with(".part"));
+        let (parts, keys): (Vec<_>, Vec<_>) =
+            over.values.into_iter().filter(|(key, _)| key != "base").partition(|(key, _)| key.ends_with(".part"));
         for (key, value) in parts {
             self.drop_table(key.trim_end_matches(".part"));
             self.values.insert(key, value);
@@ -78,14 +75,13 @@ impl Flat {
     /// Drop what was only right for values that are about to change.
     fn forget(&mut self, over: &BTreeMap<String, Value>) {
         let text = |flat: &BTreeMap<String, Value>, key: &str| flat.get(key).map(|value| value.text.clone());
-        if over.keys().any(|key| {
-            key == "capacity" || key.starts_with("nand.") && !TIMES.iter().any(|t| key.starts_with(t))
-        }) {
+        if over
+            .keys()
+            .any(|key| key == "capacity" || key.starts_with("nand.") && !TIMES.iter().any(|t| key.starts_with(t)))
+        {
             self.drop_key("capacity_pure_slc");
         }
-        if let (Some(before), Some(after)) =
-            (text(&self.values, "cache.when_full"), text(over, "cache.when_full"))
-        {
+        if let (Some(before), Some(after)) = (text(&self.values, "cache.when_full"), text(over, "cache.when_full")) {
             let overflow = |word: String| {
                 WhenFull::ALL.iter().find(|policy| policy.word() == word).map(|policy| policy.overflow())
             };
@@ -106,11 +102,7 @@ impl Flat {
         let within = format!("{table}.");
         for map in [&mut self.values, &mut self.provenance] {
             let next = |map: &BTreeMap<String, Value>| {
-                map.range(within.clone()..)
-                    .next()
-                    .map(|(key, _)| key)
-                    .filter(|key| key.starts_with(&within))
-                    .cloned()
+                map.range(within.clone()..).next().map(|(key, _)| key).filter(|key| key.starts_with(&within)).cloned()
             };
             while let Some(key) = next(map) {
                 map.remove(&key);
@@ -138,8 +130,7 @@ impl Flat {
 const DERIVED: &str = "parts";
 
 /// Keys of NAND that say nothing of how much it holds.
-const TIMES: &[&str] =
-    &["nand.bus", "nand.slc.", "nand.native.", "nand.suspend", "nand.plane_reads", "nand.channels"];
+const TIMES: &[&str] = &["nand.bus", "nand.slc.", "nand.native.", "nand.suspend", "nand.plane_reads", "nand.channels"];
 
 /// Tables that may also name a part: `nand = "bics5-tlc-512g"` is `nand.part`.
 const PARTS: &[&str] = &["nand", "controller"];

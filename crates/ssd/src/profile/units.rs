@@ -24,11 +24,7 @@ pub struct Form {
     write: fn(u64, &'static Units) -> String,
 }
 
-const fn form(
-    units: &'static Units,
-    example: &'static str,
-    write: fn(u64, &'static Units) -> String,
-) -> Form {
+const fn form(units: &'static Units, example: &'static str, write: fn(u64, &'static Units) -> String) -> Form {
     Form { units, example, write }
 }
 
@@ -62,11 +58,8 @@ pub const TIME: Form = form(
     |value, units| shortest(value, &units[..4]),
 );
 /// Bytes a second: `"500MB/s"`.
-pub const RATE: Form = form(
-    &[("kB/s", 1_000), ("MB/s", 1_000_000), ("GB/s", 1_000_000_000), ("MiB/s", 1 << 20)],
-    "\"500MB/s\"",
-    shortest,
-);
+pub const RATE: Form =
+    form(&[("kB/s", 1_000), ("MB/s", 1_000_000), ("GB/s", 1_000_000_000), ("MiB/s", 1 << 20)], "\"500MB/s\"", shortest);
 /// Megatransfers a second: `"1200MT/s"`.
 pub const TRANSFERS: Form = form(&[("MT/s", 1)], "\"1200MT/s\"", decimal);
 /// A share, in permille: `"54%"`, `"2.5%"`.
@@ -74,8 +67,7 @@ pub const SHARE: Form = form(&[("%", 10)], "\"54%\"", decimal);
 /// Power, in milliwatts: `"45mW"`, `"2.4W"`.
 pub const POWER: Form = form(&[("mW", 1), ("W", 1000)], "\"2.4W\" or \"45mW\"", shortest);
 /// Energy a byte, in picojoules: `"470pJ/B"`.
-pub const ENERGY_PER_BYTE: Form =
-    form(&[("pJ/B", 1), ("nJ/B", 1000)], "\"470pJ/B\" or \"0.47nJ/B\"", decimal);
+pub const ENERGY_PER_BYTE: Form = form(&[("pJ/B", 1), ("nJ/B", 1000)], "\"470pJ/B\" or \"0.47nJ/B\"", decimal);
 /// A temperature in thousandths of a degree Celsius, above freezing: `"25C"`.
 pub const TEMPERATURE: Form = form(&[("C", 1000)], "\"25C\"", decimal);
 /// A heat capacity in millijoules a kelvin: `"6J/K"`.
@@ -159,18 +151,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const FORMS: [Form; 10] = [
-        BYTES,
-        TIME,
-        RATE,
-        TRANSFERS,
-        SHARE,
-        POWER,
-        ENERGY_PER_BYTE,
-        TEMPERATURE,
-        HEAT_CAPACITY,
-        HEAT_RESISTANCE,
-    ];
+    const FORMS: [Form; 10] =
+        [BYTES, TIME, RATE, TRANSFERS, SHARE, POWER, ENERGY_PER_BYTE, TEMPERATURE, HEAT_CAPACITY, HEAT_RESISTANCE];
 
     #[test]
     fn decimals_are_exact() {

@@ -105,13 +105,7 @@ impl Visit<'_> {
     }
 
     /// A quantity, or the word for none, which it is where it is left out.
-    pub fn optional_or<T: Number>(
-        &mut self,
-        none: &'static str,
-        key: &'static str,
-        value: &mut Option<T>,
-        form: Form,
-    ) {
+    pub fn optional_or<T: Number>(&mut self, none: &'static str, key: &'static str, value: &mut Option<T>, form: Form) {
         let read = |reader: &Reader| match reader.value(key) {
             Some(value) if value.text != none => reader.quantity(key, form).map(|n| Some(T::from_u64(n))),
             _ => Ok(None),
@@ -145,8 +139,7 @@ impl Visit<'_> {
         if let Visit::Words(list) = self {
             list.push((key, words.iter().map(|(word, _)| *word).collect()));
         }
-        let name =
-            |value: bool| words.iter().find(|(_, other)| *other == value).expect("either has a name").0;
+        let name = |value: bool| words.iter().find(|(_, other)| *other == value).expect("either has a name").0;
         self.key(key, value, |reader| reader.switch(key, words), |value| Some(quoted(name(*value))));
     }
 

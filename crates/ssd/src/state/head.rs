@@ -92,11 +92,8 @@ fn old(head: &[u8]) -> Result<Head, StateError> {
     if crc32fast::hash(&head[..OLD_BYTES - 4]) != word(OLD_BYTES - 4) {
         return Err(StateError::Damaged { part: "head" });
     }
-    let section = |version, at| Section {
-        version,
-        bytes: word(at) as u64 | (word(at + 4) as u64) << 32,
-        crc32: word(at + 8),
-    };
+    let section =
+        |version, at| Section { version, bytes: word(at) as u64 | (word(at + 4) as u64) << 32, crc32: word(at + 8) };
     let [name, capacity] = [String::new(), String::new()];
     let (profile, state) = (section(1, 12), section(word(8), 24));
     Ok(Head { written_by: "before 0.1.0".into(), name, capacity, scale: None, profile, state })

@@ -102,8 +102,7 @@ faults! {
 pub fn write(out: &mut (impl Write + Seek), about: &About, now: Nanos, machine: &Machine) -> io::Result<()> {
     machine.assert_no_pending();
     out.write_all(&[0; head::BYTES])?;
-    let sections =
-        [part(out, about, VERSIONS[0])?, part(out, &(now, machine, machine.aging()), VERSIONS[1])?];
+    let sections = [part(out, about, VERSIONS[0])?, part(out, &(now, machine, machine.aging()), VERSIONS[1])?];
     out.seek(SeekFrom::Start(0))?;
     out.write_all(&Head::of(about, sections).to_bytes())?;
     out.seek(SeekFrom::End(0))?;
@@ -139,10 +138,7 @@ fn described(about: &About) -> Result<Config, ProfileError> {
 }
 
 /// As [`read`], of a drive that `config` describes.
-pub fn read_as(
-    bytes: &[u8],
-    config: impl FnOnce(&About) -> Result<Config, ProfileError>,
-) -> Result<Kept, StateError> {
+pub fn read_as(bytes: &[u8], config: impl FnOnce(&About) -> Result<Config, ProfileError>) -> Result<Kept, StateError> {
     let (head, profile, state) = split(bytes)?;
     let (sum, version) = (head.state.crc32, head.state.version);
     let about = about(profile, head)?;
@@ -151,8 +147,7 @@ pub fn read_as(
     }
     let config = config(&about).map_err(|source| StateError::Profile { source })?;
     let strange = |error| strange(PARTS[1], error);
-    let ((now, mut machine), rest): ((Nanos, Machine), &[u8]) =
-        postcard::take_from_bytes(state).map_err(strange)?;
+    let ((now, mut machine), rest): ((Nanos, Machine), &[u8]) = postcard::take_from_bytes(state).map_err(strange)?;
     machine.set_aging(match version {
         OLDEST => None,
         _ => postcard::from_bytes(rest).map_err(strange)?,

@@ -56,8 +56,7 @@ impl Timeline {
     pub fn check(&self) -> Consistency {
         let ends = self.gaps.iter().map(|gap| gap.end);
         let before = std::iter::once(Nanos::ZERO).chain(ends);
-        let ordered =
-            self.gaps.iter().zip(before).all(|(gap, before)| before <= gap.start && gap.start < gap.end);
+        let ordered = self.gaps.iter().zip(before).all(|(gap, before)| before <= gap.start && gap.start < gap.end);
         ensure(ordered && self.gaps.last().is_none_or(|last| last.end <= self.end), "wires")
     }
 
@@ -104,11 +103,8 @@ impl Timeline {
 
     #[inline]
     fn insert(&mut self, horizon: Nanos, at: usize, gap: Gap) {
-        let gone = if self.gaps.len() == self.gaps.capacity() {
-            forget(&mut self.gaps, |gap| gap.end <= horizon)
-        } else {
-            0
-        };
+        let gone =
+            if self.gaps.len() == self.gaps.capacity() { forget(&mut self.gaps, |gap| gap.end <= horizon) } else { 0 };
         self.gaps.insert(at - gone, gap);
     }
 }

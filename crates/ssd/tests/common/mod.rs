@@ -39,11 +39,7 @@ pub fn tiny() -> Config {
                 erase: Nanos::from_millis(3),
                 retention: None,
             },
-            suspend: Some(Suspend {
-                program: Nanos::from_micros(15),
-                erase: Nanos::from_micros(40),
-                limit: 3,
-            }),
+            suspend: Some(Suspend { program: Nanos::from_micros(15), erase: Nanos::from_micros(40), limit: 3 }),
             independent_reads: false,
             ..Nand::default()
         },
@@ -259,8 +255,5 @@ pub fn mean(values: &[f64]) -> f64 {
 }
 
 pub fn assert_near(what: &str, value: f64, expected: f64, tolerance: f64) {
-    assert!(
-        (value / expected - 1.0).abs() <= tolerance,
-        "{what}: {value} is not within {tolerance} of {expected}"
-    );
+    assert!((value / expected - 1.0).abs() <= tolerance, "{what}: {value} is not within {tolerance} of {expected}");
 }

@@ -85,11 +85,7 @@ fn each_refusal_has_its_own_words() {
     for (facts, code, words) in [
         (Facts { bytes: Some(0), ..new_drive() }, "device-no-medium", "has no medium"),
         (Facts { bytes: Some(4095 << 10), ..new_drive() }, "device-too-small", "no drive has so few"),
-        (
-            Facts { serial: Some("X".into()), ..new_drive() },
-            "device-wrong-serial",
-            "is not that of this drive",
-        ),
+        (Facts { serial: Some("X".into()), ..new_drive() }, "device-wrong-serial", "is not that of this drive"),
         (Facts { of_system: Some(vec![1, 4]), ..new_drive() }, "device-of-system", "Windows runs from"),
         (Facts { attributes: attributes(true, false), ..new_drive() }, "device-offline", "is offline"),
         (Facts { attributes: attributes(false, true), ..new_drive() }, "device-read-only", "is read-only"),
@@ -113,8 +109,7 @@ fn each_refusal_has_its_own_words() {
 fn an_empty_table_and_any_data_need_another_word() {
     let reserved = vec![partition(PartitionKind::Reserved)];
     let gpt = Facts { layout: Some(Layout { table: Some(Table::Gpt), partitions: reserved }), ..new_drive() };
-    let mbr =
-        Facts { layout: Some(Layout { table: Some(Table::Mbr), partitions: Vec::new() }), ..new_drive() };
+    let mbr = Facts { layout: Some(Layout { table: Some(Table::Mbr), partitions: Vec::new() }), ..new_drive() };
     let places = ["data in its first MiB", "data in its last MiB"];
     for (facts, places, words) in [
         (&gpt, &places[..0], "an empty partition table (GPT)"),
@@ -166,8 +161,7 @@ impl Random {
         let partitions = (0..self.mostly(&[0, 1, 2])).map(|_| partition(self.mostly(&kinds))).collect();
         let layout = Some(Layout { table: self.mostly(&tables), partitions });
         let places = [Some(vec![0]), Some(vec![]), Some(vec![2, 3]), Some(vec![0, 1]), None];
-        let volumes =
-            (0..self.below(4)).map(|at| VolumeDrives { name: format!("{at}"), drives: self.mostly(&places) });
+        let volumes = (0..self.below(4)).map(|at| VolumeDrives { name: format!("{at}"), drives: self.mostly(&places) });
         let volumes = Some(volumes.collect());
         let attributes = [(false, false), (true, false), (false, true), (true, true)]
             .map(|(offline, read_only)| Some(Attributes { offline, read_only }));
@@ -196,8 +190,7 @@ fn may_be_erased(facts: &Facts, wipe_signatures: bool, has_data: bool) -> bool {
         && facts.removable == Some(false);
     let is_on = facts.attributes == Some(Attributes { offline: false, read_only: false });
     let is_of_system = facts.of_system.as_ref().is_none_or(|drives| drives.contains(&number));
-    let has_volumes =
-        volumes.iter().any(|volume| volume.drives.as_ref().is_none_or(|drives| drives.contains(&number)));
+    let has_volumes = volumes.iter().any(|volume| volume.drives.as_ref().is_none_or(|drives| drives.contains(&number)));
     let has_partitions = layout.partitions.iter().any(|of| of.kind != PartitionKind::Reserved);
     let is_empty = layout.table.is_none() && !has_data;
     is_this_drive

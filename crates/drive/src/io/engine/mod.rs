@@ -95,9 +95,7 @@ impl Engine {
     pub fn best(slots: u32, memory: &mut [u8]) -> io::Result<(Engine, Option<io::Error>)> {
         match Engine::new(Kind::OWN, slots, memory) {
             Ok(engine) => Ok((engine, None)),
-            Err(why) => {
-                Ok((Engine::new(Kind::Threads, slots, memory)?, (Kind::OWN != Kind::Threads).then_some(why)))
-            }
+            Err(why) => Ok((Engine::new(Kind::Threads, slots, memory)?, (Kind::OWN != Kind::Threads).then_some(why))),
         }
     }
 

@@ -12,9 +12,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use pslc_ssd::Op;
-use windows_sys::Win32::Foundation::{
-    ERROR_HANDLE_EOF, ERROR_IO_PENDING, HANDLE, INVALID_HANDLE_VALUE, WAIT_TIMEOUT,
-};
+use windows_sys::Win32::Foundation::{ERROR_HANDLE_EOF, ERROR_IO_PENDING, HANDLE, INVALID_HANDLE_VALUE, WAIT_TIMEOUT};
 use windows_sys::Win32::Media::{timeBeginPeriod, timeEndPeriod};
 use windows_sys::Win32::Storage::FileSystem::{ReadFile, WriteFile};
 use windows_sys::Win32::System::IO::{
@@ -153,8 +151,7 @@ impl Port {
     fn take(&mut self, millis: u32) -> io::Result<Option<Done>> {
         let (mut moved, mut whose, mut at) = (0, 0, null_mut::<OVERLAPPED>());
         // SAFETY: the port is open, and the call fills in three values.
-        let taken =
-            unsafe { GetQueuedCompletionStatus(self.handle(), &mut moved, &mut whose, &mut at, millis) };
+        let taken = unsafe { GetQueuedCompletionStatus(self.handle(), &mut moved, &mut whose, &mut at, millis) };
         let error = (taken == 0).then(io::Error::last_os_error);
         if whose == OF_HELPER && taken != 0 {
             self.under_way -= 1;
@@ -206,9 +203,7 @@ impl Helpers {
                     return;
                 }
                 // SAFETY: the port is open for as long as this thread has it.
-                unsafe {
-                    PostQueuedCompletionStatus(port.as_raw_handle() as HANDLE, 0, OF_HELPER, null_mut())
-                };
+                unsafe { PostQueuedCompletionStatus(port.as_raw_handle() as HANDLE, 0, OF_HELPER, null_mut()) };
             })
         });
         let threads = threads.collect::<io::Result<_>>()?;

@@ -36,11 +36,7 @@ impl Threads {
                 }
             })
         });
-        Ok(Threads {
-            tasks: Some(tasks),
-            done: Mutex::new(done),
-            workers: workers.collect::<io::Result<_>>()?,
-        })
+        Ok(Threads { tasks: Some(tasks), done: Mutex::new(done), workers: workers.collect::<io::Result<_>>()? })
     }
 
     pub fn submit(&mut self, task: Task) -> io::Result<()> {

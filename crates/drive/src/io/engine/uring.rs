@@ -116,20 +116,14 @@ impl Uring {
             None => 0,
         };
         match (request.op, self.fixed) {
-            (Op::Read, true) => {
-                opcode::ReadFixed::new(fd, task.buffer, request.len, 0).offset(request.offset).build()
+            (Op::Read, true) => opcode::ReadFixed::new(fd, task.buffer, request.len, 0).offset(request.offset).build(),
+            (Op::Read, false) => opcode::Read::new(fd, task.buffer, request.len).offset(request.offset).build(),
+            (Op::Write, true) => {
+                opcode::WriteFixed::new(fd, task.buffer, request.len, 0).offset(request.offset).rw_flags(flags).build()
             }
-            (Op::Read, false) => {
-                opcode::Read::new(fd, task.buffer, request.len).offset(request.offset).build()
+            (Op::Write, false) => {
+                opcode::Write::new(fd, task.buffer, request.len).offset(request.offset).rw_flags(flags).build()
             }
-            (Op::Write, true) => opcode::WriteFixed::new(fd, task.buffer, request.len, 0)
-                .offset(request.offset)
-                .rw_flags(flags)
-                .build(),
-            (Op::Write, false) => opcode::Write::new(fd, task.buffer, request.len)
-                .offset(request.offset)
-                .rw_flags(flags)
-                .build(),
             (Op::Trim, _) => opcode::Fallocate::new(fd, request.len as u64)
                 .offset(request.offset)
                 .mode((FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE).bits() as i32)

@@ -12,8 +12,7 @@ impl RealTarget {
         let slot = &mut self.slots[at as usize];
         let buffer = self.arena.as_mut().expect("a run has begun").buffer(at);
         let (offset, len) = (slot.request.offset, slot.request.len as usize);
-        if let (Purpose::Write(number), Some(verify)) = (slot.purpose, &self.verifying[slot.worker as usize])
-        {
+        if let (Purpose::Write(number), Some(verify)) = (slot.purpose, &self.verifying[slot.worker as usize]) {
             let worker = (slot.worker + 1) as u16;
             let seed = self.maker.seed_of(worker, number);
             let at = self.clock.now();

@@ -45,13 +45,9 @@ impl RealTarget {
         let mut memory = Arena::new(1, PIECE_BYTES as usize)?;
         for (end, (offset, bytes)) in ends.iter().zip(self.ends()) {
             if end.len() as u64 != bytes {
-                return Err(io::Error::other(format!(
-                    "{} bytes are none of its ends, of {bytes}",
-                    end.len()
-                )));
+                return Err(io::Error::other(format!("{} bytes are none of its ends, of {bytes}", end.len())));
             }
-            for (at, given) in (offset..).step_by(PIECE_BYTES as usize).zip(end.chunks(PIECE_BYTES as usize))
-            {
+            for (at, given) in (offset..).step_by(PIECE_BYTES as usize).zip(end.chunks(PIECE_BYTES as usize)) {
                 let piece = &mut memory.buffer(0)[..given.len()];
                 piece.copy_from_slice(given);
                 if sys::pwrite(self.past_the_cache(), piece, at)? != given.len() {

@@ -17,9 +17,7 @@ impl RealTarget {
         let (moved, written) = (self.counters.moved, self.written.clone());
         for (start, bytes) in self.written.holes(0, self.capacity) {
             let whole = bytes / LAYOUT_BYTES * LAYOUT_BYTES;
-            for (bs, offset, size) in
-                [(LAYOUT_BYTES, start, whole), (bytes - whole, start + whole, bytes - whole)]
-            {
+            for (bs, offset, size) in [(LAYOUT_BYTES, start, whole), (bytes - whole, start + whole, bytes - whole)] {
                 if size > 0 {
                     let text = format!(
                         "[layout]\nrw=write\nbs={bs}\ndirect={direct}\nend_fsync=1\noffset={offset}\nsize={size}\n"
@@ -99,10 +97,7 @@ mod tests {
         assert_eq!(target.laid_out_bytes(), BYTES);
         assert!(!target.is_to_be_laid_out && shown >= 3 * LAYOUT_BYTES, "{shown} bytes of layout were shown");
         // It is none of what was measured, nor may it be read.
-        assert_eq!(
-            (recording.stats[0].kinds[1].count, target.counters.moved[Op::Write as usize]),
-            (16, 65536)
-        );
+        assert_eq!((recording.stats[0].kinds[1].count, target.counters.moved[Op::Write as usize]), (16, 65536));
         assert_eq!(target.unwritten(0, BYTES), [(65536, BYTES - 65536)]);
         let with_data = blocks_with_data(&target);
         // SAFETY: the file stays open.
@@ -119,8 +114,7 @@ mod tests {
         let mut target = target("goes-on");
         let first = jobs("[w]\nrw=write\nbs=64k\nsize=1m\n");
         assert!(run(&mut target, &first, 1, &mut |_: &Progress| true).error.is_none());
-        let again =
-            jobs("[r]\nrw=randread\nbs=64k\nsize=1m\n[w]\nrw=randwrite\nbs=4k\noffset=2m\nio_size=64k\n");
+        let again = jobs("[r]\nrw=randread\nbs=64k\nsize=1m\n[w]\nrw=randwrite\nbs=4k\noffset=2m\nio_size=64k\n");
         assert!(run(&mut target, &again, 1, &mut |_: &Progress| true).error.is_none());
         assert_eq!(target.laid_out_bytes(), BYTES - (1 << 20));
     }

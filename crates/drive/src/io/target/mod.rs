@@ -296,10 +296,7 @@ impl Target for RealTarget {
             let fd = self.open_for(job).map_err(failed)?;
             let worker = workers.len() as u32;
             fds.extend(std::iter::repeat_n((fd, worker), job.iodepth as usize));
-            let clone = workers
-                .last()
-                .filter(|(other, _)| std::ptr::eq(*other, job))
-                .map_or(0, |(_, clone)| clone + 1);
+            let clone = workers.last().filter(|(other, _)| std::ptr::eq(*other, job)).map_or(0, |(_, clone)| clone + 1);
             workers.push((job, clone));
         }
         self.verifying = workers.iter().map(|(job, _)| job.verify.clone()).collect();
