@@ -154,10 +154,10 @@ def _noise(level: Floats) -> float:
     if differing.size < MIN_DIFFERING_SHARE * steps.size:
         return MIN_NOISE
     steps = differing
-    noise = 1.4826 * float(np.median(steps))
+    noise = 1.4826 * median(steps)
     part = max(12, steps.size // 12)
     if noise > MAX_EVEN_NOISE and steps.size >= 3 * part:
-        parts = [float(np.median(steps[i : i + part])) for i in range(0, steps.size - part + 1, part)]
+        parts = [median(steps[i : i + part]) for i in range(0, steps.size - part + 1, part)]
         quietest = 1.4826 * float(np.quantile(parts, 0.15))
         if quietest < 0.4 * noise:
             noise = 1.3 * quietest
@@ -212,7 +212,7 @@ def _starts(level: Floats, labels: NDArray[np.intp], silent_s: Floats) -> list[i
     for number, (start, end) in enumerate(zip(starts, ends, strict=True)):
         if end - start == 1 and 0 < number < len(starts) - 1 and not silent_s[start]:
             before = float(np.median(level[starts[number - 1] : start]))
-            after = float(np.median(level[end : ends[number + 1]]))
+            after = median(level[end : ends[number + 1]])
             if min(before, after) < level[start] < max(before, after):
                 continue
         kept.append(start)
@@ -223,8 +223,8 @@ def _runs(curve: Curve, level: Floats, starts: list[int], noise: float, correlat
     runs: list[Run] = []
     for start, end in zip(starts, [*starts[1:], level.size], strict=True):
         rows, weights = level[start:end], curve.seconds[start:end]
-        middle = float(np.median(rows))
-        spread = max(1.4826 * float(np.median(np.abs(rows - middle))), noise)
+        middle = median(rows)
+        spread = max(1.4826 * median(np.abs(rows - middle)), noise)
         near = np.abs(rows - middle) <= 3.0 * spread
         width, seconds = float(curve.widths[start:end].sum()), float(weights.sum())
         run = Run(

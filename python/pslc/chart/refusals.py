@@ -172,7 +172,7 @@ def refuse_leftover(area: Pixels, ruled: Ruled, traced: Traced, below: Traced) -
 
 
 def _hint(traced: Traced) -> str:
-    """How to name a curve that was seen, or what to give where none was."""
+    """The way to name a curve that was seen, or what to give where none was."""
     if not traced:
         return "give a larger picture, or the log that the chart was drawn from"
     return f"name the curves to be read, for example --series '{traced[0][0].hex}'"

@@ -510,13 +510,16 @@ def _stated(table: Grid) -> Direction:
     return ""
 
 
-def _note_standstills(data: FileContents, total_s: float, moving_s: float) -> None:
-    """Tell of time between the first bytes and the last in which nothing moved."""
+def _note_standstills(data: FileContents, curve: Curve, moving_s: float) -> None:
+    """Tell of time between the first bytes and the last in which nothing moved. In silences the host wrote nothing; of
+    briefer stretches nobody knows who waited."""
+    total_s = curve.duration_s
     still_s = total_s - moving_s
+    data.stands_still = curve.total_seconds - moving_s > MAX_STILL_SHARE * curve.total_seconds
     text = f"nothing moved in {words.span(still_s)} of {words.span(total_s)}"
     if still_s > MAX_STILL_SHARE * total_s:
-        data.stands_still = True
-        data.warn(f"{text}: whether the drive stood still or nobody wrote is not known, so no cause is given")
+        so = "no cause is given" if data.stands_still else "a cause may be wrong"
+        data.warn(f"{text}: whether the drive stood still or nobody wrote is not known, so {so}")
     elif still_s > MIN_STILL_SHARE * total_s:
         data.note(text)
 
@@ -723,7 +726,7 @@ def _of_speeds(data: FileContents, at: Floats, speed: Floats, *, by_size: bool) 
     except ValueError:
         return None
     if not by_size:
-        _note_standstills(data, curve.duration_s, float(np.diff(at, prepend=0.0)[speed > 0].sum()))
+        _note_standstills(data, curve, float(np.diff(at, prepend=0.0)[speed > 0].sum()))
     return curve
 
 
@@ -733,7 +736,7 @@ def _of_rows(data: FileContents, moved: Floats, seconds: Floats) -> Curve | None
         curve = Curve.of_rows(moved, seconds)
     except ValueError:
         return None
-    _note_standstills(data, curve.duration_s, float(seconds[moved > 0].sum()))
+    _note_standstills(data, curve, float(seconds[moved > 0].sum()))
     return curve
 
 

@@ -16,7 +16,7 @@ from pslc.analysis import (
     cache_superblock_bytes,
     phase_cause,
 )
-from pslc.analysis.series import Floats
+from pslc.analysis.series import Floats, median
 from pslc.base import units
 from pslc.recording import place
 from pslc.recording.model import HostTable, Recording
@@ -387,8 +387,8 @@ def _waits(track: WriteTrack, phase: Phase) -> tuple[float, float, float, float]
     longest = track.recording.bytes["lat_max_ns"][_whole_bins(track, phase)]
     if not longest.size:
         return 0.0, 0.0, 0.0, 0.0
-    p5, median, p95, largest = np.quantile(longest / 1e9, [0.05, 0.5, 0.95, 1.0])
-    return float(p5), float(median), float(p95), float(largest)
+    p5, middle, p95, largest = np.quantile(longest / 1e9, [0.05, 0.5, 0.95, 1.0])
+    return float(p5), float(middle), float(p95), float(largest)
 
 
 def _whole_bins(track: WriteTrack, phase: Phase) -> NDArray[np.bool_]:
@@ -402,7 +402,7 @@ def usual_within(track: WriteTrack, gauge: str, phase: Phase) -> float:
     """The median of a gauge between two points of the bytes written."""
     column = np.concatenate([[float(track.recording.before[gauge])], track.recording.bytes[gauge].astype(np.float64)])
     positions = np.linspace(phase.from_bytes, phase.to_bytes, 33)
-    return float(np.median(np.interp(positions, track.edges_bytes, column)))
+    return median(np.interp(positions, track.edges_bytes, column))
 
 
 def changes_within(track: WriteTrack, from_bytes: float, to_bytes: float) -> dict[str, float]:
