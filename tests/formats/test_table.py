@@ -213,6 +213,7 @@ def test_hwinfo_logs_one_drive_of_several(tmp_path):
         (csv(("time_s", "MB/s"), *((s, 500 if s % 10 < 5 else 0) for s in range(100))), 100, "speed of writes"),
         (csv(("time_s", "written_gb"), *((s, 2 if s % 3 else 0.5) for s in range(1, 91))), 90, "writes in each row"),
         (csv(("time_s", "written_gb"), *((s, s // 5) for s in range(1, 101))), 99, "bytes of writes so far"),
+        (csv(("elapsed_s", "mb_written"), *((s, s // 5 * 40) for s in range(1, 101))), 99, "bytes of writes so far"),
     ],
 )
 def test_a_row_in_which_nothing_or_little_moved_has_its_time(text, seconds, taken, tmp_path):

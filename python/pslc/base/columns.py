@@ -127,7 +127,7 @@ def _kind(name: str, low: str) -> tuple[Kind, float, str]:
     if unit := unit_of(name, set(TIMES)):
         kind: Kind = "latency" if LATENCY.search(low) else "time" if ELAPSED.search(low) else "number"
         return kind, TIMES[unit], unit
-    if unit := unit_of(name, set(SIZES)):
+    if unit := unit_of(name, set(SIZES)) or _leading_size(low):
         return ("number" if NOT_A_PLACE.search(low) else "size"), SIZES[unit], unit
     if re.search(r"%|percent", low) and re.search(r"written|position|progress|fill|full|offset|capacity|done", low):
         return "percent", 0.01, "%"
@@ -167,6 +167,12 @@ def unit_of(name: str, units: set[str]) -> str:
     """The last word of a name, when it is one of `units`, else nothing: `written_gb`, `Speed (MB/s)`."""
     words = [word for word in re.split(r"[\s_\[\]()]+", name.lower()) if word]
     return words[-1] if words and words[-1] in units else ""
+
+
+def _leading_size(low: str) -> str:
+    """The unit of bytes that a name begins with where it tells a direction: `bytes_written`, `mb read`."""
+    unit = re.split(r"[\s_]+", low)[0]
+    return unit if len(unit) > 1 and unit in SIZES and (WRITES.search(low) or READS.search(low)) else ""
 
 
 def number(cell: str, separator: str) -> float:
