@@ -124,7 +124,7 @@ pub struct Controller {
     pub read: Nanos,
     pub write: Nanos,
     pub command: Nanos,
-    /// What a read or a write spends in the controller beyond the time of a core; commands pass beside each other. A kept
+    /// What a command spends in the controller beyond the time of a core; commands pass beside each other. A kept
     /// drive has it from its profile, so that the state is read that was written without it.
     #[serde(skip)]
     pub latency: Nanos,

@@ -113,11 +113,16 @@ pub struct CycleCache {
     pending: u64,
     /// The present state, to compare.
     candidate: Vec<u64>,
-    /// Writes that were answered from the cycle.
-    pub answered: u64,
+    /// Writes that were answered from cycles, and are worked out.
+    applied_writes: u64,
 }
 
 impl CycleCache {
+    /// Writes that were answered from cycles.
+    pub fn answered(&self) -> u64 {
+        self.applied_writes + self.pending
+    }
+
     /// How long a write takes that comes now, where that is known.
     #[inline]
     pub fn answer(&mut self, now: Nanos, len: u32) -> Option<Nanos> {
@@ -135,7 +140,6 @@ impl CycleCache {
             self.began += self.span;
         }
         self.pending += 1;
-        self.answered += 1;
         Some(latency)
     }
 
@@ -188,6 +192,7 @@ impl CycleCache {
         let span = Nanos(self.span.0 * whole);
         self.applied_began += span;
         let steps = (whole * count..self.pending).map(|_| self.apply_step()).collect();
+        self.applied_writes += self.pending;
         self.pending = 0;
         debug_assert_eq!((self.applied, self.applied_began), (self.next, self.began));
         let account = Account::default().plus(&self.account_per_cycle, whole);

@@ -251,13 +251,13 @@ impl Reference {
             now.0 = now.0.max(self.last_done);
         }
         let core = (0..self.cores.len()).min_by_key(|&i| (self.cores[i], i)).unwrap();
-        let (time, latency) = match request.op {
-            Op::Read => (self.c.controller.read, self.c.controller.latency),
-            Op::Write => (self.c.controller.write, self.c.controller.latency),
-            Op::Trim | Op::Flush => (self.c.controller.command, Nanos::ZERO),
+        let time = match request.op {
+            Op::Read => self.c.controller.read,
+            Op::Write => self.c.controller.write,
+            Op::Trim | Op::Flush => self.c.controller.command,
         };
         self.cores[core] = self.cores[core].max(now.0) + time.0;
-        let taken = self.cores[core] + latency.0;
+        let taken = self.cores[core] + self.c.controller.latency.0;
         let done = match request.op {
             Op::Read => self.read(taken, request),
             Op::Write => self.write(taken, request),
@@ -487,7 +487,13 @@ impl Reference {
                 self.not_before = at + moved as u64 * PAGE * 1_000_000_000 / rate;
             }
         }
-        self.program_all_relocated(at);
+        at = at.max(self.not_before);
+        if self.in_flight.len() == 2 * self.dies.len() {
+            at = at.max(self.end_of(self.in_flight[0]));
+        }
+        if at < until {
+            self.program_all_relocated(at);
+        }
         true
     }
 
@@ -550,7 +556,7 @@ impl Reference {
             return true;
         }
         let mut at = start;
-        while self.free.len() < self.reserve() + wanted {
+        loop {
             at = at.max(self.not_before);
             if self.in_flight.len() == 2 * self.dies.len() {
                 at = at.max(self.end_of(self.in_flight[0]));
@@ -558,6 +564,9 @@ impl Reference {
             if at >= until {
                 self.worked_until = until;
                 return false;
+            }
+            if self.free.len() >= self.reserve() + wanted {
+                break;
             }
             let Some(moved) = self.reclaim(at) else { break };
             self.worked_until = at;

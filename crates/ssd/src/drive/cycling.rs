@@ -85,7 +85,7 @@ impl CyclingDrive {
 
     /// Writes of this run that were answered from a cycle before.
     pub fn repeated(&self) -> u64 {
-        self.cycles.as_ref().map_or(0, |cycles| cycles.answered)
+        self.cycles.as_ref().map_or(0, |cycles| cycles.answered())
     }
 
     /// As [`Drive::submit`].

@@ -32,12 +32,12 @@ impl Drive {
             self.nand.account.spend(Cause::Waking, awake - now);
             self.nand.account.spend(Cause::Link, free - awake);
         }
-        let (work, latency) = match request.op {
-            Op::Read => (self.controller.read, self.controller.latency),
-            Op::Write => (self.controller.write, self.controller.latency),
-            Op::Trim | Op::Flush => (self.controller.command, Nanos::ZERO),
+        let work = match request.op {
+            Op::Read => self.controller.read,
+            Op::Write => self.controller.write,
+            Op::Trim | Op::Flush => self.controller.command,
         };
-        let taken = self.cores.take(free, work) + latency;
+        let taken = self.cores.take(free, work) + self.controller.latency;
         self.nand.account.spend(Cause::Commands, taken - free);
         let done = match request.op {
             Op::Read => self.read(taken, request),

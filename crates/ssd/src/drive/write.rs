@@ -105,7 +105,9 @@ impl Drive {
         self.nand.forget_before(now);
         let awake = self.waking.called(now);
         let ready = self.cores.take(awake, self.controller.write) + self.controller.latency;
-        self.nand.account.spend(Cause::Waking, awake - now);
+        if awake > now {
+            self.nand.account.spend(Cause::Waking, awake - now);
+        }
         self.nand.account.spend(Cause::Commands, ready - awake);
         let mut payload = Payload::new(len, ready);
         self.take_in(ready, self.unit().whole(len as u64) as u32, throttled, &mut payload);

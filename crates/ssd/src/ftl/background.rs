@@ -84,7 +84,10 @@ impl Ftl {
             worked = at;
             self.pause_after(idle, at, moved);
         }
-        self.program_relocated(nand, at);
+        at = at.max(self.relocation.next_start(nand, start));
+        if at < until {
+            self.program_relocated(nand, at);
+        }
         Progress::Done(worked)
     }
 
@@ -140,10 +143,14 @@ impl Ftl {
             return Progress::Done(worked);
         }
         let mut at = start;
-        while self.superblocks.free() < self.reserve + wanted {
+        loop {
+            // Units of the last one may wait still: they are programmed no sooner than it was moved.
             at = at.max(self.relocation.next_start(nand, start));
             if at >= until {
                 return Progress::Interrupted;
+            }
+            if self.superblocks.free() >= self.reserve + wanted {
+                break;
             }
             nand.forget_before(at);
             let Some(moved) = self.reclaim(nand, at) else { break };

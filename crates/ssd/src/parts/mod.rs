@@ -116,7 +116,7 @@ pub struct Controller {
     pub command: u64,
     pub read: u64,
     pub write: u64,
-    /// Of a read or a write, beyond that of a core.
+    /// Of a command, beyond the time of a core.
     pub latency: u64,
     /// `dram`, or the bytes of the map that are held.
     pub map: String,

@@ -113,7 +113,7 @@ class Controller:
     Attributes:
         channels, bus_mts: what it drives; a die may be slower.
         cores, command, read, write: core time of commands, nanoseconds.
-        latency: of a read or a write, beyond the time of a core, ns; commands pass beside each other.
+        latency: of a command, beyond the time of a core, ns; commands pass beside each other.
         map: `dram`, or the bytes of it that are held; `map_access` what a look at it takes, nanoseconds.
         write_buffer: bytes; None: as many as the dies need.
         slc_write: what its data path moves into pSLC, bytes a second.
