@@ -55,10 +55,12 @@ def test_each_artefact_of_a_job_raises_a_warning(one, warning):
     assert asked(warning, warnings_of(FileContents("a.json", None, jobs=[one])))
 
 
-def test_a_result_above_any_link_raises_a_warning():
-    rows = [measured("SEQ", "read", 25e9), measured("SEQ", "write", 3e9)]
-    (found,) = warnings_of(FileContents("cdm.txt", None, rows=rows))
-    assert found.startswith("SEQ read at 25000 MB/s")
+@pytest.mark.parametrize(("kind", "drives", "memory"), [("read", 28e9, 35e9), ("write", 14e9, 25e9)])
+def test_a_result_above_any_drive_raises_a_warning(kind, drives, memory):
+    rows = [measured("SEQ", "read", 3e9), measured("SEQ", "write", 3e9)]
+    assert warnings_of(FileContents("cdm.txt", None, rows=[*rows, measured("RND", kind, drives)])) == []
+    (found,) = warnings_of(FileContents("cdm.txt", None, rows=[*rows, measured("RND", kind, memory)]))
+    assert found.startswith(f"RND {kind} at {memory / 1e6:.0f} MB/s is faster than any drive,")
 
 
 def test_a_clock_that_was_set_back_raises_a_warning(command, tmp_path):

@@ -703,6 +703,7 @@ EDGES: dict[str, Edge] = NAND | PLATEAUS | AROUND | CURVES | PAUSES | WARNINGS |
 """By the name of the threshold."""
 UNTESTED: dict[str, str] = {
     "FASTEST_LINK_BYTES_PER_S": "a standard's figure",
+    "FASTEST_READ_BYTES_PER_S": "a standard's figure",
     "PIPES_BYTES_PER_S": "a table of standards",
     "FINER_HEAD_SHARE": "where a start is cut off: its own start is segmented by itself again",
     "HEAD_INNER_SHARE": "where a start is cut off: boundaries beyond are those of the whole curve, to a cell",

@@ -125,7 +125,7 @@ pub struct Controller {
     pub write: Nanos,
     pub command: Nanos,
     /// What a command spends in the controller beyond the time of a core; commands pass beside each other. A kept
-    /// drive has it from its profile, so that the state is read that was written without it.
+    /// drive has it from its profile, so states written before the key was there can be read.
     #[serde(skip)]
     pub latency: Nanos,
     /// Whether capacitors carry the write buffer into the NAND when the power goes: then it is as safe as the NAND, and a

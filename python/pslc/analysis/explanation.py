@@ -86,8 +86,8 @@ def _row_at(rows: Sequence[Row], at_bytes: float) -> Row:
 
 
 def _heated(rows: Sequence[Row], phases: Sequence[Phase], index: int, context: MeasurementContext) -> Row:
-    """The row of a phase; of a dip in which alone the drive was as hot as ever, one of heat. A drive that was as hot in
-    half of the phase before wrote at full speed all the same."""
+    """The row of a phase, or one of heat for a dip in which the drive was hotter than before. A drive that was as hot
+    in half of the phase before wrote at full speed all the same."""
     row, phase = rows[index], phases[index]
     if row.role != "dip" or not index or not context.is_hot(phase.from_bytes, phase.to_bytes):
         return row

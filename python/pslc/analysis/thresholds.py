@@ -122,7 +122,9 @@ MIN_NATIVE_BITS: Final = 3
 MAX_RAW_CAPACITY_RATIO: Final = 1.2
 """Raw capacity over what the host sees."""
 FASTEST_LINK_BYTES_PER_S: Final = 15.76e9
-"""Rate of PCIe 5.0 x4, 32 GT/s on four lanes in 128b/130b: no drive writes faster."""
+"""Rate of PCIe 5.0 x4, 32 GT/s on four lanes in 128b/130b: no drive writes faster, those on PCIe 6.0 included."""
+FASTEST_READ_BYTES_PER_S: Final = 30.25e9
+"""Rate of PCIe 6.0 x4, 64 GT/s on four lanes, 242 of 256 bytes of a flit: no drive reads faster."""
 MIN_BEYOND_LINK_RATIO: Final = 1.12
 """Speed over the link's ceiling at which no drive was measured: packets and encoding take less than the rest."""
 

@@ -14,6 +14,7 @@ from pslc.chart.lines import Pixels
 from pslc.chart.plot_area import CUT_MARGIN_PX, Ruled
 from pslc.chart.tracing import MAX_FLAT_PX, MIN_GREY_SPAN_RATIO, Traced, is_shadow
 
+LARGER: Final = "give a larger picture, or the log that the chart was drawn from"
 LEFTOVER_LEVELS: Final = 80.0
 """Smallest contrast of marks that may be one more curve, 0 to 441."""
 LEFTOVER_PX: Final = 4
@@ -174,7 +175,7 @@ def refuse_leftover(area: Pixels, ruled: Ruled, traced: Traced, below: Traced) -
 def _hint(traced: Traced) -> str:
     """The way to name a curve that was seen, or what to give where none was."""
     if not traced:
-        return "give a larger picture, or the log that the chart was drawn from"
+        return LARGER
     return f"name the curves to be read, for example --series '{traced[0][0].hex}'"
 
 

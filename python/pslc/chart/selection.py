@@ -10,6 +10,7 @@ from pslc.base import gate
 from pslc.base.errors import RecordingError
 from pslc.chart import colors, shades, trace
 from pslc.chart.colors import Color
+from pslc.chart.refusals import LARGER
 from pslc.chart.tracing import SHADOW_PX, Traced
 
 MIN_SEEN_APART_RATIO: Final = 0.25
@@ -49,8 +50,7 @@ def selected(curves: list[NamedCurve], series: Sequence[str]) -> list[NamedCurve
             f"name the curves to be read, for example --series '{alike[0].color.hex}'",
         )
     if not curves:
-        larger = "give a larger picture, or the log that the chart was drawn from"
-        hint = larger if series else "say which colour it has: --series blue or --series '#1f77b4'"
+        hint = LARGER if series else "say which colour it has: --series blue or --series '#1f77b4'"
         raise RecordingError("no curve was found in the chart", hint)
     return [_of_color(curves, word) for word in series] if series else curves
 

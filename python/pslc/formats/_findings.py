@@ -17,7 +17,7 @@ from pslc.analysis import (
     Writes,
 )
 from pslc.analysis.load import Load
-from pslc.analysis.thresholds import FASTEST_LINK_BYTES_PER_S
+from pslc.analysis.thresholds import FASTEST_LINK_BYTES_PER_S, FASTEST_READ_BYTES_PER_S
 from pslc.base import words
 from pslc.base.errors import RecordingError
 from pslc.formats import ChartReading, FileContents, _reading_error
@@ -129,14 +129,21 @@ def warnings_of(foreign: FileContents) -> list[MeasurementWarning]:
     if foreign.clock_back_s:
         clock = words.span(foreign.clock_back_s)
         warnings.append(checks.RecordingWarning.CLOCK.of(span=clock, file=foreign.name))
-    speeds = {"a job": max(checks.speeds(foreign.jobs))}
-    speeds |= {f"{row['test']} {row['kind']}": row["bytes_per_s"] or 0.0 for row in foreign.rows}
+    return [*warnings, *_faster_than_drives(foreign)]
+
+
+def _faster_than_drives(foreign: FileContents) -> list[MeasurementWarning]:
+    """The fastest of what no drive is fast enough for."""
+    reads, writes = checks.speeds(foreign.jobs, "read"), checks.speeds(foreign.jobs, "write")
+    figures = [("a job", "read", max(reads)), ("a job", "write", max(writes))]
+    figures += [(f"{row['test']} {row['kind']}", row["kind"], row["bytes_per_s"] or 0.0) for row in foreign.rows]
     if foreign.curve is not None:
-        speeds["most of the curve"] = float(np.median(foreign.curve.bytes_per_s))
-    what = max(speeds, key=lambda name: speeds[name])
-    if speeds[what] > FASTEST_LINK_BYTES_PER_S:
-        warnings.append(checks.RecordingWarning.NO_LINK.of(what=what, speed=words.speed(speeds[what])))
-    return warnings
+        figures.append(("most of the curve", foreign.kind, float(np.median(foreign.curve.bytes_per_s))))
+    fastest = {"write": FASTEST_LINK_BYTES_PER_S}
+    beyond = [(speed, what) for what, kind, speed in figures if speed > fastest.get(kind, FASTEST_READ_BYTES_PER_S)]
+    return [
+        checks.RecordingWarning.NO_LINK.of(what=what, speed=words.speed(speed)) for speed, what in sorted(beyond)[-1:]
+    ]
 
 
 def as_recording(foreign: FileContents, path: Path, options: ImportOptions) -> Recording:

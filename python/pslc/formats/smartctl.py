@@ -176,7 +176,7 @@ def _statistics(document: Json) -> dict[str, int]:
 
 
 def _common(document: Json) -> HealthJson:
-    """Values that smartctl tells of any drive."""
+    """Values that smartctl prints for any drive."""
     log: HealthJson = {}
     if isinstance(celsius := document.get("temperature", {}).get("current"), int):
         log["temperature"] = celsius

@@ -3,7 +3,7 @@ it. Warnings about the analysis of a curve are in `pslc.analysis.warnings`."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import Final
+from typing import Final, Literal
 
 import numpy as np
 
@@ -73,9 +73,7 @@ class RecordingWarning(WarningCode):
     FULL = "the file system is {share:.0f} % full, so a dynamic cache may be small: free space before you measure"
     IMPOSSIBLE = "{speed} is more than the link carries ({most}): data came from a cache"
     REFUTED_LINK = "{speed} is more than the link of {most} that the system reports: do not judge by that figure"
-    NO_LINK = (
-        "{what} at {speed} is more than PCIe 5.0 x4 carries, so the data came from memory: measure with direct I/O"
-    )
+    NO_LINK = "{what} at {speed} is faster than any drive, so the data came from memory: measure with direct I/O"
     UNWRITTEN = (
         "job {job} read in {span} a request, faster than any flash: write all of the space first, and read past caches"
     )
@@ -268,7 +266,8 @@ def _of_the_run(recording: Recording) -> Iterator[MeasurementWarning]:
 def _of_its_link(recording: Recording, device: Device) -> Iterator[MeasurementWarning]:
     """Whether more was moved than the link carries: past the page cache that refutes the figure of the link."""
     ceiling = link_bytes_per_s(device)
-    fastest = max([phase["bytes_per_s"] for phase in recording.findings.get("phases", [])] + speeds(recording.jobs))
+    phases = [phase["bytes_per_s"] for phase in recording.findings.get("phases", [])]
+    fastest = max(phases + speeds(recording.jobs, "read", "write"))
     if ceiling is not None and fastest > ceiling:
         is_direct = all(traits(job)["direct"] for job in recording.jobs)
         doubt = RecordingWarning.REFUTED_LINK if is_direct else RecordingWarning.IMPOSSIBLE
@@ -348,10 +347,10 @@ def of_jobs(jobs: Sequence[Job]) -> Iterator[MeasurementWarning]:
             yield RecordingWarning.UNWRITTEN.of(job=job["name"], span=words.span(mean))
 
 
-def speeds(jobs: Sequence[Job]) -> list[float]:
-    """Mean speeds of the jobs; 0 stands for none."""
-    kinds = [job[kind] for job in jobs for kind in ("read", "write") if job[kind]["total_ios"]]
-    return [0.0, *(done["io_bytes"] / max(done["runtime_ns"], 1) * 1e9 for done in kinds)]
+def speeds(jobs: Sequence[Job], *kinds: Literal["read", "write"]) -> list[float]:
+    """Mean speeds of what the jobs did of these kinds; 0 stands for none."""
+    ran = [job[kind] for job in jobs for kind in kinds if job[kind]["total_ios"]]
+    return [0.0, *(done["io_bytes"] / max(done["runtime_ns"], 1) * 1e9 for done in ran)]
 
 
 def _of_heat(before: Moment, after: Moment) -> Iterator[MeasurementWarning]:
