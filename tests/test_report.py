@@ -4,6 +4,7 @@ import json
 import re
 from dataclasses import replace
 
+import jinja2
 import numpy as np
 import pytest
 
@@ -30,6 +31,19 @@ def test_the_page_needs_no_network_and_has_every_picture():
     assert "The write cache ends after 3.0" in html
     assert "prefers-color-scheme: dark" in html
     assert "@media print" in html
+
+
+@pytest.mark.parametrize(("is_kept", "folder"), [(True, "."), (False, "."), (True, "missing")])
+def test_templates_are_compiled_once_where_python_may_keep_modules(is_kept, folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(page, "COMPILED", tmp_path / folder)
+    monkeypatch.setattr("sys.dont_write_bytecode", not is_kept)
+    make = page.environment.__wrapped__
+    first = make().get_template("run.html.jinja")
+    assert bool(list(tmp_path.glob("*.jinja"))) == (is_kept and folder == ".")
+    if list(tmp_path.glob("*.jinja")):
+        monkeypatch.setattr(jinja2.Environment, "_generate", None)
+        again = make().get_template("run.html.jinja")
+        assert again.root_render_func.__code__ == first.root_render_func.__code__
 
 
 def test_the_pictures_hold_finite_numbers_of_one_length():

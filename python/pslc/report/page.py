@@ -1,6 +1,9 @@
 """A recording as one HTML page that needs no network: findings in words, pictures, how it was measured, warnings."""
 
+import contextlib
 import functools
+import importlib.util
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -8,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import jinja2
+from jinja2.bccache import Bucket
 
 from pslc._native import version
 from pslc.base import words, writer
@@ -33,6 +37,8 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).parent
 """Folder of templates and styles."""
+COMPILED = Path(importlib.util.cache_from_source(__file__)).parent
+"""Folder of what Python compiled."""
 FIGURES = Path(style.__file__).parent
 """Folder of the script that draws pictures, and of its style."""
 MOST_JOBS, MOST_LETTERS = 200, 30_000
@@ -113,12 +119,27 @@ def stylesheet() -> str:
     return "\n".join([f":root {{ {style.variables(Theme.WHITE)} }}", dark, *files])
 
 
+class _Compiled(jinja2.FileSystemBytecodeCache):
+    """Compiled templates, where Python keeps compiled modules and only if it may: a short run compiles a tenth of its
+    time."""
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        if not sys.dont_write_bytecode:
+            with contextlib.suppress(OSError):
+                super().dump_bytecode(bucket)
+
+
 @functools.cache
 def environment() -> jinja2.Environment:
     """Jinja environment of the templates; each is compiled once."""
     loader = jinja2.FileSystemLoader([FOLDER, FIGURES])
     environment = jinja2.Environment(
-        loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True, finalize=_lines_end
+        loader=loader,
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_lines_end,
+        bytecode_cache=_Compiled(str(COMPILED), "%s.jinja"),
     )
     environment.filters["short"] = short
     for name in ("size", "speed", "span", "quantity", "change"):
