@@ -162,6 +162,7 @@ def test_a_log_comes_from_stdin(command, tmp_path):
     assert [phase["bytes_per_s"] for phase in json.loads(done.stdout)["findings"]["phases"]] == pytest.approx(
         [2.048e9, 5.12e8], rel=0.02
     )
+    assert forked.run(words, tmp_path, text="x").stderr.startswith("error: stdin is of no known format")
 
 
 @pytest.mark.parametrize(

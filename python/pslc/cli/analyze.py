@@ -119,6 +119,7 @@ def command(
 def _with_stdin(files: list[Path]) -> Iterator[list[Path]]:
     """The files, with what stdin holds as a file in the place of `-`: readers look at a file more than once."""
     from pslc.base import writer
+    from pslc.base.errors import PslcError
 
     if STDIN not in files:
         yield files
@@ -127,7 +128,12 @@ def _with_stdin(files: list[Path]) -> Iterator[list[Path]]:
         held = Path(folder) / "stdin"
         with writer.Stream(held, writer.Replace.NEVER) as file:
             shutil.copyfileobj(sys.stdin.buffer, cast(BinaryIO, file))
-        yield [held if path == STDIN else path for path in files]
+        try:
+            yield [held if path == STDIN else path for path in files]
+        except PslcError as error:
+            for fault in {error, *error.faults}:
+                fault.message = fault.message.replace(str(held), held.name)
+            raise
 
 
 def _of_files(files: list[Path], options: "ImportOptions") -> "list[Recording]":
