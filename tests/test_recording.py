@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import pslc
-from pslc.base import errors
+from pslc.base import errors, json_text
 from pslc.recording import store
 from pslc.recording.model import SCHEMA, join
 from tests.conftest import fill
@@ -206,3 +206,16 @@ def test_a_copy_is_equal_and_a_recording_is_a_line():
     copy.time["write_bytes"][0] += 1
     assert copy != recording
     assert re.fullmatch(r"<pslc.Recording of fill on .+: [\d.]+ GB written, 0 B read>", repr(recording))
+
+
+@pytest.mark.parametrize(
+    "value", [{}, [], 1.5, {"a": []}, {"a": {}, "b": [{"c": [{"d": [1, {"e": None}]}]}, "\u00fc\n"]}]
+)
+def test_a_document_is_the_same_in_lines_of_three_levels(value):
+    assert json.loads(json_text.text(value)) == value
+
+
+def test_a_document_has_a_line_for_each_row():
+    rows = {"jobs": [{"name": "a", "bins": [[1, 2], [3, 4]]}, {}]}
+    lines = ["{", ' "jobs": [', "  {", '   "name": "a",', '   "bins": [[1, 2], [3, 4]]', "  },", "  {}", " ]", "}"]
+    assert json_text.text(rows).splitlines() == lines

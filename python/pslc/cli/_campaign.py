@@ -2,17 +2,17 @@
 
 import contextlib
 import io
-import json
 import os
 import signal
 import sys
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
+from pslc.base import json_text
 from pslc.base.console import say
 from pslc.base.ends import hear
 from pslc.cli import _recording_folder
@@ -22,6 +22,8 @@ from pslc.cli._run_options import Outputs
 
 if TYPE_CHECKING:
     from pslc.cli._progress import Bar
+    from pslc.cli._recording_folder import Views
+    from pslc.figures.view import View
     from pslc.recording.model import Recording
     from pslc.runner.campaign import CampaignSpec
     from pslc.runner.plan import Plan
@@ -46,9 +48,11 @@ def execute(spec: "CampaignSpec", outputs: Outputs) -> None:
     recordings = _run(spec, folder, outputs, failures)
     if not recordings:
         raise user_error(f"every suite failed: {'; '.join(failures)}", "run the first one alone: pslc run SUITE")
-    saved = _recording_folder.save_runs(spec, recordings, folder, outputs.report) if folder is not None else None
+    views = cache(partial(_views, recordings))
+    pages = views if outputs.report else None
+    saved = _recording_folder.save_runs(spec, recordings, folder, pages) if folder is not None else None
     is_complete = _write_logs(spec) and (saved is None or saved.has_page)
-    is_complete = _print_to(spec, recordings, outputs) and is_complete
+    is_complete = _print_to(spec, recordings, outputs, views) and is_complete
     saved_in = saved.folder if saved else None
     if saved_in is not None:
         page = f", pictures: {saved_in / 'report.html'}" if outputs.report else ""
@@ -205,6 +209,13 @@ def _confirm(bar: "Bar", outputs: Outputs, plan: "Plan") -> bool:
 # ---- after the run
 
 
+def _views(recordings: "list[Recording]") -> "list[View]":
+    """Views of the recordings, for their page and for the terminal."""
+    from pslc.report import recording_view
+
+    return [recording_view.of_recording(recording) for recording in recordings]
+
+
 def _write_logs(spec: "CampaignSpec") -> bool:
     """Write the logs of the jobs, after the recording, which matters more; returns whether all could be written."""
     failures = spec.options.logs.write() if spec.options.logs else []
@@ -213,12 +224,12 @@ def _write_logs(spec: "CampaignSpec") -> bool:
     return not failures
 
 
-def _print_to(spec: "CampaignSpec", recordings: "list[Recording]", outputs: Outputs) -> bool:
+def _print_to(spec: "CampaignSpec", recordings: "list[Recording]", outputs: Outputs, views: "Views") -> bool:
     """Print the results to stdout or to a file; returns whether the file could be written."""
     from pslc.base.errors import GuardError
 
     try:
-        _print_all(spec, recordings, outputs)
+        _print_all(spec, recordings, outputs, views)
     except (OSError, GuardError) as error:
         if outputs.file is None:
             raise
@@ -228,7 +239,7 @@ def _print_to(spec: "CampaignSpec", recordings: "list[Recording]", outputs: Outp
     return True
 
 
-def _print_all(spec: "CampaignSpec", recordings: "list[Recording]", outputs: Outputs) -> None:
+def _print_all(spec: "CampaignSpec", recordings: "list[Recording]", outputs: Outputs, views: "Views") -> None:
     """Print each format; notes go to stderr unless they are in what the terminal shows."""
     if outputs.formats or outputs.file is not None or not sys.stdout.isatty():
         for note in dict.fromkeys(
@@ -239,7 +250,7 @@ def _print_all(spec: "CampaignSpec", recordings: "list[Recording]", outputs: Out
         text = stack.enter_context(contextlib.redirect_stdout(io.StringIO())) if outputs.file is not None else None
         wanted: list[OutputFormat | None] = [*outputs.formats] or [None]
         for output_format in wanted:
-            _print(spec, recordings, output_format, has_report=outputs.report)
+            _print(spec, recordings, output_format, views, has_report=outputs.report)
     if outputs.file is not None and text is not None:
         from pslc.base import writer
 
@@ -247,7 +258,12 @@ def _print_all(spec: "CampaignSpec", recordings: "list[Recording]", outputs: Out
 
 
 def _print(
-    spec: "CampaignSpec", recordings: "list[Recording]", output_format: OutputFormat | None, *, has_report: bool
+    spec: "CampaignSpec",
+    recordings: "list[Recording]",
+    output_format: OutputFormat | None,
+    views: "Views",
+    *,
+    has_report: bool,
 ) -> None:
     """Print in one format; only JSON and the report show more than the first recording."""
     first = recordings[0]
@@ -255,18 +271,18 @@ def _print(
         case OutputFormat.JSON:
             is_list = spec.is_catalogue
             document = [recording.document() for recording in recordings] if is_list else first.document()
-            print(json.dumps(document, indent=1))
+            print(json_text.text(document))
         case OutputFormat():
             from pslc import extras
 
             print(extras.service(extras.Service.OUTPUTS).text(first, output_format.value))
         case None:
-            from pslc.report import recording_view, terminal
+            from pslc.report import terminal
 
             if spec.is_catalogue:
-                terminal.show_all([recording_view.of_recording(recording) for recording in recordings])
+                terminal.show_all(views())
             else:
-                terminal.show(recording_view.of_recording(first), has_report=has_report)
+                terminal.show(views()[0], has_report=has_report)
 
 
 def _end(spec: "CampaignSpec", recordings: "list[Recording]", folder: Path | None, failures: list[str]) -> None:

@@ -16,6 +16,7 @@ import typer
 from pslc.base.console import say
 
 if TYPE_CHECKING:
+    from pslc.figures.view import View
     from pslc.recording.model import Recording
     from pslc.runner.campaign import CampaignSpec
 
@@ -152,6 +153,10 @@ class RunKeeper(Keeper):
         store.save(replace(last, error=last.error or "the run has not ended"), folders[len(finished)])
 
 
+Views = Callable[[], "list[View]"]
+"""Makes the views of recordings, the first time that they are asked for."""
+
+
 @dataclass(frozen=True)
 class Saved:
     """Folder of the recordings, and whether their page is there too, if it is wanted."""
@@ -160,10 +165,10 @@ class Saved:
     has_page: bool
 
 
-def save_runs(spec: "CampaignSpec", recordings: "list[Recording]", folder: Path, report: bool) -> Saved | None:
-    """Save the recordings of a campaign, and their page if `report`, to `folder` or another; see `save`."""
+def save_runs(spec: "CampaignSpec", recordings: "list[Recording]", folder: Path, views: "Views | None") -> Saved | None:
+    """Save the recordings of a campaign, and the page of their views if there are any, to `folder` or another; see
+    `save`."""
     from pslc.recording import store
-    from pslc.report import page, recording_view
     from pslc.runner import campaign
 
     def save_recordings(place: Path) -> None:
@@ -171,13 +176,15 @@ def save_runs(spec: "CampaignSpec", recordings: "list[Recording]", folder: Path,
             store.save(recording, path)
 
     def write_page(path: Path) -> None:
-        views = [recording_view.of_recording(recording) for recording in recordings]
-        if spec.is_catalogue:
-            page.write_all(views, path)
-        else:
-            page.write(views[0], path)
+        from pslc.report import page
 
-    return save(folder, save_recordings, write_page if report else None)
+        assert views is not None, "it is called for a page alone"
+        if spec.is_catalogue:
+            page.write_all(views(), path)
+        else:
+            page.write(views()[0], path)
+
+    return save(folder, save_recordings, write_page if views is not None else None)
 
 
 def save(folder: Path, save_to: Callable[[Path], None], write_page: Callable[[Path], None] | None) -> Saved | None:

@@ -1,6 +1,5 @@
 """`pslc analyze`: findings of a recording, or of data of another program."""
 
-import json
 import shutil
 import sys
 from collections.abc import Iterator
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO, cast
 
 import typer
 
+from pslc.base import json_text
 from pslc.cli._chart_options import (
     Capacity,
     Frame,
@@ -112,7 +112,7 @@ def command(
             _show(recording, as_json)
         return
     documents = [_document(recording) for recording in recordings]
-    print(json.dumps(documents[0] if len(documents) == 1 else documents, indent=1))
+    print(json_text.text(documents[0] if len(documents) == 1 else documents))
 
 
 @contextmanager
@@ -201,6 +201,6 @@ def _show(recording: "Recording", as_json: bool) -> None:
     from pslc.report import recording_view, terminal
 
     if as_json:
-        print(json.dumps(recording.document(), indent=1))
+        print(json_text.text(recording.document()))
     else:
         terminal.show(recording_view.of_recording(recording))

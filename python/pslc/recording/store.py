@@ -7,7 +7,6 @@ report.html      pictures, self-contained
 
 from __future__ import annotations
 
-import json
 import os
 import tomllib
 from contextlib import suppress
@@ -18,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, NotRequired, cast
 import numpy as np
 from typing_extensions import TypedDict
 
-from pslc.base import files, gate, tabular, writer
+from pslc.base import files, gate, json_text, tabular, writer
 from pslc.base.errors import GuardError, RecordingError
 from pslc.base.files import Json
 from pslc.recording.model import (
@@ -99,7 +98,7 @@ def save(recording: Recording, folder: Path) -> None:
     # Into memory: the writer does not survive a full disk.
     series = tabular.to_parquet(recording.series)
     saved = recording.document() | {"series_sha256": _sha256(series)}
-    document = json.dumps(saved, indent=1) + "\n"
+    document = json_text.text(saved) + "\n"
     # Once the new series is in place, the document that belongs to it is this one.
     next_document = folder / "run.json.part"
     writer.write(next_document, document)

@@ -1,6 +1,5 @@
 """`pslc serve`: a simulated drive for other programs, in real time."""
 
-import json
 import os
 import sys
 from collections.abc import Callable
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pslc.base import json_text
 from pslc.base.console import say
 from pslc.base.ends import hear
 from pslc.cli import _complete
@@ -203,7 +203,7 @@ def _end(recording: "Recording", folder: Path | None, *, report: bool, as_json: 
             folder, partial(store.save, recording), partial(page.write, shown) if report else None
         )
     if as_json:
-        print(json.dumps(recording.document(), indent=1))
+        print(json_text.text(recording.document()))
     else:
         terminal.show(shown, has_report=report and kept is not None)
     if kept is not None:

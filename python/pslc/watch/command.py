@@ -1,6 +1,5 @@
 """`pslc watch`: a drive under its real work."""
 
-import json
 import signal
 import sys
 from collections.abc import Callable
@@ -9,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pslc.base import json_text
 from pslc.base.console import say
 from pslc.base.ends import ENDS, hear
 from pslc.watch import several as _watch_several
@@ -119,7 +119,7 @@ def _report(recording: "Recording", folder: Path | None, *, report: bool, as_jso
         if report:
             page.write(recording_view.of_recording(recording), folder / "report.html")
     if as_json:
-        print(json.dumps(recording.document(), indent=1))
+        print(json_text.text(recording.document()))
     else:
         terminal.show(recording_view.of_recording(recording), has_report=report and folder is not None)
     if folder is not None:

@@ -1,7 +1,6 @@
 """`pslc watch` of several drives at once, or with a server of metrics: a recording and a report each, and what they say
 together."""
 
-import json
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, nullcontext
@@ -10,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pslc.base import json_text
 from pslc.base.console import say
 from pslc.base.ends import ENDS, hear
 
@@ -175,7 +175,7 @@ def _report(drives: list[Path], recordings: "list[Recording]", folder: Path | No
         if not options.as_json:
             terminal.show(view, has_report=options.report and folder is not None)
     if options.as_json:
-        print(json.dumps({"verdict": verdict, "drives": [recording.document() for recording in recordings]}, indent=1))
+        print(json_text.text({"verdict": verdict, "drives": [recording.document() for recording in recordings]}))
     elif verdict is not None:
         print(verdict)
     if folder is not None:
