@@ -1,4 +1,4 @@
-"""Processor time of each suite on five drives: `make bench NAME=suites`, which writes a table into docs/speed/suites.md.
+"""Processor time of each suite on five drives: `make bench NAME=suites` writes the table of docs/speed/suites.md.
 
 Each is a process of its own, whose time the system tells; a run of one request is what the program takes itself."""
 
