@@ -766,11 +766,58 @@ def test_apps_give_no_score_and_say_that_they_are_look_alikes(small, tmp_path):
     assert "no vendor's score" in " ".join(suites.load("apps").sentences(found))
 
 
+EVO = f"sim:{Path(pslc.__file__).parent / 'examples/840-evo-500gb.toml'}"
+
+
+def of_old_data(recording: pslc.Recording) -> tuple[dict[str, Any], str]:
+    """Rows by age, and what the suite says."""
+    rows = {row["data"]: row for row in recording.findings["old_data"]}
+    return rows, " ".join(suites.load("old-data").sentences(recording.findings))
+
+
+@pytest.mark.parametrize("quick", [True, False])
+def test_old_data_of_an_840_evo_are_read_as_slowly_as_was_published_after_6_to_8_weeks(quick: bool) -> None:
+    recording = pslc.run("old-data", on=EVO, scope=Scope(quick))
+    rows, text = of_old_data(recording)
+    assert (
+        rows["fresh"]["bytes_per_s"] == pytest.approx(rows["2 weeks"]["bytes_per_s"]) == pytest.approx(500e6, rel=0.1)
+    )
+    assert [age for age, row in rows.items() if 50e6 < row["bytes_per_s"] < 100e6] == [*rows][3:], "from 6 weeks on"
+    # 1 + floor(1 + log(age / 4 weeks) / log(1.04)), of at most 1 + 16.
+    assert [row["tries"] for row in rows.values()] == pytest.approx([1, 1, 2, 12, 17, 17, 17, 17], abs=0.05)
+    assert rows["fresh"]["again_bytes_per_s"] == pytest.approx(rows["52 weeks"]["bytes_per_s"], rel=0.01)
+    assert "does not rewrite old data" in text
+    assert recording.findings["refreshed_bytes"] is None
+
+
+def test_old_data_tells_what_a_refresh_brings_how_long_it_takes_and_what_it_costs() -> None:
+    recording = pslc.run("old-data", on=f"{EVO},ftl.refresh=600h")
+    rows, text = of_old_data(recording)
+    assert rows["52 weeks"]["bytes_per_s"] < 100e6 < 500e6 < rows["52 weeks"]["again_bytes_per_s"]
+    findings, written = recording.findings, recording.written_bytes
+    assert findings["refreshed_bytes"] == pytest.approx(written, rel=0.02)
+    assert findings["refresh_waf"] == findings["refreshed_bytes"] / written
+    # No faster than the dies program, and over within the hour.
+    assert written / recording.facts["native_write_bytes_per_s"] < findings["refresh_s"] < 120
+    assert "one of the 1000 cycles" in text
+
+
+def test_old_data_says_of_a_profile_without_retention_that_its_data_do_not_age() -> None:
+    recording = pslc.run("old-data", on="sim:pm871b-128gb", scope=QUICK)
+    rows, text = of_old_data(recording)
+    assert "do not age: it has no nand.native.retention" in text
+    assert text.count(".") == 4, "one sentence, with two keys and a file"
+    assert {round(row["tries"], 6) for row in rows.values()} == {1}
+    kept = pslc.run("old-data", on=f"{EVO},nand.native.retention=20000h", scope=QUICK)
+    assert of_old_data(kept)[1].startswith("Data of 52 weeks are read as fast as fresh ones")
+
+
 TIMES = {"SECONDS": 0.02, "QUICK_SECONDS": 0.02, "QUICK_MINUTES": 0.001, "QUICK_ROUND_S": 0.02, "HIR_SECONDS": 0.02}
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", [name for name in suites.names() if name != "modes"])  # that takes a UFS drive
+# One takes a UFS drive, and one writes nothing to a real drive.
+@pytest.mark.parametrize("name", [name for name in suites.names() if name not in ("modes", "old-data")])
 def test_each_suite_runs_on_a_real_file_and_shows_what_it_found(name, tmp_path, monkeypatch, capsys):
     module = suites.load(name)
     assert isinstance(module, ModuleType)
