@@ -11,15 +11,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 from typing_extensions import TypedDict
 
 from pslc.analysis.counter_causes import CauseEstimate
-from pslc.analysis.runs import Run, segment
-from pslc.analysis.series import Curve, median
+from pslc.analysis.runs import segment
+from pslc.analysis.series import Curve, Floats, median
 from pslc.analysis.thresholds import MAX_FALL_RATIO, MIN_STATED_CONFIDENCE
 from pslc.base import words
 
@@ -28,12 +28,15 @@ MIN_ROWS: Final = 16
 """Rows of a curve from which its shape is one."""
 MIN_LEVEL_SHARE: Final = 0.01
 """Share of the bytes that the fastest level holds at least: less is a cache, or a clock."""
-SMOOTH_BINS, MAX_STEP_SHARE, MIN_FALLING_SHARE = 24, 0.35, 0.75
-"""Bins of a curve that falls smoothly; of its whole fall the most between two of them; and the bins that go down."""
+SMOOTH_BINS, MAX_BEND_RATIO, MAX_ROUGHNESS = 24, 1.3, 0.2
+"""Bins of a curve that may fall smoothly; how much steeper it may be at one edge than in the middle; and scatter about
+the parabola, over half of the fall."""
 FALL_RATIOS: Final = (0.3, 0.8)
 """Speed at the inner edge of platters over that at the outer one."""
 NARROW_SHARE: Final = 0.012
 """Share of the bytes of a dip: what is narrower hardly is a file, or several."""
+MAX_START_SHARE: Final = 0.025
+"""Share of the bytes of a slow start."""
 MIN_DIPS, MIN_DIPS_SHARE, DIP_SD = 2, 0.004, 4.0
 """Slow rows that stand alone, and their share, from which a read has dips; noise that none is, in standard
 deviations."""
@@ -103,7 +106,7 @@ KINDS: Final = {
                    0.12, (0.02, 0.01, 0.04, 0.1, 0.8, 0.03), (0.6, 0.399, 0.001), (0.97, 0.029, 0.001), 0.2),
     "map": _Kind("fragmented data, cells of another mode, or space that holds nothing",
                  "write the slow spans anew in one piece, and read again after some weeks",
-                 0.1, (0.05, 0.36, 0.15, 0.38, 0.02, 0.04), (0.77, 0.18, 0.05), (0.1, 0.5, 0.4), 0.3),
+                 0.1, (0.05, 0.36, 0.15, 0.38, 0.02, 0.04), (0.65, 0.28, 0.07), (0.1, 0.5, 0.4), 0.3),
     "busy": _Kind("a busy host or drive", AGAIN,
                   0.1, (0.05, 0.04, 0.04, 0.4, 0.02, 0.45), (0.5, 0.35, 0.15), (0.25, 0.4, 0.35), 0.75),
     "heat": _Kind("heat", "read the slow spans first, on a cool drive",
@@ -147,13 +150,13 @@ def explain_read(curve: Curve, link_bytes_per_s: float | None = None) -> ReadExp
     """
     if curve.seconds.size < MIN_ROWS:
         return None
-    shape, start = _shape(curve), float(curve.edges_bytes[0])
+    shape = _shape(curve)
     weights = {name: kind.weight(shape) for name, kind in KINDS.items()}
     if link_bytes_per_s is not None and shape.fast > link_bytes_per_s / MAX_FALL_RATIO:
         weights["memory"] += PAST_LINK_NATS
     return {
         "likely": _likely(weights),
-        "spans": [(round(start + low), round(start + high)) for low, high in shape.spans],
+        "spans": [(round(low), round(high)) for low, high in shape.spans],
         "slow_bytes_per_s": shape.slow or shape.fast,
         "fast_bytes_per_s": shape.fast,
     }
@@ -161,21 +164,46 @@ def explain_read(curve: Curve, link_bytes_per_s: float | None = None) -> ReadExp
 
 def _shape(curve: Curve) -> _Shape:
     segmentation = segment(curve)
-    runs = segmentation.runs
-    level = max((run.level for run in runs if run.bytes >= MIN_LEVEL_SHARE * curve.total_bytes), default=runs[0].level)
-    is_slow = [run.level < level + math.log(MAX_FALL_RATIO) for run in runs]
-    # The drive woke up, or the reader did.
-    is_slow[0] &= runs[0].bytes >= NARROW_SHARE * curve.total_bytes
-    slow, fast = (_speed([run for run, at in zip(runs, is_slow, strict=True) if at is of]) for of in (True, False))
+    levels = [run.level for run in segmentation.runs if run.bytes >= MIN_LEVEL_SHARE * curve.total_bytes]
+    fast = math.exp(max(levels, default=segmentation.runs[0].level))
     if _falls_smoothly(curve):
-        return _Shape("smooth", (), slow, fast, is_narrow=False)
-    spans = _spans(runs, is_slow)
-    if not spans:
+        return _Shape("smooth", (), 0.0, fast, is_narrow=False)
+    is_slow = _middle_of_three(curve.bytes_per_s) < MAX_FALL_RATIO * fast
+    borders = _borders(is_slow)
+    if borders and borders[0][0] == 0 and _width(curve, borders[0]) <= MAX_START_SHARE * curve.total_bytes:
+        # The drive woke up, or the reader did.
+        is_slow[slice(*borders.pop(0))] = False
+    if not borders:
         below = fast * min(MAX_FALL_RATIO, math.exp(-DIP_SD * segmentation.noise))
         return _Shape("dips" if _has_dips(curve, below) else "even", (), 0.0, fast, is_narrow=False)
-    widths = np.array([high - low for low, high in spans])
-    is_narrow = median(widths) < NARROW_SHARE * curve.total_bytes
-    return _Shape(_structure(is_slow), tuple(spans), slow, fast, is_narrow)
+    return _with_spans(curve, is_slow, borders)
+
+
+def _with_spans(curve: Curve, is_slow: NDArray[np.bool_], borders: list[tuple[int, int]]) -> _Shape:
+    slow, fast = (float(curve.widths[rows].sum() / curve.seconds[rows].sum()) for rows in (is_slow, ~is_slow))
+    # Where most of what is slow lies: the edges of a span flicker.
+    widths = np.sort([_width(curve, border) for border in borders])
+    is_narrow = widths[np.searchsorted(np.cumsum(widths), widths.sum() / 2)] < NARROW_SHARE * curve.total_bytes
+    structure = "steps" if len(borders) > 1 or not (is_slow[0] or is_slow[-1]) else "up" if is_slow[0] else "down"
+    spans = tuple((float(curve.edges_bytes[first]), float(curve.edges_bytes[last])) for first, last in borders)
+    return _Shape(structure, spans, slow, fast, is_narrow=bool(is_narrow))
+
+
+def _middle_of_three(speeds: Floats) -> Floats:
+    """Median of each row and its neighbours: a single slow row is a dip, and no span."""
+    padded = np.concatenate([speeds[:1], speeds, speeds[-1:]])
+    middle: Floats = np.sort(np.lib.stride_tricks.sliding_window_view(padded, 3), axis=1)[:, 1]
+    return middle
+
+
+def _borders(is_slow: NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """First row of each slow span, and the row behind it."""
+    edges = np.flatnonzero(np.diff(is_slow.astype(int), prepend=0, append=0))
+    return [(int(first), int(last)) for first, last in edges.reshape(-1, 2)]
+
+
+def _width(curve: Curve, border: tuple[int, int]) -> float:
+    return float(curve.edges_bytes[border[1]] - curve.edges_bytes[border[0]])
 
 
 def cause_of_read(explanation: ReadExplanation | None, bytes_per_s: float) -> CauseEstimate:
@@ -191,38 +219,19 @@ def cause_of_read(explanation: ReadExplanation | None, bytes_per_s: float) -> Ca
     )
 
 
-def _speed(runs: list[Run]) -> float:
-    """Bytes of the runs over their time; 0 without any."""
-    return sum(run.bytes for run in runs) / max(sum(run.seconds for run in runs), 1e-9)
-
-
-def _structure(is_slow: list[bool]) -> str:
-    changes = [before for before, after in pairwise(is_slow) if before is not after]
-    return "steps" if len(changes) > 1 else "up" if changes[0] else "down"
-
-
 def _has_dips(curve: Curve, below_bytes_per_s: float) -> bool:
     dips = int((curve.bytes_per_s[1:] < below_bytes_per_s).sum())
     return dips >= max(MIN_DIPS, MIN_DIPS_SHARE * curve.seconds.size)
 
 
-def _spans(runs: tuple[Run, ...], is_slow: list[bool]) -> list[tuple[float, float]]:
-    """Borders of each row of slow runs."""
-    spans: list[tuple[float, float]] = []
-    for run in (run for run, slow in zip(runs, is_slow, strict=True) if slow):
-        begun = spans.pop()[0] if spans and spans[-1][1] == run.from_bytes else run.from_bytes
-        spans.append((begun, run.to_bytes))
-    return spans
-
-
 def _falls_smoothly(curve: Curve) -> bool:
-    """Whether the speed falls from the start to the end in steps that are small beside the whole fall."""
-    ends = np.linspace(curve.edges_bytes[0], curve.edges_bytes[-1], min(SMOOTH_BINS, curve.seconds.size // 2) + 1)
-    levels = np.log(np.diff(ends) / np.diff(curve.seconds_at(ends)))
-    steps, fall = np.diff(levels), float(levels[-2:].mean() - levels[:2].mean())
-    if not math.log(FALL_RATIOS[0]) < fall < math.log(FALL_RATIOS[1]):
-        return False
-    return bool(steps.min() > MAX_STEP_SHARE * fall and (steps < 0).mean() >= MIN_FALLING_SHARE)
+    """Whether the speed falls from the start to the end along a parabola, whatever single rows do."""
+    parts = np.array_split(np.log(curve.bytes_per_s), min(SMOOTH_BINS, curve.seconds.size // 4))
+    levels, x = np.array([median(part) for part in parts]), np.linspace(-1.0, 1.0, len(parts))
+    bend, slope, _ = fit = np.polyfit(x, levels, 2)
+    is_falling = slope < 0 and abs(2 * bend) <= -MAX_BEND_RATIO * slope
+    rest = float(np.std(levels - np.polyval(fit, x)))
+    return bool(is_falling and FALL_RATIOS[0] < math.exp(2 * slope) < FALL_RATIOS[1] and rest < -MAX_ROUGHNESS * slope)
 
 
 def _likely(weights: dict[str, float]) -> list[Likely]:
