@@ -50,7 +50,8 @@ DIPS = speeds(520, *((row, row + 1, 0.4) for row in (17, 60, 61 + 40, 150)))
 )
 def test_the_likeliest_explanation_of_a_read_is_named_with_its_rivals(rows, best, command, tmp_path):
     document = explained(command, tmp_path, rows)
-    likely = document["findings"]["read_explanation"]["likely"]
+    likely, spans = (document["findings"]["read_explanation"][name] for name in ("likely", "spans"))
+    assert bool(spans) == (best in ("old-data", "heat", "map"))
     assert likely[0]["explanation"] == best
     assert sum(each["confidence"] for each in likely) == pytest.approx(1, abs=0.06)
     causes = {phase["cause"] for phase in document["findings"]["phases"]}

@@ -86,7 +86,10 @@ def _files(folder: Path, device: int) -> Iterator[Extent]:
     what was unpacked or restored has an mtime older than its data."""
     now = time()
     for entry in os.scandir(folder):
-        about = entry.stat(follow_symlinks=False)
+        try:
+            about = entry.stat(follow_symlinks=False)
+        except FileNotFoundError:
+            continue
         if about.st_dev != device or not os.access(entry.path, os.R_OK):
             continue
         if stat.S_ISDIR(about.st_mode) and os.access(entry.path, os.X_OK):
