@@ -1,6 +1,7 @@
 """Each suite on a small simulated drive, whose hidden parameters it has to find."""
 
 import itertools
+import mmap
 import os
 import re
 import time
@@ -822,9 +823,9 @@ def slow_where(monkeypatch: pytest.MonkeyPatch, is_slow: Callable[[float], bool]
     """Let reads take as long as at 500 MB/s, and where data are slow as at 70; what was read is read all the same."""
     read = reading.read
 
-    def timed(extent: reading.Extent, *more: Any) -> tuple[int, float] | None:
-        moved = read(extent, *more)
-        return moved and (moved[0], moved[0] / (70e6 if is_slow(extent.at) else 500e6))
+    def timed(extent: reading.Extent, buffer: mmap.mmap) -> tuple[int, float]:
+        moved, _ = read(extent, buffer)
+        return moved, moved / (70e6 if is_slow(extent.at) else 500e6)
 
     monkeypatch.setattr(reading, "read", timed)
 

@@ -6,7 +6,7 @@ import mmap
 import os
 import random
 import stat
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from time import perf_counter, time
 from typing import Final, NamedTuple
@@ -108,11 +108,8 @@ def _opened(path: Path) -> int:
         return os.open(path, flags)
 
 
-def read(extent: Extent, buffer: mmap.mmap, goes_on: Callable[[], bool]) -> tuple[int, float] | None:
+def read(extent: Extent, buffer: mmap.mmap) -> tuple[int, float]:
     """Read an extent, one request after the other: bytes, and the time of the reads alone.
-
-    Returns:
-        None where `goes_on` ended it.
 
     Raises:
         OSError: it cannot be read.
@@ -121,8 +118,6 @@ def read(extent: Extent, buffer: mmap.mmap, goes_on: Callable[[], bool]) -> tupl
     done, seconds, size = 0, 0.0, 1
     try:
         while done < extent.bytes and size:
-            if not goes_on():
-                return None
             began = perf_counter()
             size = os.preadv(number, [buffer], extent.offset + done)
             seconds += perf_counter() - began

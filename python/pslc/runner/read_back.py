@@ -25,7 +25,6 @@ from pslc.suites.old_data import BORDERS_S
 
 COLUMNS: Final = ("read_bytes", "write_bytes", "trim_bytes", "reads", "writes", "trims",
                   *(f"lat_{name}_ns" for name in ("sum", "max", "p50", "p99", "p999")))  # fmt: skip
-PROGRESS_S: Final = 0.1
 
 
 def read_back(suite: Suite, on: str, options: RunOptions) -> Recording:
@@ -60,32 +59,25 @@ def read_back(suite: Suite, on: str, options: RunOptions) -> Recording:
 def _read(chosen: Sequence[reading.Extent], options: RunOptions) -> tuple[ReadBack, bool]:
     """Read the extents; returns what was read, and whether that was interrupted."""
     done: ReadBack = {"of_device": chosen[0].path.is_block_device(), "at": [], "bytes": [], "seconds": [], "faults": 0}
-    total, began, shown = sum(extent.bytes for extent in chosen), monotonic(), 0.0
-
-    def goes_on() -> bool:
-        nonlocal shown
-        if options.progress is None or monotonic() < shown + PROGRESS_S:
-            return True
-        shown, moved, took = monotonic(), sum(done["bytes"]), monotonic() - began
-        state: StepProgress = {
-            "step": "read", "done_bytes": moved, "total_bytes": total, "drive_time_ns": round(took * 1e9),
-            "total_time_ns": 0, "bytes_per_s": moved / max(took, 1e-9),
-        }  # fmt: skip
-        return options.progress(state)
-
+    total, began = sum(extent.bytes for extent in chosen), monotonic()
     with mmap.mmap(-1, reading.REQUEST_BYTES) as buffer:
         for extent in chosen:
+            so_far, took = sum(done["bytes"]), monotonic() - began
+            state: StepProgress = {
+                "step": "read", "done_bytes": so_far, "total_bytes": total, "drive_time_ns": round(took * 1e9),
+                "total_time_ns": 0, "bytes_per_s": so_far / max(took, 1e-9),
+            }  # fmt: skip
+            if options.progress is not None and not options.progress(state):
+                return done, True
             try:
-                moved = reading.read(extent, buffer, goes_on)
+                moved, seconds = reading.read(extent, buffer)
             except OSError:
                 done["faults"] += 1
                 continue
-            if moved is None:
-                return done, True
-            if moved[0]:
+            if moved:
                 done["at"].append(extent.at)
-                done["bytes"].append(moved[0])
-                done["seconds"].append(moved[1])
+                done["bytes"].append(moved)
+                done["seconds"].append(seconds)
     return done, False
 
 
