@@ -53,6 +53,7 @@ OF_OURS = {
     "lab/static_page.py": (1, "the page that comes with pslc"),
     "base/locks.py": (1, "folders of its own, to lock them"),
     "base/limits.py": (2, "/proc"),
+    "device/reading.py": (2, "what is measured on, to read it"),
     "cli/examples.py": (1, "of the package"),
     "formats/_unread.py": (1, "of the package"),
     "twin/job_words.py": (1, "of the package"),

@@ -1,6 +1,11 @@
 """Each suite on a small simulated drive, whose hidden parameters it has to find."""
 
+import itertools
+import mmap
+import os
 import re
+import time
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
@@ -15,15 +20,17 @@ import pslc
 from pslc import suites
 from pslc.analysis import sentences
 from pslc.analysis.recovery import Interval, RecoveryEstimate
+from pslc.device import probe, reading
 from pslc.device.region import Budget, Scope, find_region
 from pslc.device.target import RealOptions, find_target
 from pslc.figures.picture import Table
+from pslc.recording import store
 from pslc.recording.warnings import rests_are_assumed
 from pslc.report import page, recording_view, terminal
 from pslc.runner import campaign
 from pslc.schema.unknown import unknown
 from pslc.schema.warnings import MeasurementWarning
-from pslc.suites import apps, burst, random_steady, recovery, thermal
+from pslc.suites import apps, burst, old_data, random_steady, recovery, thermal
 from tests import scaled
 
 
@@ -766,11 +773,117 @@ def test_apps_give_no_score_and_say_that_they_are_look_alikes(small, tmp_path):
     assert "no vendor's score" in " ".join(suites.load("apps").sentences(found))
 
 
+EVO = f"sim:{Path(pslc.__file__).parent / 'examples/840-evo-500gb.toml'}"
+
+
+def of_old_data(recording: pslc.Recording) -> tuple[dict[str, Any], str]:
+    """Rows by age, and what the suite says."""
+    rows = {row["data"]: row for row in recording.findings["old_data"]}
+    return rows, " ".join(suites.load("old-data").sentences(recording.findings))
+
+
+@pytest.mark.parametrize("quick", [True, False])
+def test_old_data_of_an_840_evo_are_read_as_slowly_as_was_published_after_6_to_8_weeks(quick: bool) -> None:
+    recording = pslc.run("old-data", on=EVO, scope=Scope(quick))
+    rows, text = of_old_data(recording)
+    assert (
+        rows["fresh"]["bytes_per_s"] == pytest.approx(rows["2 weeks"]["bytes_per_s"]) == pytest.approx(500e6, rel=0.1)
+    )
+    assert [age for age, row in rows.items() if 50e6 < row["bytes_per_s"] < 100e6] == [*rows][3:], "from 6 weeks on"
+    # 1 + floor(1 + log(age / 4 weeks) / log(1.04)), of at most 1 + 16.
+    assert [row["tries"] for row in rows.values()] == pytest.approx([1, 1, 2, 12, 17, 17, 17, 17], abs=0.05)
+    assert rows["fresh"]["again_bytes_per_s"] == pytest.approx(rows["52 weeks"]["bytes_per_s"], rel=0.01)
+    assert "does not rewrite old data" in text
+    assert recording.findings["refreshed_bytes"] is None
+
+
+def test_old_data_tells_what_a_refresh_brings_how_long_it_takes_and_what_it_costs() -> None:
+    recording = pslc.run("old-data", on=f"{EVO},ftl.refresh=600h")
+    rows, text = of_old_data(recording)
+    assert rows["52 weeks"]["bytes_per_s"] < 100e6 < 500e6 < rows["52 weeks"]["again_bytes_per_s"]
+    findings, written = recording.findings, recording.written_bytes
+    assert findings["refreshed_bytes"] == pytest.approx(written, rel=0.02)
+    assert findings["refresh_waf"] == findings["refreshed_bytes"] / written
+    # No faster than the dies program, and over within the hour.
+    assert written / recording.facts["native_write_bytes_per_s"] < findings["refresh_s"] < 120
+    assert "one of the 1000 cycles" in text
+
+
+def test_old_data_says_of_a_profile_without_retention_that_its_data_do_not_age() -> None:
+    recording = pslc.run("old-data", on="sim:pm871b-128gb", scope=QUICK)
+    rows, text = of_old_data(recording)
+    assert "do not age: it has no nand.native.retention" in text
+    assert text.count(".") == 4, "one sentence, with two keys and a file"
+    assert {round(row["tries"], 6) for row in rows.values()} == {1}
+    kept = pslc.run("old-data", on=f"{EVO},nand.native.retention=20000h", scope=QUICK)
+    assert of_old_data(kept)[1].startswith("Data of 52 weeks are read as fast as the newest")
+
+
+def slow_where(monkeypatch: pytest.MonkeyPatch, is_slow: Callable[[float], bool]) -> None:
+    """Let reads take as long as at 500 MB/s, and where data are slow as at 70; what was read is read all the same."""
+    read = reading.read
+
+    def timed(extent: reading.Extent, buffer: mmap.mmap) -> tuple[int, float]:
+        moved, _ = read(extent, buffer)
+        return moved, moved / (70e6 if is_slow(extent.at) else 500e6)
+
+    monkeypatch.setattr(reading, "read", timed)
+
+
+def test_old_data_reads_the_files_of_a_folder_by_age_and_changes_nothing(tmp_path, monkeypatch, command):
+    folder = tmp_path / "my photos"
+    paths = [folder / "new.raw", folder / "old" / "a.raw", folder / "old" / "b.raw", folder / "small.txt"]
+    paths[1].parent.mkdir(parents=True)
+    for number, path in enumerate(paths):
+        path.write_bytes(os.urandom(5 << 20 if path.suffix == ".raw" else 4096))
+        os.utime(path, (number, 10**9))  # Another reader would bring the access time up to date.
+    (folder / "link.raw").symlink_to(paths[0])
+    before = [path.stat() for path in paths]
+    # The folder is looked at today, and the one in it seven weeks later.
+    monkeypatch.setattr(reading, "time", itertools.count(time.time(), 7 * old_data.WEEK_S).__next__)
+    slow_where(monkeypatch, lambda age_s: age_s > old_data.WEEK_S)
+    recording = pslc.run("old-data", on=str(folder))
+    if recording.facts["read_back"]["faults"]:
+        pytest.skip("the file system refuses O_DIRECT")
+    rows, text = of_old_data(recording)
+    assert {data: row["bytes_per_s"] for data, row in rows.items()} == {"fresh": 500e6, "6 weeks": pytest.approx(70e6)}
+    assert text.startswith("Fresh data are read at 500 MB/s, those of 6 weeks at 70.0 MB/s. Files in fragments")
+    assert recording.read_bytes == 3 * 5 << 20
+    assert recording.written_bytes == 0
+    store.save(recording, tmp_path / "run")
+    stored = store.load(tmp_path / "run")
+    assert suites.load("old-data").findings(stored) == suites.load("old-data").findings(recording)
+    terminal.show(recording_view.of_recording(recording))
+    assert "reads 15.7 MB at 3 places" in command("run", "old-data", "--on", str(folder), "--dry-run").stdout
+    assert "takes --quick alone" in command.refused("run", "old-data", "--on", str(folder), "--size", "1GB").stderr
+    assert "No such file" in command.refused("run", "old-data", "--on", str(folder / "nothing")).stderr
+    assert "holds nothing of 4 MiB" in command.refused("run", "old-data", "--on", str(tmp_path / "run")).stderr
+    assert [path.stat() for path in paths] == before
+
+
+def test_old_data_explains_a_device_that_is_slow_at_some_places(tmp_path, monkeypatch):
+    disk = tmp_path / "disk"
+    with disk.open("wb") as file:
+        file.truncate(512 << 20)
+    facts = probe.facts(tmp_path)
+    monkeypatch.setattr(probe, "facts", lambda path: facts)
+    monkeypatch.setattr(Path, "is_block_device", lambda path: path == disk)
+    slow_where(monkeypatch, lambda at: 100 << 20 <= at < 200 << 20)
+    recording = pslc.run("old-data", on=str(disk))
+    if recording.facts["read_back"]["faults"]:
+        pytest.skip("the file system refuses O_DIRECT")
+    explanation = recording.findings["read_explanation"]
+    assert explanation["likely"][0]["explanation"] == "old-data"
+    assert explanation["spans"] == [(100 << 20, 200 << 20)]
+    assert "105 MB in 1 span are read at 70.0 MB/s, the rest at 500 MB/s: old data" in of_old_data(recording)[1]
+
+
 TIMES = {"SECONDS": 0.02, "QUICK_SECONDS": 0.02, "QUICK_MINUTES": 0.001, "QUICK_ROUND_S": 0.02, "HIR_SECONDS": 0.02}
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", [name for name in suites.names() if name != "modes"])  # that takes a UFS drive
+# One takes a UFS drive, and one writes nothing to a real drive.
+@pytest.mark.parametrize("name", [name for name in suites.names() if name not in ("modes", "old-data")])
 def test_each_suite_runs_on_a_real_file_and_shows_what_it_found(name, tmp_path, monkeypatch, capsys):
     module = suites.load(name)
     assert isinstance(module, ModuleType)

@@ -25,11 +25,11 @@ MOST: Final = 3
 
 INTRODUCTION = """# Questions
 
-For those with a question about a drive: sixteen, each with the command that answers it.
+For those with a question about a drive: seventeen, each with the command that answers it.
 
 What people ask of a drive, and the one command that answers. Each answer is what the command says, on an SN850 of TLC
-and on a 660p of QLC, simulated at a sixteenth of the size ([what that changes](model.md#scaled-drives));
-`make questions` asks again. Put your drive and your work in the place of these.
+and on a 660p of QLC, simulated at a sixteenth of the size ([what that changes](model.md#scaled-drives)),
+or on the drive that it names; `make questions` asks again. Put your drive and your work in the place of these.
 """
 
 
@@ -47,7 +47,7 @@ def main(only: list[int]) -> None:
         parts.append(f"## {number}. {question['ask']}\n\n```sh\n{command}\n```\n")
         shown = asked["drives"]["SN850"]
         # What names neither of the two drives is answered once.
-        drives = asked["drives"] if shown in command else {"Of parts": shown}
+        drives = asked["drives"] if shown in command else {question["drive"]: shown}
         for name, spec in drives.items():
             for sentence in sentences(command.replace(shown, spec)):
                 parts.append(f"- {name}: {sentence}")
@@ -72,7 +72,8 @@ def sentences(command: str) -> list[str]:
         return [plain(sentence) for sentence in [sentences[0], *sentences[1 - MOST :]]]
     if words[1] == "run":
         run = str(HOUSE / words[2]) if words[2].endswith(".fio") else words[2]
-        recording = pslc.run(run, on=options["--on"][0], scope=pslc.Scope(quick=quick))
+        on = options["--on"][0].replace("sim:./", f"sim:{HOUSE}/")
+        recording = pslc.run(run, on=on, scope=pslc.Scope(quick=quick))
         return [plain(sentence) for sentence in recording_view.of_recording(recording).sentences[:MOST]]
     said: dict[str, Any] = {
         "on": [on.replace("sim:./", f"sim:{HOUSE}/") for on in options["--on"]],

@@ -6,6 +6,7 @@ from pslc.analysis.context import WRITE_ALL, AccessPattern, AnalysisOptions, Mea
 from pslc.analysis.counter_causes import CAUSES, CauseEstimate, cache_superblock_bytes, phase_cause
 from pslc.analysis.explanation import explain_curve
 from pslc.analysis.phases import Phase, find_phases
+from pslc.analysis.reads import ReadExplanation, cause_of_read, explain_read
 from pslc.analysis.series import Curve
 from pslc.analysis.warnings import AnalysisWarning, analysis_warnings
 from pslc.analysis.write_analysis import Explain, ExplainedPhase, PhaseRow, WriteAnalysis, Writes, analyze_curve
@@ -24,6 +25,7 @@ __all__ = [
     "MeasurementContext",
     "Phase",
     "PhaseRow",
+    "ReadExplanation",
     "WriteAnalysis",
     "Writes",
     "analysis_warnings",
@@ -31,7 +33,9 @@ __all__ = [
     "blackbox_causes",
     "cache_end",
     "cache_superblock_bytes",
+    "cause_of_read",
     "explain_curve",
+    "explain_read",
     "find_phases",
     "limits_around",
     "phase_cause",

@@ -9,7 +9,7 @@ from pslc.schema.facts import Facts
 
 CAUSES: Final = (
     "pslc", "direct", "fold", "native", "gc", "erase", "read", "map", "link", "controller", "host", "cpu", "page-cache",
-    "dram", "flush", "thermal", "power", "other", "unknown",
+    "dram", "flush", "thermal", "power", "other", "old-data", "unknown",
 )  # fmt: skip
 """Every cause there is."""
 

@@ -18,7 +18,8 @@ from pslc.base import words
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pslc.analysis import PhaseRow, Writes
+    from pslc.analysis import PhaseRow, ReadExplanation, Writes
+    from pslc.analysis.reads import Likely
     from pslc.schema.jobs import Job, Verified
 
 CAUSE = {
@@ -40,6 +41,7 @@ CAUSE = {
     "thermal": "thermal throttling",
     "power": "waking up",
     "other": "beside other load",
+    "old-data": "old data",
 }
 """Label of each cause, as shown beside a speed."""
 
@@ -51,6 +53,9 @@ NO_PLACE = ("link", "controller", "host", "cpu", "flush", "power", "erase", "rea
 
 MEMORY = ("dram", "page-cache")
 """Causes of a phase that tells nothing of the drive's cells."""
+
+MIN_RIVAL_CONFIDENCE = 0.01
+"""Share from which another explanation of a read is named."""
 
 
 def _why(phase: PhaseRow) -> str:
@@ -178,8 +183,27 @@ def _describe_reads(findings: Writes) -> list[str]:
             for speed, phase in zip(speeds, findings["phases"], strict=True)
         ]
         sentences = [f"Reads: {'; then '.join(parts)}."] if parts else []
-    mean = findings["fill_mean_bytes_per_s"]
-    return sentences + ([f"Average: {words.speed(mean)}."] if mean else [])
+    mean, explanation = findings["fill_mean_bytes_per_s"], findings.get("read_explanation")
+    sentences += [f"Average: {words.speed(mean)}."] if mean else []
+    return [*(of_read(explanation) if explanation else []), *sentences]
+
+
+def of_read(explanation: ReadExplanation) -> list[str]:
+    """Describe why a read over the address is slower in some spans, what else may be, and what tells."""
+    best, *rivals = explanation["likely"]
+    slow, fast = words.speed(explanation["slow_bytes_per_s"]), words.speed(explanation["fast_bytes_per_s"])
+    count, size = len(explanation["spans"]), words.size(sum(high - low for low, high in explanation["spans"]))
+    where = f"{size} in {count} span{'s' * (count > 1)} are read at {slow}, the rest at {fast}"
+    if best["confidence"] < MIN_STATED_CONFIDENCE:
+        return [f"{where if count else f'Read at {fast}'}; why is not sure: {_listed(explanation['likely'][:3])}."]
+    probably = "" if best["confidence"] >= MIN_SURE_CONFIDENCE else "probably "
+    line = f"{f'{where}: ' if count else ''}{probably}{_listed([best])}."
+    likely = _listed([each for each in rivals[:2] if each["confidence"] >= MIN_RIVAL_CONFIDENCE])
+    return [f"{line[0].upper()}{line[1:]}", *([f"Less likely: {likely}. To tell: {best['tell']}."] if likely else [])]
+
+
+def _listed(likely: Sequence[Likely]) -> str:
+    return " or ".join(f"{each['text']} ({100 * each['confidence']:.0f} %)" for each in likely)
 
 
 def verified(jobs: Sequence[Job]) -> list[str]:

@@ -12,6 +12,7 @@ from pslc.analysis.cache import CacheEnd, cache_end
 from pslc.analysis.context import AnalysisOptions
 from pslc.analysis.counter_causes import CauseEstimate
 from pslc.analysis.phases import Phase, find_phases
+from pslc.analysis.reads import ReadExplanation
 from pslc.analysis.series import Curve
 from pslc.analysis.warnings import DEFAULT_OPTIONS, analysis_warnings
 from pslc.schema.warnings import MeasurementWarning
@@ -58,7 +59,8 @@ class Writes(TypedDict):
     """The analysis of writes, as run.json holds it; see `pslc.recording.writes.findings.of_writes`. A recording
     adds `throttled_s` and `waf`; a recording of a job file on a simulated drive adds `life_bytes` and `life_years`
     (`pslc.recording.wear.of_load`). Of a curve that was explained from outside, `cache_confidence` says how likely what
-    is said of its cache is, and `alternatives` what else may be."""
+    is said of its cache is, and `alternatives` what else may be; of reads
+    over the address `read_explanation` does."""
 
     cache_bytes: int | None
     cache_bytes_low: int | None
@@ -69,6 +71,7 @@ class Writes(TypedDict):
     kind: NotRequired[Literal["read"]]
     cache_confidence: NotRequired[float]
     alternatives: NotRequired[list[Alternative]]
+    read_explanation: NotRequired[ReadExplanation]
     idle_s: NotRequired[float]
     fill_mean_bytes_per_s_low: NotRequired[float]
     fill_mean_bytes_per_s_high: NotRequired[float]

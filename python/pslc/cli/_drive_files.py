@@ -106,8 +106,8 @@ def age(
         drive.idle(round(seconds * 1e9))
     else:
         aged_s = drive_files.switch_off(drive, seconds, drive_files.REFERENCE_C if celsius is None else celsius)
-        ages = f"Its data aged as in {words.span(aged_s)} at 30 °C." if drive_files.ages(drive) else drive_files.UNAGING
-        say(ages, err=True)
+        ages = drive_files.ages(drive.profile())
+        say(f"Its data aged as in {words.span(aged_s)} at 30 °C." if ages else drive_files.UNAGING, err=True)
     drive.save()
     _print_state(drive, as_json)
 

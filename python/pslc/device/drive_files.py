@@ -20,7 +20,7 @@ MIN_CELSIUS, MAX_CELSIUS = -40.0, 85.0
 """Temperatures that makers allow for storage."""
 MAX_AGED_S = 30 * 365 * 86_400.0
 """Largest age that is added at once: beyond it no data would be read."""
-UNAGING = "Data of this profile do not age: it has no nand.native.retention."
+UNAGING = "Data of this profile do not age: it has no nand.native.retention, as examples/840-evo-500gb.toml has."
 
 
 def create(path: Path, like: str) -> SimDrive:
@@ -54,9 +54,9 @@ def aging_rate(celsius: float) -> float:
     return math.exp(ACTIVATION_EV / BOLTZMANN_EV_PER_K * inverse)
 
 
-def ages(drive: SimDrive) -> bool:
-    """Whether a drive's data are read more slowly once they are old."""
-    nand = tomllib.loads(drive.profile())["nand"]
+def ages(profile: str) -> bool:
+    """Whether data of a drive of a resolved profile are read more slowly once they are old."""
+    nand = tomllib.loads(profile)["nand"]
     return any("retention" in nand.get(cells, {}) for cells in ("slc", "mlc", "native"))
 
 

@@ -13,8 +13,11 @@ from pslc.analysis import (
     AnalysisWarning,
     CauseEstimate,
     Curve,
+    Explain,
     MeasurementContext,
     Writes,
+    cause_of_read,
+    explain_read,
 )
 from pslc.analysis.load import Load
 from pslc.analysis.thresholds import FASTEST_LINK_BYTES_PER_S, FASTEST_READ_BYTES_PER_S
@@ -72,9 +75,10 @@ def analyzed(foreign: FileContents, options: ImportOptions = NOTHING_STATED) -> 
         prefilled=options.prefilled,
     )
     if foreign.kind == "read":
-        return _without_causes(foreign, stated, "a read: its curve alone does not show a cause") | {"kind": "read"}
+        return _of_read(foreign, stated)
     if foreign.stands_still:
-        return _without_causes(foreign, stated, "nothing moved for a part of the time, and who waited is not known")
+        unknown = CauseEstimate("unknown", 0.0, "nothing moved for a part of the time, and who waited is not known")
+        return _without_causes(foreign, stated, lambda phases: [unknown for _ in phases])
     random = foreign.random if stated.random is None else stated.random
     by_name = random is None and RANDOM_NAME.search(foreign.name) is not None
     context = replace(
@@ -108,11 +112,23 @@ def _bad_lines_note(foreign: FileContents) -> list[str]:
     return [f"{foreign.bad_lines} lines could not be read and were left out"] if foreign.bad_lines else []
 
 
-def _without_causes(foreign: FileContents, stated: MeasurementContext, why: str) -> Writes:
-    """The phases of a curve that does not tell of causes; no cache of writes is concluded from them."""
-    unknown = CauseEstimate("unknown", 0.0, why)
+def _of_read(foreign: FileContents, stated: MeasurementContext) -> Writes:
+    """The phases of a read; one that goes on over the address is explained."""
+    curve = None if is_random(foreign, stated.random) else foreign.curve
+    explanation = explain_read(curve, stated.link_bytes_per_s) if curve else None
+    findings = _without_causes(
+        foreign, stated, lambda phases: [cause_of_read(explanation, phase.bytes_per_s) for phase in phases]
+    )
+    findings["kind"] = "read"
+    if explanation is not None:
+        findings["read_explanation"] = explanation
+    return findings
+
+
+def _without_causes(foreign: FileContents, stated: MeasurementContext, explain: Explain) -> Writes:
+    """The phases of a curve that tells nothing of writes; no cache is concluded from them."""
     options = AnalysisOptions(capacity_bytes=stated.capacity_bytes, context=replace(stated, random=True))
-    findings = of_curve(foreign.curve, lambda phases: [unknown for _ in phases], options)
+    findings = of_curve(foreign.curve, explain, options)
     findings |= {"cache_bytes": None, "cache_bytes_low": None, "cache_bytes_high": None}
     own = [warning for warning in findings["warnings"] if warning.code in OF_ANY_CURVE]
     findings["warnings"] = warnings_of(foreign) + own

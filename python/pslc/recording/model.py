@@ -135,11 +135,18 @@ class CacheTable(TypedDict):
     mode: str
 
 
+class FtlTable(TypedDict):
+    """A profile's [ftl] table, with the one key that recordings read."""
+
+    refresh: str
+
+
 class ProfileTables(TypedDict, total=False):
     """Parts of a resolved profile that are read here, as they are written. docs/how-to.md has all keys."""
 
     link: str
     cache: CacheTable
+    ftl: FtlTable
     heat: HeatTable
     host: HostTable
     usb: UsbTable

@@ -158,6 +158,7 @@ def analysed(recording: Recording) -> Recording:
     if "stalls" in recording.facts:
         recording.findings["stalls"] = stalls.of_recording(recording)
     is_suite = recording.suite in suites.names()
+    is_measured = not recording.is_simulated and not {"watch", "read_back"} & recording.facts.keys()
     unlike_scaled = suites.unlike_scaled(recording.suite) if is_suite else None
     rests = checks.of_its_rests(recording) if not is_suite or suites.has_rests(recording.suite) else []
     recording.findings.warnings = (
@@ -168,8 +169,8 @@ def analysed(recording: Recording) -> Recording:
         *checks.of_its_computer(recording),
         *checks.of_its_wear(recording),
         *checks.of_its_scale(recording, unlike_scaled),
-        # A drive that is watched does its own work: there is no measurement to warning.
-        *([] if recording.is_simulated or "watch" in recording.facts else checks.of_run(recording)),
+        # A drive that is watched or read back does its own work: there is no measurement to warning.
+        *(checks.of_run(recording) if is_measured else []),
         *recording.findings.warnings,
         *rests,
         *predicted.of_its_parts(recording),

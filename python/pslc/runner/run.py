@@ -9,6 +9,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Unpack
 
+from pslc import suites
 from pslc._native import RealDrive, SimDrive, engine_ceiling
 from pslc.base import words
 from pslc.base.errors import JobError, PslcError
@@ -18,7 +19,7 @@ from pslc.device.computers import with_computer
 from pslc.device.kernel_log import KernelLog
 from pslc.device.region import Region, Scope, preparation
 from pslc.device.sensors import TEMPERATURE, Sensor
-from pslc.device.target import Target, find_target
+from pslc.device.target import Target, find_target, is_drive
 from pslc.recording import stalls
 from pslc.recording.model import Recording, join
 from pslc.runner.callbacks import DeclinedError, SilenceNotice
@@ -88,6 +89,11 @@ def run_with(subject: str | Path | Suite | JobFile | Trace, on: str, options: Ru
         from pslc.runner.replay import replay
 
         return _analyze(replay(resolved, on, options))
+    is_real = not on.startswith("sim:") and not is_drive(Path(on))
+    if isinstance(resolved, Suite) and suites.reads_back(resolved.name) and is_real:
+        from pslc.runner.read_back import read_back
+
+        return _analyze(read_back(resolved, on, options))
     target = options.governed(find_target(on, options.real, resolved.computer))
     with _released(target):
         recording = _run_jobs(target, resolved, options, job_logs)

@@ -14,7 +14,7 @@ import numpy as np
 from pslc import suites
 from pslc._native import RealDrive, SimDrive
 from pslc.base import words
-from pslc.device import cache_switch, probe
+from pslc.device import cache_switch, drive_files, probe
 from pslc.device.region import Scope
 from pslc.device.sensors import Sensor
 from pslc.device.target import Target
@@ -125,6 +125,8 @@ class StepRunner:
                 setting = asked
                 if setting is not None:
                     buffer.enter_context(self.switched(setting))
+            if (off_s := self.subject.off_s(_title(text))) and not finished:
+                self._switch_off(off_s)
             name = f"step {len(self._finished) + 1}: {_title(text)}"
             if log and self.options.log is not None:
                 self.options.log(f"{name}, done before" if finished else name)
@@ -139,6 +141,12 @@ class StepRunner:
         disk, real = probe.reporting(self.target.facts), self.options.real
         assert disk is not None, "planned_run checks it"
         return cache_switch.switched(disk, setting, real.ends if real else None)
+
+    def _switch_off(self, seconds: float) -> None:
+        """Leave a simulated drive switched off, so that its data age."""
+        drive = self.drive
+        assert isinstance(drive, SimDrive), "a suite that reads a real drive back has no steps there"
+        self._step(f"{seconds} s off", True, lambda: drive_files.switch_off(drive, seconds, drive_files.REFERENCE_C))
 
     def _step(self, name: str, deterministic: bool, make: Callable[[], StepResult]) -> StepResult:
         """The result of `make`, or of the same step of a run that began as this one did."""

@@ -60,6 +60,10 @@ class Suite:
         """Setting of the buffer in a step, by the name of its first job; None: as it is."""
         return suites.setting(self.name, step)
 
+    def off_s(self, step: str) -> float:
+        """Seconds for which a simulated drive is switched off before a step, by the name of its first job."""
+        return suites.off_s(self.name, step)
+
     def region(self, target: Target, scope: Scope) -> Region:
         """The part of the drive that the scope leaves.
 
@@ -113,6 +117,10 @@ class JobFile:
 
     def setting(self, step: str) -> None:
         """Setting of the drive's SLC buffer: as it is."""
+
+    def off_s(self, step: str) -> float:
+        """Seconds for which a simulated drive is switched off: none."""
+        return 0.0
 
     def region(self, target: Target, scope: Scope) -> Region | None:
         """The whole drive if it is prepared first, else None: jobs state themselves where they work.

@@ -360,6 +360,17 @@ class PolicyDocument(TypedDict):
 Limit = Literal["dies", "bus", "data-path", "buffer"]
 
 
+class ReadBack(TypedDict):
+    """Reads of what was on a real drive, all shape (n,): `at` is the age in seconds of a file's data, or the address on
+    a device (`of_device`). `faults`: places that could not be read."""
+
+    of_device: bool
+    at: list[float]
+    bytes: list[int]
+    seconds: list[float]
+    faults: int
+
+
 class Facts(TypedDict, total=False):
     """Facts about a real target, about a simulated one, and about a run on either; a target has those of its kind.
 
@@ -386,6 +397,7 @@ class Facts(TypedDict, total=False):
     host: Host
     power: Power
     sysfs: str
+    read_back: ReadBack
 
     channels: int
     dies: int

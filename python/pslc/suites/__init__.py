@@ -104,9 +104,10 @@ def names() -> tuple[str, ...]:
 
 
 def catalogue() -> list[str]:
-    """Suites that `all` runs: all but suites of suites (`OF_SUITES`), whose parts are among them, and those that switch
-    the drive's buffer."""
-    return [name for name in names() if not getattr(load(name), "OF_SUITES", False) and not switches(name)]
+    """Suites that `all` runs: all but suites of suites (`OF_SUITES`), whose parts are among them, those that switch the
+    drive's buffer, and those that read what is on a real drive."""
+    left_out = (lambda name: getattr(load(name), "OF_SUITES", False), switches, reads_back)
+    return [name for name in names() if not any(test(name) for test in left_out)]
 
 
 def switches(name: str) -> bool:
@@ -118,6 +119,18 @@ def setting(name: str, step: str) -> CacheSetting | None:
     """Setting of the SLC buffer that a suite asks for in a step, by the name of its first job; None: as it is."""
     module = load(name)
     return cast("Callable[[str], CacheSetting]", module.setting)(step) if hasattr(module, "setting") else None
+
+
+def reads_back(name: str) -> bool:
+    """Whether the suite reads what is on a real drive, and writes to simulated ones alone (`READS_BACK`)."""
+    return bool(getattr(load(name), "READS_BACK", False))
+
+
+def off_s(name: str, step: str) -> float:
+    """Seconds for which a simulated drive is switched off before a step (`off_s` of the suite), by the name of its
+    first job."""
+    module = load(name)
+    return cast("Callable[[str], float]", module.off_s)(step) if hasattr(module, "off_s") else 0.0
 
 
 def load(name: str) -> Suite:

@@ -1,0 +1,127 @@
+"""Data on a real drive, read past the page cache: files of a folder, or places of a whole device. Nothing is
+written, and where the kernel lets us no access time either."""
+
+import errno
+import mmap
+import os
+import random
+import stat
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from time import perf_counter, time
+from typing import Final, NamedTuple
+
+from pslc.base.errors import TargetError
+
+REQUEST_BYTES: Final = 1 << 20
+MIN_FILE_BYTES, MAX_FILE_BYTES = 4 << 20, 64 << 20
+"""Smallest file whose speed is that of its data, and what is read of a larger one."""
+GROUP_BYTES: Final = 1 << 30
+"""Bytes that are read of the files of one age."""
+PLACES, PLACE_BYTES = 256, 16 << 20
+"""Places of a device, evenly over its address, and what is read at each."""
+QUICK_RATIO: Final = 8
+HINT: Final = "give a folder with files of 4 MiB or more, or a block device: pslc run old-data --on /home"
+
+
+class Extent(NamedTuple):
+    """Bytes to read. `at` is the age in seconds of a file, the address on a device."""
+
+    path: Path
+    offset: int
+    bytes: int
+    at: float
+
+
+def extents(path: Path, borders_s: Sequence[float], *, seed: int, quick: bool) -> list[Extent]:
+    """Extents to read of a device, or of a folder: files drawn by the seed, as many bytes of each age.
+
+    Args:
+        borders_s: ages from which files are of another group.
+
+    Raises:
+        TargetError: there is nothing to read.
+    """
+    if not hasattr(os, "O_DIRECT"):
+        raise TargetError("this system cannot read past its page cache", "run old-data on Linux, or on sim:NAME")
+    ratio = QUICK_RATIO if quick else 1
+    try:
+        if path.is_block_device():
+            chosen = list(_places(path, PLACE_BYTES // ratio))
+        else:
+            chosen = list(_drawn(path, borders_s, GROUP_BYTES // ratio, random.Random(seed)))
+    except OSError as error:
+        is_denied = error.errno in (errno.EACCES, errno.EPERM)
+        hint = f"sudo $(command -v pslc) run old-data --on {path}" if is_denied else HINT
+        raise TargetError(f"{path}: {error.strerror}", hint) from None
+    if not chosen:
+        raise TargetError(f"{path} holds nothing of 4 MiB or more that can be read", HINT)
+    return chosen
+
+
+def _places(device: Path, size: int) -> Iterator[Extent]:
+    number = _opened(device)
+    end = os.lseek(number, 0, os.SEEK_END)
+    os.close(number)
+    size = min(size, end // PLACES) // REQUEST_BYTES * REQUEST_BYTES
+    for place in range(PLACES if size else 0):
+        offset = end // PLACES * place // REQUEST_BYTES * REQUEST_BYTES
+        yield Extent(device, offset, size, offset)
+
+
+def _drawn(folder: Path, borders_s: Sequence[float], limit: int, rng: random.Random) -> Iterator[Extent]:
+    """Files of each age up to a limit of bytes, in an order that mixes the ages: what drifts is shared by all."""
+    every = sorted(_files(folder, folder.stat().st_dev))
+    rng.shuffle(every)
+    left = [limit] * (len(borders_s) + 1)
+    for extent in every:
+        group = sum(extent.at >= border for border in borders_s)
+        if left[group] > 0:
+            left[group] -= extent.bytes
+            yield extent
+
+
+def _files(folder: Path, device: int) -> Iterator[Extent]:
+    """Large regular files without holes on the folder's device. Data are as old as the last change (ctime) at least:
+    what was unpacked or restored has an mtime older than its data."""
+    now = time()
+    for entry in os.scandir(folder):
+        try:
+            about = entry.stat(follow_symlinks=False)
+        except FileNotFoundError:
+            continue
+        if about.st_dev != device or not os.access(entry.path, os.R_OK):
+            continue
+        if stat.S_ISDIR(about.st_mode) and os.access(entry.path, os.X_OK):
+            yield from _files(Path(entry.path), device)
+        elif stat.S_ISREG(about.st_mode) and about.st_blocks * 512 >= about.st_size >= MIN_FILE_BYTES:
+            size = min(about.st_size, MAX_FILE_BYTES) // REQUEST_BYTES * REQUEST_BYTES
+            yield Extent(Path(entry.path), 0, size, max(now - about.st_ctime, 0.0))
+
+
+def _opened(path: Path) -> int:
+    flags = os.O_RDONLY | os.O_DIRECT | os.O_NONBLOCK
+    try:
+        return os.open(path, flags | os.O_NOATIME)
+    except PermissionError:
+        # The file is another user's.
+        return os.open(path, flags)
+
+
+def read(extent: Extent, buffer: mmap.mmap) -> tuple[int, float]:
+    """Read an extent, one request after the other: bytes, and the time of the reads alone.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    number = _opened(extent.path)
+    done, seconds, size = 0, 0.0, 1
+    try:
+        while done < extent.bytes and size:
+            began = perf_counter()
+            size = os.preadv(number, [buffer], extent.offset + done)
+            seconds += perf_counter() - began
+            done += size
+    finally:
+        os.close(number)
+    return done, seconds
