@@ -48,7 +48,6 @@ MAX_SLOW_RATIO: Final = 0.8
 """Speed over that of fresh data, up to which old data are slow: a fall of a fifth is a cliff of writes, too."""
 SAME_LOG_SPEED: Final = 0.05
 """Speeds that differ by less are called one."""
-ONE_AGE: Final = "All files there are of one age ({data}), read at {speed}: others are needed to compare."
 OF_FILES: Final = (
     "Files in fragments are slow, too. To tell: copy a slow file, and read the copy now and in some weeks."
 )
