@@ -188,6 +188,12 @@ def test_a_synced_write_takes_what_was_published(drive, published_us, codes, com
     assert low / 1.5 < took_us < high * 1.5
 
 
+def test_the_page_of_synced_writes_says_what_the_command_measures():
+    flushes = module("flushes")
+    row = flushes.of_parts()[-1]
+    assert flushes.line(row, flushes.simulated_s(row)) in flushes.PAGE.read_text(), "python docs/accuracy/flushes.py"
+
+
 def test_a_flush_is_predicted_by_drives_of_other_controllers_as_surely_as_pslc_says(monkeypatch):
     flushes = module("flushes")
     row = next(row for row in ledger.flushes() if row["controller"] == "samsung-phoenix")
