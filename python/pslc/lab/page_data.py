@@ -18,6 +18,7 @@ from pslc.device.region import Scope
 from pslc.device.target import Target, find_target
 from pslc.figures.vocabulary import say
 from pslc.lab import knobs
+from pslc.recording.model import Recording
 from pslc.suites import recovery
 
 CELLS = {1: "SLC", 2: "MLC", 3: "TLC", 4: "QLC", 5: "PLC"}
@@ -159,7 +160,6 @@ def fill(slug: str) -> FillData:
     cached = [at for at, (end, _) in enumerate(phases) if cache is not None and end <= cache * 1.001]
     cached_s = sum(spent[at] for at in cached)
     threshold = keys.get("cache.idle.threshold")
-    of_parts = forecast.undecided(recording.profile, recording.provenance)
     return {
         "phases": phases,
         "cache_bytes": cache,
@@ -171,11 +171,17 @@ def fill(slug: str) -> FillData:
         "map": "DRAM" if keys["controller.map"] == "dram" else f"{keys['controller.map']} of it",
         "idle_s": units.seconds(threshold, "threshold") if threshold else None,
         "predicted": next((str(note) for note in findings.warnings if note.code == "predicted"), ""),
-        "band": [
-            (round(share * recording.drive_bytes), round(of.median), round(of.low), round(of.high))
-            for share, of in (of_parts.band if of_parts else ())
-        ],
+        "band": _band(recording),
     }
+
+
+def _band(recording: Recording) -> list[tuple[int, int, int, int]]:
+    """`FillData.band` of a recording."""
+    drive = forecast.undecided(recording.profile, recording.provenance)
+    steps = drive.band if drive else ()
+    return [
+        (round(share * recording.drive_bytes), round(of.median), round(of.low), round(of.high)) for share, of in steps
+    ]
 
 
 def recover(slug: str) -> RecoveryData:
