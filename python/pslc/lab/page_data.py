@@ -160,6 +160,7 @@ def fill(slug: str) -> FillData:
     cached = [at for at, (end, _) in enumerate(phases) if cache is not None and end <= cache * 1.001]
     cached_s = sum(spent[at] for at in cached)
     threshold = keys.get("cache.idle.threshold")
+    predicted, band = _of_parts(recording)
     return {
         "phases": phases,
         "cache_bytes": cache,
@@ -170,18 +171,20 @@ def fill(slug: str) -> FillData:
         "link_bytes_per_s": find_target(f"sim:{slug}").facts["link_bytes_per_s"],
         "map": "DRAM" if keys["controller.map"] == "dram" else f"{keys['controller.map']} of it",
         "idle_s": units.seconds(threshold, "threshold") if threshold else None,
-        "predicted": next((str(note) for note in findings.warnings if note.code == "predicted"), ""),
-        "band": _band(recording),
+        "predicted": predicted,
+        "band": band,
     }
 
 
-def _band(recording: Recording) -> list[tuple[int, int, int, int]]:
-    """`FillData.band` of a recording."""
+def _of_parts(recording: Recording) -> tuple[str, list[tuple[int, int, int, int]]]:
+    """`FillData.predicted` and `FillData.band` of a recording."""
+    notes = [str(note) for note in recording.findings.warnings if note.code == "predicted"]
     drive = forecast.undecided(recording.profile, recording.provenance)
     steps = drive.band if drive else ()
-    return [
+    band = [
         (round(share * recording.drive_bytes), round(of.median), round(of.low), round(of.high)) for share, of in steps
     ]
+    return "".join(notes), band
 
 
 def recover(slug: str) -> RecoveryData:
