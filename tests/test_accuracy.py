@@ -52,6 +52,12 @@ def test_the_page_is_what_make_accuracy_would_write():
     assert (ROOT / "ACCURACY.md").read_text() == maker().document(rows), "make accuracy"
 
 
+def test_every_section_that_a_page_decides_says_what_its_page_says():
+    text = (ROOT / "ACCURACY.md").read_text()
+    stale = [title for title in maker().SECTIONS if maker().with_section(text, title) != text]
+    assert stale == [], "python docs/accuracy/make.py TITLE"
+
+
 def test_every_miss_has_a_reason():
     header, *records = read("built-in.csv")
     rows = [dict(zip(header, record, strict=True)) for record in records]

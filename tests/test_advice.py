@@ -226,5 +226,7 @@ def test_the_command_prints_one_document():
     assert "the cache of 990-pro-4tb, mx500-1tb" in rests
     # Only the 990 Pro is a forecast: the MX500 was fitted to reviews of itself.
     parts = next(warning for warning in document["warnings"] if warning["code"] == "parts")
-    assert re.search(r"990-pro-4tb \d+ MB/s to \d+ MB/s", str(parts))
+    assert re.search(r"990-pro-4tb \d+ MB/s \(80 %: \d+ to \d+\)", parts["text"])
     assert "mx500" not in str(parts)
+    sufficient = next(line for line in document["sentences"] if line.startswith("Sufficient"))
+    assert re.search(r"990-pro-4tb \(.*, predicted from its parts\)", sufficient)

@@ -188,6 +188,12 @@ def test_a_synced_write_takes_what_was_published(drive, published_us, codes, com
     assert low / 1.5 < took_us < high * 1.5
 
 
+def test_the_page_of_synced_writes_says_what_the_command_measures():
+    flushes = module("flushes")
+    row = flushes.of_parts()[-1]
+    assert flushes.line(row, flushes.simulated_s(row)) in flushes.PAGE.read_text(), "python docs/accuracy/flushes.py"
+
+
 def test_a_flush_is_predicted_by_drives_of_other_controllers_as_surely_as_pslc_says(monkeypatch):
     flushes = module("flushes")
     row = next(row for row in ledger.flushes() if row["controller"] == "samsung-phoenix")
@@ -200,17 +206,31 @@ def test_a_flush_is_predicted_by_drives_of_other_controllers_as_surely_as_pslc_s
     assert flushes.left_out({**row, "sync_us": "1"}).median == pytest.approx(own.median)
 
 
-def test_a_command_at_a_time_takes_what_drives_of_other_controllers_say(monkeypatch):
+def test_a_command_at_a_time_takes_what_drives_of_other_parts_say(monkeypatch):
     qd1, rows = module("qd1"), ledger.commands()
-    near = [qd1.left_out(row).median * float(row["write_iops"]) for row in rows]
-    assert 0.75 < min(near) < 1 < max(near) < 1.35
-    write, _ = qd1.simulated_iops(next(row for row in rows if row["drive"].startswith("Crucial P3")))
-    assert write == pytest.approx(67329, rel=0.15)
+    asked = [(row, figure) for figure in pooled.COMMANDS for row in rows if row[figure]]
+    assert sum(figure == "read_iops" for _, figure in asked) >= 20
+    intervals = [(float(row[figure]), qd1.left_out(row, figure)) for row, figure in asked]
+    assert np.mean([of.low <= 1 / published <= of.high for published, of in intervals]) > 0.85
+    near = [of.median * published for published, of in intervals]
+    assert 0.45 < min(near) < 1 < max(near) < 1.5
+    assert np.median(np.abs(np.log(near))) < 0.15
     slower = tuple({**row, "write_iops": "9000"} if row["controller"] == "samsung-pascal" else row for row in rows)
     monkeypatch.setattr(ledger, "commands", lambda: slower)
-    left_out = [qd1.left_out(row).median for row in rows]
-    assert left_out[6] * float(rows[6]["write_iops"]) == pytest.approx(near[6])
-    assert left_out[0] * float(rows[0]["write_iops"]) > 1.02 * near[0]
+    own, other = (next(row for row in rows if row["controller"] == name) for name in ("samsung-pascal", "samsung-mex"))
+    slow = [qd1.left_out(row, "write_iops").median * float(row["write_iops"]) for row in (own, other)]
+    before = [near[asked.index((row, "write_iops"))] for row in (own, other)]
+    assert slow[0] == pytest.approx(before[0])
+    assert slow[1] > 1.02 * before[1]
+
+
+def test_the_page_of_single_commands_says_what_the_command_measures():
+    qd1 = module("qd1")
+    row = next(row for row in ledger.commands() if row["drive"].startswith("Crucial P3"))
+    simulated = {figure: qd1.simulated_iops(row, figure) for figure in ("write_iops", "read_iops")}
+    for figure, iops in simulated.items():
+        assert qd1.line(row, figure, iops) in qd1.PAGE.read_text(), "python docs/accuracy/qd1.py"
+    assert simulated["read_iops"] == pytest.approx(float(row["read_iops"]), rel=0.2)
 
 
 @pytest.mark.parametrize(

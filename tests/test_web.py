@@ -215,6 +215,17 @@ def test_a_story_is_true_of_any_drive(drive, said, opened):
         assert re.search(words, _told(page, place)), (place, _told(page, place))
 
 
+@needs_chromium
+@pytest.mark.parametrize(("drive", "is_predicted"), [("990-pro-4tb", True), ("mx500-1tb", False)])
+def test_the_lab_says_of_a_drive_of_parts_what_a_run_says_and_shows_its_band(drive, is_predicted, opened):
+    page = opened(f"view=lab&drive={drive}")
+    _await_run(page)
+    sentence = page_data.fill(drive)["predicted"]
+    assert (sentence.startswith("the speeds of this drive are predicted"), bool(sentence)) == (is_predicted,) * 2
+    assert (f"Note: {sentence}." in page.inner_text(".summary")) == is_predicted
+    assert ("drives of such parts" in page.inner_text(".plot")) == is_predicted
+
+
 QUESTIONS = re.findall(r"^\| .*\? \| `(view=.*?)` \| (.*) \|$", (ROOT / "docs/page.md").read_text(), re.MULTILINE)
 
 

@@ -26,6 +26,11 @@ BOUND = 1.5
 """Factor between a published synced write and a simulated one that is aimed at."""
 
 
+def of_parts() -> list[Row]:
+    """Rows of drives whose controller and die are parts."""
+    return [row for row in ledger.flushes() if row["controller"] and row["nand"]]
+
+
 def flushes_in(row: Row) -> float:
     """Flushes that the sync of a row takes."""
     return constants.table()["flush", "synced file"].median if row["synced"] == "file" else 1.0
@@ -60,19 +65,24 @@ def by_drive(factors: Mapping[str, Sequence[float]]) -> list[float]:
     return [math.exp(abs(statistics.fmean(map(math.log, each)))) for each in factors.values()]
 
 
+def line(row: Row, seconds: float) -> str:
+    """A published figure beside the simulated one and that of drives of other controllers."""
+    interval = left_out(row)
+    cells = [row["drive"], row["controller"], row["synced"], f"{float(row['sync_us']) / 1e3:.2f}",
+             f"{1e3 * seconds:.2f}", f"{factor(row, seconds):.2f}",
+             f"{1e3 * interval.median:.2f} ({1e3 * interval.low:.2f} to {1e3 * interval.high:.2f})"]  # fmt: skip
+    return f"| {' | '.join(cells)} |"
+
+
 def page() -> str:
     """The text of flushes.md: summaries, and a line a published figure."""
-    rows = [row for row in ledger.flushes() if row["controller"] and row["nand"]]
     lines = ["| drive | controller | synced | published, ms | simulated, ms | factor | other controllers, ms |",
              "|---|---|---|---:|---:|---:|---|"]  # fmt: skip
     factors: dict[str, list[float]] = {}
-    for row in rows:
-        seconds, interval = simulated_s(row), left_out(row)
+    for row in of_parts():
+        seconds = simulated_s(row)
         factors.setdefault(row["drive"], []).append(factor(row, seconds))
-        cells = [row["drive"], row["controller"], row["synced"], f"{float(row['sync_us']) / 1e3:.2f}",
-                 f"{1e3 * seconds:.2f}", f"{factor(row, seconds):.2f}",
-                 f"{1e3 * interval.median:.2f} ({1e3 * interval.low:.2f} to {1e3 * interval.high:.2f})"]  # fmt: skip
-        lines.append(f"| {' | '.join(cells)} |")
+        lines.append(line(row, seconds))
     drives = by_drive(factors)
     intervals = [(row, left_out(row)) for row in ledger.flushes()]
     holds = statistics.fmean(of.low <= float(row["sync_us"]) / 1e6 <= of.high for row, of in intervals)

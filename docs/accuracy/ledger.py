@@ -48,7 +48,8 @@ def flushes() -> tuple[Row, ...]:
 
 
 def commands() -> tuple[Row, ...]:
-    """Each row of qd1.csv: writes and reads of 4 KiB a second, one at a time, `rated` by the maker or `measured`."""
+    """Each row of qd1.csv: writes and reads of 4 KiB a second, one at a time, or the geometric mean of both, `rated` by
+    the maker or `measured`."""
     return read("qd1.csv")
 
 

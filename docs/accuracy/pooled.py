@@ -29,6 +29,7 @@ from pslc.device.parts import constants, forecast
 from pslc.device.parts.constants import SPEEDS
 from pslc.device.parts.forecast import FIGURES, LINES, Interval, Line, mode_of
 from pslc.device.parts.laws import speeds
+from pslc.device.parts.schema import Controller
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -45,6 +46,7 @@ PRIORS: Mapping[str, tuple[float, float, float, Mapping[str, tuple[float, float]
     "folding": (1.4, 0.5, 0.40, {}),
     "flush": (900e3, 0.5, 0.50, {}),
     "latency": (8e3, 0.4, 0.35, {"sata": (0.4, 0.4)}),
+    "slc_read": (40e3, 0.4, 0.20, {"read": (0.7, 0.4)}),
     "slc_program": (130e3, 0.3, 0.30, {"qlc": (0.3, 0.3), "mlc": (0.3, 0.4), "layers": (-0.5, 0.4)}),
     "native_program": (2e6, 0.3, 0.16, {"qlc": (1.2, 0.4), "mlc": (-0.4, 0.4), "layers": (-0.6, 0.3)}),
 }  # fmt: skip
@@ -64,9 +66,11 @@ SYNC_SD = {"data": 0.35, "file": 0.50}
 SYNCED_FILE = (math.log(2), 0.3)
 """Logarithm of flushes that the sync of a file takes: the file system's journal is written and flushed, too."""
 COMMAND_SD = {"rated": 0.15, "measured": 0.25}
-"""Of the time of one write at depth 1."""
+"""Of the time of one command at depth 1."""
+COMMANDS: Mapping[str, tuple[float, float]] = {"write_iops": (1, 0), "read_iops": (0, 1), "mean_iops": (0.5, 0.5)}
+"""Figures of qd1.csv: how much of a write and how much of a read, in logarithms."""
 COMMAND_HOST_NS = 5e3
-"""Of that time, what the computer takes: a write on those of python/pslc/device/parts/computers."""
+"""Of that time, what the computer takes: a command on those of python/pslc/device/parts/computers."""
 COMMAND_BYTES, SATA_FRAME_BYTES = 4096, 2852
 """Of the data, and of the frames and turns of the line that a SATA command takes beside them (crates/ssd/src/link)."""
 STEP = 1e-4
@@ -192,20 +196,42 @@ def synced(design: Design, row: ledger.Row) -> Linear:
     return linear
 
 
-def command(design: Design, row: ledger.Row) -> Linear:
-    """A write of 4 KiB at depth 1: the computer, the link, and what the controller takes."""
-    chip = parts.published_controller(row["controller"])
-    columns = design.constant("latency", chip.name, constants.of_controller(chip, "TLC"))
+def command(design: Design, row: ledger.Row, figure: str) -> Linear:
+    """A command of 4 KiB at depth 1: the computer, the link, what the controller takes, and a read's look at the map,
+    cells and bus. What was written lies in cells of one bit, and of drives without a cache in native ones."""
+    chip, die = parts.published_controller(row["controller"]), parts.published_nand(row["nand"])
+    latency = design.constant("latency", chip.name, constants.of_controller(chip, "TLC"))
+    sense = [] if is_native(chip) else design.constant("slc_read", die.name, constants.of_die(die))
     sent = COMMAND_BYTES + SATA_FRAME_BYTES * chip.link.startswith("sata")
     way_ns = COMMAND_HOST_NS + 1e9 * sent / constants.link_bytes_per_s(chip.link)
+    looked_ns = chip.map_access + 1e3 * COMMAND_BYTES / min(chip.bus_mts, die.bus_mts)
+    of_write, of_read = COMMANDS[figure]
 
     def linear(x: Floats) -> tuple[Columns, float]:
-        latency_ns = math.exp(total(x, columns))
-        whole_ns = way_ns + latency_ns
-        slopes = [(i, latency_ns / whole_ns * weight) for i, weight in columns]
-        return slopes, math.log(1e9 / float(row["write_iops"])) - math.log(whole_ns)
+        latency_ns = math.exp(total(x, latency))
+        sense_ns = math.exp(total(x, sense)) if sense else die.native.read
+        write_ns = way_ns + latency_ns
+        read_ns = write_ns + looked_ns + sense_ns
+        by_latency, by_sense = (
+            of_write * latency_ns / write_ns + of_read * latency_ns / read_ns,
+            of_read * sense_ns / read_ns,
+        )
+        slopes = [(i, by_latency * weight) for i, weight in latency] + [(i, by_sense * weight) for i, weight in sense]
+        law = of_write * math.log(write_ns) + of_read * math.log(read_ns)
+        return slopes, math.log(1e9 / float(row[figure])) - law
 
     return linear
+
+
+def is_native(chip: Controller) -> bool:
+    """Whether the drives of a controller have no cache, so that data lie in native cells."""
+    return chip.habits["mode"] == "pure-xlc"
+
+
+def command_sd(row: ledger.Row, figure: str) -> float:
+    """Spread of a figure of a command; native reads are a paper's."""
+    of_paper = figure == "read_iops" and is_native(parts.published_controller(row["controller"]))
+    return math.hypot(COMMAND_SD[row["kind"]], PAPER_SD * of_paper)
 
 
 def statements(
@@ -225,7 +251,7 @@ def statements(
         own_sd = 0.0 if row["controller"] else PRIORS["flush"][2]
         yield synced(design, row), math.hypot(SYNC_SD[row["synced"]], own_sd)
     for row in commands:
-        yield command(design, row), COMMAND_SD[row["kind"]]
+        yield from ((command(design, row, figure), command_sd(row, figure)) for figure in COMMANDS if row[figure])
 
 
 def used(review: Review) -> list[str]:
@@ -319,7 +345,7 @@ def table(found: Fit) -> list[Row]:
             for (name, part, _), mean, variance in zip(keys, means, np.diag(covariance), strict=True)]  # fmt: skip
     among = lines(ledger.reviews())
     for chip in map(parts.published_controller, parts.controllers()):
-        if chip.habits["mode"] != "pure-xlc":
+        if not is_native(chip):
             shares = {cells: forecast.usual_share(chip, cells, among) for cells in constants.CELLS}
             rows += [("cache_share", f"{chip.name} {cells}", *astuple(share)) for cells, share in shares.items()]
     for cells in constants.CELLS:

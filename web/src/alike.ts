@@ -48,6 +48,13 @@ export function bandOf(answer: Answer): Band | null {
   return { name: `${drives.length} drives alike: the middle, and ${share(drives)}`, x: shares.map((at) => at * end), y: column(1), low: column(0), high: column(2) };
 }
 
+/** What drives of the same parts lie between, where no review decides the drive; else null. */
+export function bandOfParts({ fill: { band }, capacity_bytes }: DriveData): Band | null {
+  const steps = band.flatMap(([from, ...speeds], at) => [[from, ...speeds], [band[at + 1]?.[0] ?? capacity_bytes, ...speeds]]);
+  const column = (place: number) => steps.map((step) => step[place]!);
+  return band.length === 0 ? null : { name: "drives of such parts", x: column(0), y: column(1), low: column(2), high: column(3) };
+}
+
 /** How good a drive is beside those that are built like it. */
 export function besideAlike(answer: Answer): string {
   const drives = alike(answer);

@@ -16,7 +16,7 @@ export function driveOf(slug: string): DriveData {
   return DRIVES.find((drive) => drive.slug === slug) ?? DRIVES[0]!;
 }
 
-const NO_FILL = { phases: [], cache_bytes: null, cached_bytes_per_s: null, past_bytes_per_s: null, mean_bytes_per_s: 0, link: "", link_bytes_per_s: 0, map: "", idle_s: null };
+const NO_FILL = { phases: [], cache_bytes: null, cached_bytes_per_s: null, past_bytes_per_s: null, mean_bytes_per_s: 0, link: "", link_bytes_per_s: 0, map: "", idle_s: null, predicted: "", band: [] };
 
 /** A drive of a profile that the reader brought along. It has no knobs: they are lines of its file. */
 export function ownDrive(profile: string): DriveData {

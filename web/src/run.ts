@@ -4,7 +4,7 @@ import { denominatorOf, questionOf, quickerDenominatorOf } from "./data";
 import { h } from "./dom";
 import { FilmStrip } from "./film";
 import { jobOf } from "./jobs";
-import { bandOf, besideAlike } from "./alike";
+import { bandOf, bandOfParts, besideAlike } from "./alike";
 import { afterRest, felt, feltOf, phaseRow, summary } from "./phases";
 import { Failed, Simulator, Superseded } from "./simulator";
 import type { Answer, DriveData, Measured } from "./types";
@@ -36,6 +36,8 @@ export class RunView {
   private first = { drive: "", denominator: 1, spent: 0 };
   private measured: Measured | null = null;
   private asked = 0;
+  /** The drive; null with a knob turned. */
+  private sold: DriveData | null = null;
 
   /** @param isBesideAlike - Whether a fill is shown beside drives that are built alike. */
   constructor(private readonly isBesideAlike = false) {
@@ -55,6 +57,7 @@ export class RunView {
     delete this.element.dataset["rested"];
     this.axis = jobOf(job).axis;
     this.job = job;
+    this.sold = Object.keys(knobs).length === 0 ? drive : null;
     this.progress.hidden = false;
     this.progress.removeAttribute("value");
     const coarse = this.coarse(drive);
@@ -143,9 +146,11 @@ export class RunView {
     const lines: Line[] = [{ label: answer.drive.name, answer, axis: this.axis }];
     if (this.before !== null) lines.push({ label: "before", answer: this.before, axis: this.axis, before: true });
     const isBeside = this.isBesideAlike && this.job === "fill";
-    this.chart.show(lines, this.axis === "bytes" ? this.measured : null, isBeside ? bandOf(answer) : null);
+    const predicted = this.job === "fill" ? (this.sold?.fill.predicted ?? "") : "";
+    const band = predicted ? bandOfParts(this.sold!) : isBeside ? bandOf(answer) : null;
+    this.chart.show(lines, this.axis === "bytes" ? this.measured : null, band);
     if (answer.denominator === 1) this.last = answer;
-    this.sentence.textContent = summary(answer) + (this.job === "fill" ? felt(answer) : "") + (isBeside ? besideAlike(answer) : "") + (this.measured && this.job === "fill" ? feltOf(this.measured) : "") + answer.notes.map((note) => ` Note: ${note}.`).join("");
+    this.sentence.textContent = summary(answer) + (this.job === "fill" ? felt(answer) : "") + (isBeside ? besideAlike(answer) : "") + (this.measured && this.job === "fill" ? feltOf(this.measured) : "") + [...answer.notes, ...(predicted ? [predicted] : [])].map((note) => ` Note: ${note}.`).join("");
     this.table.replaceChildren(
       ...answer.phases.map((phase) => h("tr", {}, ...phaseRow(phase, answer.denominator).map((text) => h("td", {}, text)))),
     );

@@ -54,6 +54,10 @@ export interface Fill {
   link_bytes_per_s: number;
   map: string;
   idle_s: number | null;
+  /** What a run says of a drive that its parts alone decide; else empty. */
+  predicted: string;
+  /** What drives of such parts lie between: bytes written, and from there on median, low and high speed. */
+  band: [number, number, number, number][];
 }
 
 /** A die or a controller as `crates/ssd/src/parts` takes it. */

@@ -73,10 +73,7 @@ class AdviceWarning(WarningCode):
         "{drives}: fitted to speeds and mean times, so latencies of the slowest requests (99 % and beyond) are not "
         "predicted; none is shown, and none counts"
     )
-    PARTS = (
-        "predicted from parts, so 80 % of such drives lie between (past the cache): {drives}; pslc study --draws tries "
-        "them"
-    )
+    PARTS = "predicted from parts, past the cache: {drives}; pslc study --draws tries drives that these parts may make"
     SURVIVES = "on drives without power-loss protection, data that were not flushed are lost when the power fails"
 
 
@@ -292,7 +289,8 @@ def _of_sync(of: Watched | Traced, rows: Sequence[Row]) -> list[str]:
 def _named(row: Row, is_long: bool) -> str:
     faster = f", {row.faster:.1f} times as fast" if row.faster and row.faster >= MAX_WORK_RATIO else ""
     life = f", lasts {words.years(row.life_years)}" if row.life_years is not None and is_long else ""
-    return f"{_short(row)} ({words.size(row.outcome.capacity_bytes)}{faster}{life})"
+    predicted = ", predicted from its parts" if _past_the_cache(row) else ""
+    return f"{_short(row)} ({words.size(row.outcome.capacity_bytes)}{faster}{life}{predicted})"
 
 
 def _short(row: Row) -> str:
@@ -311,7 +309,7 @@ def _past_the_cache(row: Row) -> str:
     predicted = forecast.undecided(target.profile, target.provenance)
     if predicted is None or predicted.past is None:
         return ""
-    return f"{_short(row)} {words.speed(predicted.past.low)} to {words.speed(predicted.past.high)}"
+    return f"{_short(row)} {predicted.past.text(1e6, 'MB/s', is_known=predicted.is_known)}"
 
 
 def _warnings(subject: Subject, rows: Sequence[Row]) -> list[MeasurementWarning]:

@@ -12,11 +12,13 @@ import pslc
 from pslc.analysis import CAUSES
 from pslc.base import files, units, work
 from pslc.device import parts, published
+from pslc.device.parts import forecast
 from pslc.device.profiles import library
 from pslc.device.region import Scope
 from pslc.device.target import Target, find_target
 from pslc.figures.vocabulary import say
 from pslc.lab import knobs
+from pslc.recording.model import Recording
 from pslc.suites import recovery
 
 CELLS = {1: "SLC", 2: "MLC", 3: "TLC", 4: "QLC", 5: "PLC"}
@@ -67,6 +69,8 @@ class FillData(TypedDict):
         phases: end and speed of each.
         past_bytes_per_s: mean of all that was written past the cache.
         idle_s: idle time after which it folds; None if it never does.
+        predicted: what a run says of a drive that its parts alone decide; else empty.
+        band: what drives of such parts lie between: bytes written, and from there on median, low and high speed.
     """
 
     phases: Sequence[tuple[float, float]]
@@ -78,6 +82,8 @@ class FillData(TypedDict):
     link_bytes_per_s: float
     map: str
     idle_s: float | None
+    predicted: str
+    band: Sequence[tuple[int, int, int, int]]
 
 
 class RecoveryData(TypedDict):
@@ -154,6 +160,7 @@ def fill(slug: str) -> FillData:
     cached = [at for at, (end, _) in enumerate(phases) if cache is not None and end <= cache * 1.001]
     cached_s = sum(spent[at] for at in cached)
     threshold = keys.get("cache.idle.threshold")
+    predicted, band = _of_parts(recording)
     return {
         "phases": phases,
         "cache_bytes": cache,
@@ -164,7 +171,20 @@ def fill(slug: str) -> FillData:
         "link_bytes_per_s": find_target(f"sim:{slug}").facts["link_bytes_per_s"],
         "map": "DRAM" if keys["controller.map"] == "dram" else f"{keys['controller.map']} of it",
         "idle_s": units.seconds(threshold, "threshold") if threshold else None,
+        "predicted": predicted,
+        "band": band,
     }
+
+
+def _of_parts(recording: Recording) -> tuple[str, list[tuple[int, int, int, int]]]:
+    """`FillData.predicted` and `FillData.band` of a recording."""
+    notes = [str(note) for note in recording.findings.warnings if note.code == "predicted"]
+    drive = forecast.undecided(recording.profile, recording.provenance)
+    steps = drive.band if drive else ()
+    band = [
+        (round(share * recording.drive_bytes), round(of.median), round(of.low), round(of.high)) for share, of in steps
+    ]
+    return "".join(notes), band
 
 
 def recover(slug: str) -> RecoveryData:

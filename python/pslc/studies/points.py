@@ -232,8 +232,8 @@ class Study:
         names = next((of.values for of in self.axes if isinstance(of, Axis) and of.key == "on"), ())
         for name in () if self.draws else names:
             target = find_target(SCALE.sub("", name))
-            drive = forecast.of_target(target.profile, dict(target.provenance))
-            if drive is not None and drive.is_open:
+            drive = forecast.undecided(target.profile, target.provenance)
+            if drive is not None:
                 phases = ", ".join(f"{phase} {text}" for phase, text in drive.in_words)
                 about = "each figure has an interval, --draws 100 runs drives of such parts"
                 sentences.append(f"{name}: {about}: {phases}")

@@ -170,12 +170,13 @@ def _priors_of_parts(capacity_bytes: int, geometry: Geometry, die: Any, chip: An
     """Priors from the data sheets of a die and perhaps a controller."""
     program = geometry.dies * die.planes * die.page_bytes * 1e9
     part_sd = {
-        name: constants.constant(name, die.name, constants.of_die(die)).sd for name in ("slc_program", "native_program")
+        name: constants.constant(name, die.name, constants.of_die(die)).sd
+        for name in ("slc_read", "slc_program", "native_program")
     }
     priors = [
         ("slc_rate", program / die.slc.program, max(part_sd["slc_program"], MIN_PRIOR_SD)),
         ("native_rate", program * die.bits_per_cell / die.native.program, max(part_sd["native_program"], MIN_PRIOR_SD)),
-        ("slc_read", die.slc.read / 1e9, 0.2),
+        ("slc_read", die.slc.read / 1e9, part_sd["slc_read"]),
         ("native_read", die.native.read / 1e9, 0.2),
         # What is binary beyond the nominal size, and the blocks beyond it; part of it may be set aside for the cache.
         ("over_provisioning", geometry.dies * die.bytes * (1 + die.spare) / capacity_bytes - 1, 0.3),

@@ -100,7 +100,7 @@ def published_controller(name: str) -> Controller:
 
 @functools.cache
 def _nand(name: str) -> Nand:
-    return constants.with_programs(published_nand(name))
+    return constants.with_times(published_nand(name))
 
 
 @functools.cache

@@ -43,13 +43,14 @@ FEATURES: Final[Mapping[str, tuple[str, ...]]] = {
     "folding": ("qlc", "dram"),
     "flush": (),
     "latency": ("sata",),
+    "slc_read": ("read",),
     "slc_program": ("qlc", "mlc", "layers"),
     "native_program": ("qlc", "mlc", "layers"),
 }
 """Features that each constant depends on: ceilings in bytes/s, time of 1 MiB beyond the transfer and programs in ns,
-folding as die time for each byte that is folded, over (bits a cell - 1) native programs, a flush in ns, and what one
-small read or write takes in the controller at depth 1, in ns."""
-SPEEDS: Final = tuple(name for name in FEATURES if name not in ("flush", "latency"))
+folding as die time for each byte that is folded, over (bits a cell - 1) native programs, a flush in ns, what one small
+read or write takes in the controller at depth 1, and what a read at one bit takes in the cells, in ns."""
+SPEEDS: Final = tuple(name for name in FEATURES if name not in ("flush", "latency", "slc_read"))
 """Constants that laws of speed need."""
 OF_CONTROLLERS: Final = ("slc_write", "copy_time", "native_write", "folding", "flush", "latency")
 BY_CELLS: Final = ("native_write", "folding")
@@ -99,6 +100,7 @@ def of_die(die: Nand) -> dict[str, float]:
         "qlc": float(die.bits_per_cell > 3),
         "mlc": float(die.bits_per_cell == 2),
         "layers": math.log(die.layers / 96),
+        "read": math.log(die.native.read / 60_000),
     }
 
 
@@ -141,20 +143,17 @@ def of(chip: Controller, die: Nand) -> dict[str, Constant]:
     return {name: constant(name, part_of(name, chip, die), features[name in OF_CONTROLLERS]) for name in FEATURES}
 
 
-def with_programs(die: Nand) -> Nand:
-    """A die with its program times: those of the table, else those of its own file, else those of its class."""
+def with_times(die: Nand) -> Nand:
+    """A die with its program times and its read at one bit: those of the table, of its own file, or of its class."""
     source = dict(die.source)
-    programs = {}
-    for mode, name in (("slc", "slc_program"), ("native", "native_program")):
-        stated = getattr(die, mode).program
-        if stated and not is_known(name, die.name):
-            programs[mode] = stated
+    for mode, what in (("slc", "read"), ("slc", "program"), ("native", "program")):
+        name, times = f"{mode}_{what}", getattr(die, mode)
+        if getattr(times, what) and not is_known(name, die.name):
             continue
         fitted = constant(name, die.name, of_die(die))
-        programs[mode] = _rounded(fitted.median)
-        source[f"{mode}.program"] = _source(fitted, is_known(name, die.name))
-    slc, native = (replace(getattr(die, mode), program=time) for mode, time in programs.items())
-    return replace(die, slc=slc, native=native, source=source)
+        die = replace(die, **{mode: replace(times, **{what: _rounded(fitted.median)})})
+        source[f"{mode}.{what}"] = _source(fitted, is_known(name, die.name))
+    return replace(die, source=source)
 
 
 def with_ceilings(chip: Controller) -> Controller:

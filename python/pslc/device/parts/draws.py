@@ -12,6 +12,8 @@ from pslc.device.parts.forecast import Evidence, Profile
 
 MAX_OVERHEAD: Final = 40.0
 """Largest fold overhead that a profile may hold."""
+COMMANDS: Final = ("latency", "slc_read")
+"""Constants of one small command at a time, which no speed depends on."""
 CACHE_KEYS: Final = ("cache.mode", "cache.static", "cache.dynamic")
 
 
@@ -31,6 +33,9 @@ def settings(of: Profile, count: int) -> list[dict[str, str]]:
     flush = evidence.flush
     spread = np.log(flush.high / flush.median) / SD_80
     drawn["flush"] = 1e9 * flush.median * np.exp(spread * dice.standard_normal(count))
+    own = constants.of(evidence.chip, evidence.die)
+    for name in COMMANDS:
+        drawn[name] = own[name].median * np.exp(evidence.stretch * own[name].sd * dice.standard_normal(count))
     ways = dice.choice(len(WAYS), count, p=list(evidence.ways.values()))
     drive = evidence.with_caches(count, dice)
     statics, dynamics = (np.broadcast_to(size, count) for size in (drive.static, drive.dynamic))
@@ -57,12 +62,15 @@ def _owner(key: str, values: Mapping[str, object]) -> str:
 
 
 def _of_constants(evidence: Evidence, value: Mapping[str, float]) -> dict[str, str]:
-    copy_ns = value["copy_time"] / value["first"] - HOST_NS - evidence.chip.write - evidence.chip.latency
+    latency_ns = max(0.0, value["latency"] - evidence.chip.write)
+    copy_ns = value["copy_time"] / value["first"] - HOST_NS - evidence.chip.write - latency_ns
     return {
         "controller.slc_write": f"{value['slc_write'] * value['first'] / 1e6:.0f}MB/s",
         "controller.copy_in": f"{MIB / copy_ns * 1e3:.0f}MB/s" if copy_ns > MIN_COPY_NS else "none",
         "controller.native_write": f"{value['native_write'] * value['past'] / 1e6:.0f}MB/s",
         "controller.flush": f"{value['flush']:.0f}ns",
+        "controller.latency": f"{latency_ns:.0f}ns",
+        "nand.slc.read": f"{value['slc_read']:.0f}ns",
         "nand.slc.program": f"{value['slc_program'] / value['first']:.0f}ns",
         "nand.native.program": f"{value['native_program'] / value['past']:.0f}ns",
     }

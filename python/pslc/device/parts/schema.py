@@ -61,7 +61,7 @@ class Nand:
         planes, page_bytes, pages_per_block: geometry, native mode.
         bus_mts: the fastest its interface goes, megatransfers a second.
         slc, native: times at one bit a cell and at the native number; a native program is a whole one, all planes and
-            bits (one-shot, or the sum of its passes). A program of 0 is not told by the file.
+            bits (one-shot, or the sum of its passes). A time of 0 is not told by the file.
         spare: share of blocks beyond the nominal ones.
         plane_reads: `independent` or `together`.
         slc_cycles, native_cycles: program and erase cycles a block stands.
@@ -264,8 +264,9 @@ class Reader:
 
     def times(self, mode: str) -> Times:
         """The times of a cell mode."""
-        read, erase = self.amount(f"{mode}.read", TIMES), self.amount(f"{mode}.erase", TIMES)
-        return Times(read, self.optional(f"{mode}.program", TIMES) or 0, erase)
+        read = self.optional("slc.read", TIMES) if mode == "slc" else self.amount(f"{mode}.read", TIMES)
+        program = self.optional(f"{mode}.program", TIMES)
+        return Times(read or 0, program or 0, self.amount(f"{mode}.erase", TIMES))
 
     def rest(self, table: str, keys: tuple[str, ...]) -> dict[str, Raw]:
         """Take the values of those `keys` that a table holds, by key."""
@@ -307,7 +308,7 @@ HABITS = (
 
 
 def read_nand(path: Path) -> Nand:
-    """The die that a file describes; program times that it does not tell are 0 (constants.py).
+    """The die that a file describes; times that it does not tell are 0 (constants.py).
 
     Raises:
         PslcError: something is wrong with the file.
