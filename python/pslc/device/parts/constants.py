@@ -22,7 +22,7 @@ from pslc.device.parts.schema import Controller, Nand
 TABLE: Final = Path(__file__).parent / "constants.csv"
 OWN: Final = "own"
 """Row of a constant that tells how far parts of a class lie apart: its median is 1."""
-LINK_BYTES_PER_S: Final = {"sata600": 569e6, "sata300": 284e6, "usb10g": 1050e6, "usb20g": 1900e6}
+LINK_BYTES_PER_S: Final = {"sata600": 569e6, "sata300": 284e6, "usb5g": 484e6, "usb10g": 1050e6, "usb20g": 1900e6}
 """Data that links carry, as the simulator has it; of USB what bridges reach."""
 LANE_BYTES_PER_S: Final = {1: 210e6, 2: 421e6, 3: 829e6, 4: 1658e6, 5: 3317e6}
 """Data that a lane carries, by generation of PCIe."""
