@@ -104,13 +104,13 @@ def main(seed: int) -> None:
                 explanation = analyzed(read([path], ImportOptions())).get("read_explanation")
             assert explanation is not None
             best = explanation["likely"][0]
-            said = best["explanation"] if best["confidence"] >= 0.5 else "not sure"
-            table[kind, said] += 1
+            verdict = best["explanation"] if best["confidence"] >= 0.5 else "not sure"
+            table[kind, verdict] += 1
             slow = float((speed < 0.8 * np.quantile(speed, 0.95)).mean())
             likely = [(each["explanation"], each["confidence"]) for each in explanation["likely"][:3]]
             print(f"{kind} {number}: {rows} rows, {100 * slow:.0f} % slow: {likely}")
-    for (kind, said), count in sorted(table.items()):
-        print(f"| {kind} | {said} | {count} |")
+    for (kind, verdict), count in sorted(table.items()):
+        print(f"| {kind} | {verdict} | {count} |")
 
 
 if __name__ == "__main__":

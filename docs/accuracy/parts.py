@@ -23,7 +23,7 @@ import numpy as np
 import pslc
 from pslc.base import units, work
 from pslc.device import parts, scaling
-from pslc.device.parts import constants, forecast
+from pslc.device.parts import constants, forecast, laws
 
 FOLDER = Path(__file__).parent
 sys.path.insert(0, str(FOLDER))
@@ -79,6 +79,11 @@ def fill(row: Row) -> pslc.Recording:
     cache = {name: value for name, _, value in pairs} or {"mode": "pure-xlc"}
     if row["cache"] and row["when_full"]:
         cache["when_full"] = row["when_full"]
+    review = ledger.review(row)
+    if review.way == constants.WAYS[-1]:
+        medians = {name: constant.median for name, constant in constants.of(review.chip, review.die).items()}
+        factor = constants.table()["folding", f"way {review.way}"].median
+        cache["fold_overhead"] = f"{laws.slow_overhead(review.drive, medians, factor):.3f}"
     stated = dict(pair.split("=", 1) for pair in row["given"].split())
     drive = parts.profile(
         nand=row["nand"], controller=row["controller"], capacity=row["capacity"], cache=cache,
@@ -200,7 +205,7 @@ def predicted(reviews: Sequence[Review], others: Sequence[Review]) -> Iterator[S
     for review in reviews:
         dice = np.random.default_rng(0)
         rows = fit.design.constants(review, constants.WAYS[0])
-        rows += [fit.design.way(way) for way in constants.WAYS[1:]]
+        rows += [fit.design.way(way, review.line) for way in constants.WAYS[1:]]
         rows += [fit.design.biases(review, phase) for phase in forecast.PHASES]
         mean, covariance = fit.of(rows)
         logs = dice.multivariate_normal(mean, covariance, LEAVE_OUT_DRAWS, method="cholesky").T

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from pslc.device import parts
 from pslc.device.parts import constants, forecast
-from pslc.device.parts.constants import SPEEDS
+from pslc.device.parts.constants import SPEEDS, WAYS
 from pslc.device.parts.forecast import FIGURES, LINES, Interval, Line, mode_of
 from pslc.device.parts.laws import speeds
 from pslc.device.parts.schema import Controller
@@ -52,8 +52,10 @@ PRIORS: Mapping[str, tuple[float, float, float, Mapping[str, tuple[float, float]
 }  # fmt: skip
 """Of each constant: a first guess of its class, its spread, that of parts around it, and slopes other than 0."""
 SLOPE_SD = 0.4
-WAY_PRIORS = {"direct-while-folding": (-0.5, 0.5), "fold": (0.0, 0.5), "slow-fold": (1.5, 0.7)}
+WAY_PRIORS = {"direct-while-folding": (-0.5, 0.5), "fold": (0.0, 0.5), "slow-fold": (0.0, 0.7)}
 """Logarithm of a way's factor on folding."""
+PACE_SD = 0.45
+"""Of what slow firmware folds a second, from line to line: 20 to 240 MB/s were published."""
 BIASES = {"first": {"pair": 0.08, "line": 0.08}, "past": {"pair": 0.15, "line": 0.13}}
 NOISE = {"first": {"maker": 0.04, "single": 0.06, "deep": 0.08}, "past": {"maker": 0.15, "single": 0.20, "deep": 0.40}}
 """By whose figure it is: reviews at depth differ most."""
@@ -111,9 +113,10 @@ class Design:
             columns.append((self.effect((name, feature), mean, slope_sd), features[feature]))
         return [*columns, (self.effect((name, "part", part), 0.0, own_sd), 1.0)] if part else columns
 
-    def way(self, way: str) -> Columns:
-        """A way's factor on folding; the first has none."""
-        return [(self.effect(("way", way), *WAY_PRIORS[way]), 1.0)] if way in WAY_PRIORS else []
+    def way(self, way: str, line: str = "") -> Columns:
+        """A way's factor on folding; the first has none, and the last one a line's own beside it."""
+        columns = [(self.effect(("way", way), *WAY_PRIORS[way]), 1.0)] if way in WAY_PRIORS else []
+        return [*columns, (self.effect(("pace", line), 0.0, PACE_SD), 1.0)] if way == WAYS[-1] else columns
 
     def flushes(self, synced: str) -> Columns:
         """How many flushes a synced write takes: of the data alone, or of a file."""
@@ -129,7 +132,8 @@ class Design:
             )
             for name in SPEEDS
         ]
-        found[SPEEDS.index("folding")] += self.way(way)
+        at = SPEEDS.index("folding")
+        found[at] = self.way(way, review.line) + (found[at] if way != WAYS[-1] else [])
         return found
 
     def biases(self, review: Review, phase: str) -> Columns:

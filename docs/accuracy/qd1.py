@@ -48,9 +48,9 @@ def left_out(row: Row, figure: str) -> Interval:
 
 def line(row: Row, figure: str, simulated: float) -> str:
     """A published figure beside the simulated one and that of drives of other parts; IOPS."""
-    others = left_out(row, figure)
+    unseen = left_out(row, figure)
     cells = [row["drive"], row["controller"], WORDS[figure], f"{float(row[figure]):.0f}", f"{simulated:.0f}",
-             f"{1 / others.median:.0f} ({1 / others.high:.0f} to {1 / others.low:.0f})"]  # fmt: skip
+             f"{1 / unseen.median:.0f} ({1 / unseen.high:.0f} to {1 / unseen.low:.0f})"]  # fmt: skip
     return f"| {' | '.join(cells)} |"
 
 
@@ -67,12 +67,12 @@ def page() -> str:
             of_others.append(1 / interval.median / published - 1)
             holds.append(interval.low <= 1 / published <= interval.high)
             lines.append(line(row, figure, simulated))
-        own, others = (
+        own, unseen = (
             f"{min(errors):+.0%} to {max(errors):+.0%}, median {statistics.median(map(abs, errors)):.0%}"
             for errors in (of_parts, of_others)
         )
         within = f"{statistics.fmean(holds):.0%} within 80 %"
-        by = f"by other controllers and dies: {others}, {within}"
+        by = f"by other controllers and dies: {unseen}, {within}"
         summary.append(f"- {words}: {len(holds)} figures, which set them: {own}; {by}")
     return "\n".join([*summary, "", *lines]) + "\n"
 

@@ -235,9 +235,9 @@ def _falls_smoothly(curve: Curve) -> bool:
 
 
 def _likely(weights: dict[str, float]) -> list[Likely]:
-    most = max(weights.values())
-    total = sum(math.exp(weight - most) for weight in weights.values())
-    shares = {name: math.exp(weight - most) / total for name, weight in weights.items()}
+    largest = max(weights.values())
+    total = sum(math.exp(weight - largest) for weight in weights.values())
+    shares = {name: math.exp(weight - largest) / total for name, weight in weights.items()}
     return [
         {
             "explanation": name,

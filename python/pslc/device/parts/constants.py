@@ -22,7 +22,7 @@ from pslc.device.parts.schema import Controller, Nand
 TABLE: Final = Path(__file__).parent / "constants.csv"
 OWN: Final = "own"
 """Row of a constant that tells how far parts of a class lie apart: its median is 1."""
-LINK_BYTES_PER_S: Final = {"sata600": 569e6, "sata300": 284e6, "usb10g": 1050e6, "usb20g": 1900e6}
+LINK_BYTES_PER_S: Final = {"sata600": 569e6, "sata300": 284e6, "usb5g": 484e6, "usb10g": 1050e6, "usb20g": 1900e6}
 """Data that links carry, as the simulator has it; of USB what bridges reach."""
 LANE_BYTES_PER_S: Final = {1: 210e6, 2: 421e6, 3: 829e6, 4: 1658e6, 5: 3317e6}
 """Data that a lane carries, by generation of PCIe."""
@@ -64,8 +64,8 @@ MIN_COPY_NS: Final = 10_000
 SD_80: Final = 1.2816
 """Standard deviations on either side that hold 80 % of a normal distribution."""
 WAYS: Final = ("direct-then-fold", "direct-while-folding", "fold", "slow-fold")
-"""Ways of folding, each with a factor on `folding`: `slow-fold` writes native cells through the cache alone, at a
-fraction of what its dies take."""
+"""Ways of folding. Each but the first has a factor on `folding`; that of the last, which writes native cells through
+the cache alone at the firmware's own pace, is on `laws.SLOW_FOLD_S_PER_BYTE`."""
 
 
 def link_bytes_per_s(link: str) -> float:
@@ -166,7 +166,7 @@ def with_ceilings(chip: Controller) -> Controller:
     slc, copy = fitted("slc_write", "TLC"), fitted("copy_time", "TLC")
     native = {cells: fitted("native_write", cells) for cells in CELLS}
     folding = {cells: fitted("folding", cells) for cells in CELLS}
-    factors = {way: table()["folding", f"way {way}"].median for way in WAYS[1:]} | {WAYS[0]: 1.0}
+    factors = {way: table()["folding", f"way {way}"].median for way in WAYS[1:-1]} | {WAYS[0]: 1.0}
     flush, latency = fitted("flush", "TLC"), fitted("latency", "TLC")
     latency_ns = max(0, _rounded(latency.median) - chip.write)
     copy_ns = copy.median - HOST_NS - chip.write - latency_ns

@@ -1,14 +1,16 @@
 """Drives that parts may make: draws of what a forecast leaves open, as keys of profiles for `pslc study --draws`."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import compress
 from typing import Final
 
 import numpy as np
 
-from pslc.device.parts import constants, forecast
+from pslc.device.parts import constants, forecast, laws
 from pslc.device.parts.constants import HOST_NS, MIB, MIN_COPY_NS, SD_80, SPEEDS, WAYS
 from pslc.device.parts.forecast import Evidence, Profile
+from pslc.device.parts.laws import Drive
 
 MAX_OVERHEAD: Final = 40.0
 """Largest fold overhead that a profile may hold."""
@@ -44,8 +46,9 @@ def settings(of: Profile, count: int) -> list[dict[str, str]]:
         value = {name: float(column[at]) for name, column in drawn.items()}
         rows = _of_constants(evidence, value)
         if evidence.drive.cache:
-            rows |= _of_folding(value, WAYS[ways[at]], evidence.die.bits_per_cell)
-            rows |= _of_cache(float(statics[at]), float(dynamics[at]))
+            static, dynamic = float(statics[at]), float(dynamics[at])
+            rows |= _of_folding(value, WAYS[ways[at]], replace(drive, static=static, dynamic=dynamic))
+            rows |= _of_cache(static, dynamic)
         # A key that belongs to one that is given is given, too.
         is_open = [_owner(key, of[0]) in evidence.open for key in rows]
         result.append(dict(compress(rows.items(), is_open)))
@@ -76,14 +79,15 @@ def _of_constants(evidence: Evidence, value: Mapping[str, float]) -> dict[str, s
     }
 
 
-def _of_folding(value: Mapping[str, float], way: str, bits: int) -> dict[str, str]:
+def _of_folding(value: Mapping[str, float], way: str, drive: Drive) -> dict[str, str]:
     cost = value["folding"] * value.get(way, 1.0)
     if way == "direct-while-folding":
         share = min(max(round(100 / (1 + cost)), 1), 99)
         return {"cache.when_full": way, "cache.fold_overhead": "1.0", "cache.host_share": f"{share}%"}
+    overhead = laws.slow_overhead(drive, value, value[way]) if way == WAYS[-1] else cost * (drive.bits - 1)
     return {
         "cache.when_full": way.removeprefix("slow-"),
-        "cache.fold_overhead": f"{min(cost * (bits - 1), MAX_OVERHEAD):.3f}",
+        "cache.fold_overhead": f"{min(overhead, MAX_OVERHEAD):.3f}",
     }
 
 

@@ -163,6 +163,7 @@ def ways(chip: Controller, cells: str, mode: str, among: Sequence[Line]) -> dict
     of_cells = [line for line in labelled if line.cells == cells]
     steps = (
         labelled, of_cells, [line for line in of_cells if line.mode == mode],
+        [line for line in of_cells if line.chip.maker == chip.maker],
         [line for line in of_cells if line.controller == chip.name],
     )  # fmt: skip
     likely = dict.fromkeys(WAYS, 1 / len(WAYS))
@@ -187,7 +188,9 @@ def figures(
     factors = [np.zeros(count), *logs[len(names) : len(names) + len(WAYS) - 1]]
     drawn = []
     for way, factor in zip(WAYS, factors, strict=True):
-        speeds = laws.speeds(drive, way, {**values, "folding": values["folding"] + factor})
+        speeds = laws.speeds(
+            drive, way, {**values, "folding": factor + (values["folding"] if way != WAYS[-1] else 0.0)}
+        )
         drawn.append(
             [np.broadcast_to(np.log(v), count) for v in (speeds.first, speeds.second, speeds.third, speeds.mean)]
         )
@@ -346,13 +349,19 @@ class Evidence:
         """Read a profile by dotted key, with where each value comes from."""
         drive, among = drive_of(values, chip, die), lines()
         is_open = frozenset(key for key in values if _origin(how, key) in (chip.name, die.name))
-        likely = ways(chip, constants.cells_of(die), mode_of(drive), among)
+        likely, given = (
+            ways(chip, constants.cells_of(die), mode_of(drive), among),
+            _given(values, is_open, die.bits_per_cell),
+        )
+        possible = set(WAYS)
         if "cache.when_full" in values and "cache.when_full" not in is_open:
-            given = way_of_folding(str(values["cache.when_full"]))
-            possible = {way: p for way, p in likely.items() if way == given or (given, way) == ("fold", WAYS[-1])}
-            likely = {way: possible.get(way, 0.0) / sum(possible.values()) for way in WAYS}
-        return cls(drive, chip, die, is_open, _given(values, is_open, die.bits_per_cell), likely,
-                   *nearest(chip, die, among))  # fmt: skip
+            way = way_of_folding(str(values["cache.when_full"]))
+            possible = {way, WAYS[-1]} if way == "fold" else {way}
+        if "folding" in given:
+            possible.discard(WAYS[-1])
+        total = sum(likely[way] for way in possible)
+        likely = {way: likely[way] / total if way in possible else 0.0 for way in WAYS}
+        return cls(drive, chip, die, is_open, given, likely, *nearest(chip, die, among))
 
     @property
     def stretch(self) -> float:

@@ -20,6 +20,9 @@ MIB = 2**20
 SHARPNESS = 12
 """Exponent of the smooth minimum of limits: two that are equal give 6 % less than either."""
 
+SLOW_FOLD_S_PER_BYTE = 1 / 90e6
+"""Time of a byte that slow firmware folds in the foreground, however many dies it has: published are 20 to 240 MB/s."""
+
 
 @dataclass(frozen=True)
 class Drive:
@@ -62,14 +65,39 @@ def smooth_min(*limits: Floats | float) -> Floats:
     return np.asarray(total ** (-1 / SHARPNESS))
 
 
+def native_rate(drive: Drive, value: Mapping[str, Floats] | Mapping[str, float]) -> Floats:
+    """Bytes/s that dies and data path take into native cells."""
+    cells = drive.dies * drive.page_bytes * drive.bits * 1e9 / value["native_program"]
+    return smooth_min(value["native_write"], cells)
+
+
+def folded_share(drive: Drive) -> Floats:
+    """Bytes folded for each that is written past the cache."""
+    # A superblock of a dynamic cache makes room for 1/n of a native one, so n/(n-1) bytes are folded for each.
+    return np.where(np.asarray(drive.dynamic) > drive.static, drive.bits / (drive.bits - 1), 1.0)
+
+
+def direct_end(drive: Drive) -> Floats:
+    """Bytes after which no native space is left beside the cache."""
+    cache = np.asarray(drive.static + drive.dynamic)
+    return np.asarray(np.maximum(cache, drive.capacity - (drive.bits - 1) * np.asarray(drive.dynamic)))
+
+
+def slow_overhead(drive: Drive, value: Mapping[str, Floats] | Mapping[str, float], factor: float) -> float:
+    """Fold overhead of a profile that folds at the pace of slow firmware; `factor` as the table has it."""
+    # As long as native space is left, a byte is folded for each that is written.
+    full = float((drive.capacity - direct_end(drive)) / (drive.capacity - drive.cache))
+    share = 1 + full * (float(folded_share(drive)) - 1)
+    return factor * SLOW_FOLD_S_PER_BYTE * float(native_rate(drive, value)) / share
+
+
 def speeds(drive: Drive, way: str, logs: Mapping[str, Floats]) -> Speeds:
     """Speeds under a way of folding; `logs` are logarithms of the constants, in bytes/s and ns. No cache: way ""."""
     value = {name: np.exp(log) for name, log in logs.items()}
     slc = smooth_min(
         drive.link_bytes_per_s, value["slc_write"], drive.dies * drive.page_bytes * 1e9 / value["slc_program"]
     )
-    cells = drive.dies * drive.page_bytes * drive.bits * 1e9 / value["native_program"]
-    native = smooth_min(value["native_write"], cells)
+    native = native_rate(drive, value)
     direct = smooth_min(drive.link_bytes_per_s, native)
     copy_time = value["copy_time"] / 1e9
 
@@ -82,14 +110,14 @@ def speeds(drive: Drive, way: str, logs: Mapping[str, Floats]) -> Speeds:
         flat = by_load(direct)
         return Speeds(flat, flat, flat, flat)
     first, cost, cache = by_load(slc), value["folding"], np.asarray(drive.static + drive.dynamic)
-    end = np.maximum(cache, drive.capacity - (drive.bits - 1) * np.asarray(drive.dynamic))
+    end = direct_end(drive)
     if way == WAYS[0]:
         second, third = direct, smooth_min(drive.link_bytes_per_s, native / (1 + cost))
     elif way == WAYS[1]:
         second = third = smooth_min(drive.link_bytes_per_s, native / (1 + cost))
+    elif way == WAYS[-1]:
+        second = third = 1 / (1 / slc + cost * SLOW_FOLD_S_PER_BYTE)
     else:
-        # A superblock of a dynamic cache makes room for 1/n of a native one, so n/(n-1) bytes are folded for each.
-        share = np.where(np.asarray(drive.dynamic) > drive.static, drive.bits / (drive.bits - 1), 1.0)
-        second = third = 1 / (1 / slc + share * cost * (drive.bits - 1) / native)
+        second = third = 1 / (1 / slc + folded_share(drive) * cost * (drive.bits - 1) / native)
     mean = drive.capacity / (cache / first + (end - cache) / second + (drive.capacity - end) / third)
     return Speeds(first, second, third, mean)
