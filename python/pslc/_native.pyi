@@ -418,7 +418,7 @@ class ArrayDrive:
         """The columns as they are now: those of `SimDrive.columns`, of the host's data (`host_*`) and of all members
         together; `rebuilt_bytes`, how far a spare is rebuilt, 0 where none is; and of each member behind `memberN_`:
         requests_total waited_ns_total (from request to answer, added)
-        written_bytes_total programmed_bytes_total slc_valid_bytes
+        read_bytes_total written_bytes_total programmed_bytes_total slc_valid_bytes
         """
 
     def lay_out(self, jobs: str, source: str, overrides: list[tuple[str, str]]) -> int:

@@ -252,10 +252,15 @@ impl Layout {
 
     /// Whether a member holds its data before `end`.
     fn holds(&self, member: usize, end: u64) -> bool {
+        end <= self.held_to(member)
+    }
+
+    /// Up to where a member holds its data.
+    fn held_to(&self, member: usize) -> u64 {
         match self.states[member] {
-            State::InSync => true,
-            State::Failed => false,
-            State::Rebuilding(to) => end <= to,
+            State::InSync => u64::MAX,
+            State::Failed => 0,
+            State::Rebuilding(to) => to,
         }
     }
 
@@ -301,8 +306,9 @@ impl Layout {
 
     /// All members that hold these bytes.
     fn others(&self, from: u64, to: u64, into: &mut Vec<Part>) {
-        let held = (0..self.count()).filter(|member| self.holds(*member, to));
-        into.extend(held.map(|member| Part { member, offset: from, len: to - from }));
+        let held = (0..self.count()).map(|member| (member, self.held_to(member).min(to)));
+        let held = held.filter(|(_, end)| *end > from);
+        into.extend(held.map(|(member, end)| Part { member, offset: from, len: end - from }));
     }
 
     fn read_stripes(&self, offset: u64, len: u64, reads: &mut Vec<Part>) {
@@ -313,7 +319,11 @@ impl Layout {
             if self.holds(member, row + to) {
                 reads.push(Part { member, offset: row + from, len: to - from });
             } else {
-                self.others(row + page_floor(from), row + page_ceil(to), reads);
+                // In pages, of which each is looked at: up to where a spare is rebuilt it is read from that.
+                let (from, to) = (row + page_floor(from), row + page_ceil(to));
+                let held = self.held_to(member).clamp(from, to);
+                reads.push(Part { member, offset: from, len: held - from });
+                self.others(held, to, reads);
             }
         }
     }
@@ -351,6 +361,10 @@ impl Layout {
         let mut cuts: Vec<u64> = touched
             .flat_map(|&(from, to)| [page_floor(from), page_ceil(from), page_floor(to), page_ceil(to)])
             .collect();
+        if let Some((first, last)) = cuts.iter().copied().min().zip(cuts.iter().copied().max()) {
+            let row = stripe * size;
+            cuts.extend(self.rebuilding().map(|(_, to)| to.clamp(row + first, row + last) - row));
+        }
         cuts.sort_unstable();
         cuts.dedup();
         let touch = |(from, to): (u64, u64), &(begin, end): &(u64, u64)| {
@@ -418,6 +432,7 @@ fn page_ceil(at: u64) -> u64 {
 
 /// Parts by member and offset, and one where several touch, as the block layer merges them.
 fn merged(mut parts: Vec<Part>) -> Vec<Part> {
+    parts.retain(|part| part.len > 0);
     parts.sort_unstable();
     parts.dedup_by(|next, part| {
         let joins = next.member == part.member && next.offset <= part.offset + part.len;

@@ -20,8 +20,14 @@ const MAX_REBUILD_BYTES_PER_S: u64 = 200 * 1024 * 1000;
 const REBUILD_SLOT: u32 = (1 << 24) - 1;
 
 /// Columns of each member, behind `memberN_`.
-const OF_MEMBER: [&str; 5] =
-    ["requests_total", "waited_ns_total", "written_bytes_total", "programmed_bytes_total", "slc_valid_bytes"];
+const OF_MEMBER: [&str; 6] = [
+    "requests_total",
+    "waited_ns_total",
+    "read_bytes_total",
+    "written_bytes_total",
+    "programmed_bytes_total",
+    "slc_valid_bytes",
+];
 
 /// The columns of a drive, then those of the array, then those of as many members as it can have.
 static COLUMNS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
@@ -304,6 +310,7 @@ impl ArrayTarget {
             let own = [
                 member.requests,
                 member.waited.0,
+                values[place("host_read_bytes_total")],
                 values[place("host_write_bytes_total")],
                 programmed.iter().map(|column| values[*column]).sum(),
                 values[place("slc_valid_bytes")],
