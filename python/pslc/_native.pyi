@@ -417,7 +417,7 @@ class ArrayDrive:
     def counters(self) -> dict[str, int]:
         """The columns as they are now: those of `SimDrive.columns`, of the host's data (`host_*`) and of all members
         together; `rebuilt_bytes`, how far a spare is rebuilt, 0 where none is; and of each member behind `memberN_`:
-        requests_total waited_ns_total (from request to answer, added)
+        requests_total held_ns_total (time in which requests of the host waited for it alone, added)
         read_bytes_total written_bytes_total programmed_bytes_total slc_valid_bytes
         """
 

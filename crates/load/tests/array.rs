@@ -361,7 +361,7 @@ fn pass(target: &mut impl Target, seconds: u64, row: &mut [u64]) {
 #[test]
 fn reads_of_mirrors_go_to_all_of_them_and_those_of_a_sequence_to_one() {
     for (job, shares) in
-        [("rw=randread\nbs=4k\nsize=256m\nio_size=16m", 40..=60), ("rw=read\nbs=4k\nsize=16m\niodepth=1", 0..=100)]
+        [("rw=randread\nbs=4k\nsize=256m\nio_size=16m", 40..=60), ("rw=read\nbs=4k\nsize=16m", 0..=100)]
     {
         let mut target = array(Level::Raid1, 2, &[]);
         run_on(&mut target, "rw=write\nbs=1m\nsize=256m");

@@ -106,7 +106,7 @@ class ArraySpec:
         total["plp"] = all(of["plp"] for of in members)
         total["array"] = ArrayFacts(
             level=self.level,
-            chunk_bytes=self.chunk_bytes,
+            chunk_kib=self.chunk_bytes >> 10,
             member_bytes=member_bytes,
             members=list(self.members),
             failed=list(self.failed),

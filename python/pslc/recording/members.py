@@ -2,20 +2,24 @@
 
 from typing import Final
 
-from pslc.base import words
 from pslc.recording.model import Recording
 from pslc.schema.facts import ArrayFacts
 from pslc.schema.warnings import Extent, Level, MeasurementWarning, WarningCode
 
-MIN_SLOWER_RATIO: Final = 1.1
-"""A member holds its array back if its requests take this many times those of the others."""
+MIN_HELD_SHARE: Final = 0.1
+"""Least share of the time of requests that is waiting for one member alone, where that holds its array back."""
+MIN_HELD_RATIO: Final = 2.0
+"""How many times as long requests wait for it as for any other."""
 
 
 class MemberNote(WarningCode):
     """Notes on the members of an array."""
 
-    SLOWEST = "member {member} ({drive}) holds the array back: a request takes it {mean}, the others {others} at most"
-    EVEN = "no member holds the array back: a request takes each {low} to {high}"
+    SLOWEST = (
+        "member {member} ({drive}) holds the array back: {percent:.0f} % of the time of requests was waiting for it "
+        "alone, for another {others:.0f} % at most"
+    )
+    EVEN = "no member holds the array back: at most {percent:.0f} % of the time of requests was waiting for one alone"
     REBUILT = "the spare (member {member}) is rebuilt up to {size}, {percent:.0f} % of it"
     WHOLE = "the spare (member {member}) is rebuilt"
 
@@ -25,8 +29,7 @@ def of_its_members(recording: Recording) -> list[MeasurementWarning]:
     of = recording.facts.get("array")
     if of is None:
         return []
-    means = _means_s(recording, len(of["members"]))
-    noted = [_slowest(means, of)] if len(means) > 1 else []
+    noted = [_slowest(_held_shares(recording, len(of["members"])), of)]
     if of["rebuild"] is not None:
         rebuilt, member_bytes = recording.totals["rebuilt_bytes"], of["member_bytes"]
         if rebuilt:
@@ -39,24 +42,20 @@ def of_its_members(recording: Recording) -> list[MeasurementWarning]:
     return noted
 
 
-def _means_s(recording: Recording, count: int) -> dict[int, float]:
-    """Seconds from request to answer in the mean, of each member that was asked for anything."""
-    means = {}
-    for member in range(count):
-        requests, waited_ns = (
-            recording.totals[name] - recording.before[name]
-            for name in (f"member{member}_requests_total", f"member{member}_waited_ns_total")
-        )
-        if requests:
-            means[member] = waited_ns / requests / 1e9
-    return means
+def _held_shares(recording: Recording, count: int) -> list[float]:
+    """Share of the time of all requests in which they waited for a member alone, of each member."""
+
+    def grown(name: str) -> int:
+        return recording.totals[name] - recording.before[name]
+
+    asked_ns = sum(grown(name) for name in recording.totals if name.startswith("waited_"))
+    return [grown(f"member{member}_held_ns_total") / max(asked_ns, 1) for member in range(count)]
 
 
-def _slowest(means: dict[int, float], of: ArrayFacts) -> MeasurementWarning:
-    slowest = max(means, key=means.__getitem__)
-    others = max(mean for member, mean in means.items() if member != slowest)
-    if means[slowest] < MIN_SLOWER_RATIO * others:
-        return MemberNote.EVEN.of(low=words.span(min(means.values())), high=words.span(means[slowest]))
-    return MemberNote.SLOWEST.of(
-        member=slowest, drive=of["members"][slowest], mean=words.span(means[slowest]), others=words.span(others)
-    )
+def _slowest(shares: list[float], of: ArrayFacts) -> MeasurementWarning:
+    others, share = sorted(shares)[-2:]
+    percents = {"percent": 100 * share, "others": 100 * others}
+    if share < max(MIN_HELD_SHARE, MIN_HELD_RATIO * others):
+        return MemberNote.EVEN.of(**percents)
+    slowest = shares.index(share)
+    return MemberNote.SLOWEST.of(member=slowest, drive=of["members"][slowest], **percents)

@@ -365,7 +365,7 @@ class ArrayFacts(TypedDict):
     members from 0 on: those that failed, and the spare that is rebuilt."""
 
     level: str
-    chunk_bytes: int
+    chunk_kib: int
     member_bytes: int
     members: list[str]
     failed: list[int]

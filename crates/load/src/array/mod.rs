@@ -15,14 +15,14 @@ use layout::{Layout, Part, Steps, MAX_MEMBERS};
 /// What a spare is rebuilt by at a time.
 const REBUILD_BYTES: u64 = 1 << 20;
 /// md's `sync_speed_max`: what a spare is rebuilt at most, in bytes a second.
-const MAX_REBUILD_BYTES_PER_S: u64 = 200 * 1024 * 1000;
+const MAX_REBUILD_BYTES_PER_S: u64 = 200_000 << 10;
 /// The slot of what is rebuilt: the last that a queue can tell.
 const REBUILD_SLOT: u32 = (1 << 24) - 1;
 
 /// Columns of each member, behind `memberN_`.
 const OF_MEMBER: [&str; 6] = [
     "requests_total",
-    "waited_ns_total",
+    "held_ns_total",
     "read_bytes_total",
     "written_bytes_total",
     "programmed_bytes_total",
@@ -74,7 +74,8 @@ impl Waits {
 struct Member {
     target: SimTarget,
     requests: u64,
-    waited: Nanos,
+    /// Time in which requests waited for it alone.
+    held: Nanos,
     under_way: u32,
     /// Where the last read of it ended, which another may continue.
     read_to: u64,
@@ -115,7 +116,7 @@ impl ArrayTarget {
     /// An array whose members stand at time 0, in the order of the layout.
     pub fn new(layout: Layout, members: Vec<SimTarget>) -> ArrayTarget {
         assert_eq!(layout.states().len(), members.len());
-        let member = |target| Member { target, requests: 0, waited: Nanos::ZERO, under_way: 0, read_to: u64::MAX };
+        let member = |target| Member { target, requests: 0, held: Nanos::ZERO, under_way: 0, read_to: u64::MAX };
         ArrayTarget {
             rebuild_at: layout.rebuilding().map(|_| Nanos::ZERO),
             layout,
@@ -137,30 +138,31 @@ impl ArrayTarget {
         self.layout.member_bytes()
     }
 
-    /// Hand parts of a request to their members; returns when the last of them is done.
-    fn issue(&mut self, slot: u32, request: Request, parts: &[Part]) -> Nanos {
-        let mut last = self.now;
+    /// Hand parts of a request to their members; returns when each is done, and on which member.
+    fn issue(&mut self, slot: u32, request: Request, parts: &[Part]) -> Vec<(Nanos, usize)> {
+        let mut ends = Vec::with_capacity(parts.len());
         for part in parts {
             let member = &mut self.members[part.member];
             let len = part.len as u32;
             if request.op == Op::Read {
                 member.read_to = part.offset + part.len;
             }
-            let done = member.target.submit_at(self.now, slot, &Request { offset: part.offset, len, ..request });
-            if slot != REBUILD_SLOT {
-                member.requests += 1;
-                member.waited += done - self.now;
-            }
+            ends.push((
+                member.target.submit_at(self.now, slot, &Request { offset: part.offset, len, ..request }),
+                part.member,
+            ));
             member.under_way += 1;
-            last = last.max(done);
+            member.requests += u64::from(slot != REBUILD_SLOT);
         }
-        last
+        ends
     }
 
-    /// A host's request takes up to `done` at least.
-    fn wait(&mut self, slot: u32, done: Nanos) {
-        if slot != REBUILD_SLOT {
-            self.asked += done - self.now;
+    /// A host's request waits for parts that end then: at the end for the last member alone.
+    fn wait(&mut self, slot: u32, ends: &[(Nanos, usize)]) {
+        if let (Some(&(last, member)), true) = (ends.iter().max(), slot != REBUILD_SLOT) {
+            let others = ends.iter().filter(|end| end.1 != member).map(|end| end.0).max();
+            self.members[member].held += last - others.unwrap_or(self.now);
+            self.asked += last - self.now;
         }
     }
 
@@ -168,9 +170,9 @@ impl ArrayTarget {
     fn begin_steps(&mut self, slot: u32, request: Request, steps: Steps) {
         let parts = steps.reads.len() + steps.writes.len();
         self.under_way.insert(slot, UnderWay { request, parts, after: steps.after });
-        let read = self.issue(slot, Request { op: Op::Read, fua: false, ..request }, &steps.reads);
-        let written = self.issue(slot, request, &steps.writes);
-        self.wait(slot, read.max(written));
+        let mut ends = self.issue(slot, Request { op: Op::Read, fua: false, ..request }, &steps.reads);
+        ends.extend(self.issue(slot, request, &steps.writes));
+        self.wait(slot, &ends);
         if parts == 0 {
             self.partless.push(slot);
         }
@@ -187,8 +189,8 @@ impl ArrayTarget {
         let (request, after) = (under_way.request, std::mem::take(&mut under_way.after));
         if !after.is_empty() {
             under_way.parts = after.len();
-            let done = self.issue(slot, request, &after);
-            self.wait(slot, done);
+            let ends = self.issue(slot, request, &after);
+            self.wait(slot, &ends);
             return false;
         }
         self.complete(slot)
@@ -309,7 +311,7 @@ impl ArrayTarget {
             }
             let own = [
                 member.requests,
-                member.waited.0,
+                member.held.0,
                 values[place("host_read_bytes_total")],
                 values[place("host_write_bytes_total")],
                 programmed.iter().map(|column| values[*column]).sum(),
