@@ -9,7 +9,7 @@ from pslc.device.target import find_target
 from pslc.recording import store
 from tests.conftest import fill
 
-ONE = "pm871b-128gb,scale=1/16"
+DRIVE = "pm871b-128gb,scale=1/16"
 FAST = "mx500-1tb,scale=1/64"
 SLOW = "bx500-512gb,scale=1/64"
 
@@ -18,7 +18,7 @@ SLOW = "bx500-512gb,scale=1/64"
     ("level", "members", "data"), [("raid0", 3, 3), ("raid1", 2, 1), ("raid10", 3, 1.5), ("raid6,failed=5", 6, 4)]
 )
 def test_cache_and_speeds_are_those_of_the_members_that_hold_data(level, members, data):
-    alone, array = fill(f"sim:{ONE}"), fill(f"array:{level},chunk=64k,{members}x{ONE}")
+    alone, array = fill(f"sim:{DRIVE}"), fill(f"array:{level},chunk=64k,{members}x{DRIVE}")
     assert array.capacity_bytes == pytest.approx(data * alone.capacity_bytes, rel=0.001)
     assert array.findings["cache_bytes"] == pytest.approx(data * alone.findings["cache_bytes"], rel=0.01)
     last, other = alone.findings["phases"][-1], array.findings["phases"][-1]
@@ -43,7 +43,7 @@ def test_a_mirror_writes_as_the_slower_of_its_drives_and_says_which_that_is(comm
 
 
 def test_a_recording_of_an_array_is_kept_with_the_counters_of_each_member(command, tmp_path):
-    done = command.fine("run", "fill", "--on", f"array:raid5,chunk=64k,rebuild=1,3x{ONE}", "--save", "out", "--json")
+    done = command.fine("run", "fill", "--on", f"array:raid5,chunk=64k,rebuild=1,3x{DRIVE}", "--save", "out", "--json")
     notes = [warning["text"] for warning in json.loads(done.stdout)["findings"]["warnings"]]
     assert [note.partition(" is rebuilt")[0] for note in notes if "is rebuilt" in note] == ["the spare (member 1)"]
     kept = store.load(tmp_path / "out")
@@ -52,7 +52,7 @@ def test_a_recording_of_an_array_is_kept_with_the_counters_of_each_member(comman
         names = [
             f"member{member}_{name}" for name in ("written_bytes_total", "programmed_bytes_total", "slc_valid_bytes")
         ]
-        assert all(kept.bytes[name][-1] for name in names)
+        assert [name for name in names if not kept.bytes[name][-1]] == []
     written = sum(kept.totals[f"member{member}_written_bytes_total"] for member in range(3))
     assert written >= 1.5 * kept.totals["host_write_bytes_total"] == 1.5 * kept.written_bytes
     assert "an array" in command.refused("rerun", "out").stderr
@@ -60,10 +60,10 @@ def test_a_recording_of_an_array_is_kept_with_the_counters_of_each_member(comman
 
 def test_job_files_and_traces_run_on_an_array(command, tmp_path):
     (tmp_path / "a.fio").write_text("[a]\nrw=randread\nbs=4k\nsize=8m\niodepth=4\nioengine=io_uring\ndirect=1\n")
-    done = command.fine("run", "a.fio", "--on", f"array:raid10,4x{ONE}", "--no-report")
+    done = command.fine("run", "a.fio", "--on", f"array:raid10,4x{DRIVE}", "--no-report")
     assert "8.39 MB were written first" in " ".join(done.stdout.split())
     (tmp_path / "a.log").write_text("fio version 3 iolog\n0 a add\n0 a open\n1 a write 0 4096\n2000 a read 0 4096\n")
-    on = f"array:raid5,4x{ONE}"
+    on = f"array:raid5,4x{DRIVE}"
     done = command.fine("replay", "a.log", "--on", on, "--json")
     assert json.loads(done.stdout)["jobs"][0]["write"]["io_bytes"] == 4096
     assert (
@@ -108,4 +108,4 @@ def test_what_is_no_array_is_refused_with_what_to_do_instead(spec, why):
     ],
 )
 def test_what_no_array_does_is_refused_with_what_to_do_instead(words, why, command):
-    assert why in command.refused(*words, f"array:raid0,2x{ONE}").stderr
+    assert why in command.refused(*words, f"array:raid0,2x{DRIVE}").stderr

@@ -9,7 +9,7 @@ from pslc.schema.warnings import Extent, Level, MeasurementWarning, WarningCode
 MIN_HELD_SHARE: Final = 0.1
 """Least share of the time of requests that is waiting for one member alone, where that holds its array back."""
 MIN_HELD_RATIO: Final = 2.0
-"""How many times as long requests wait for it as for any other."""
+"""Least ratio of the time that requests wait for it alone to that for any other member."""
 
 
 class MemberNote(WarningCode):
@@ -17,7 +17,7 @@ class MemberNote(WarningCode):
 
     SLOWEST = (
         "member {member} ({drive}) holds the array back: {percent:.0f} % of the time of requests was waiting for it "
-        "alone, for another {others:.0f} % at most"
+        "alone, for another {next_percent:.0f} % at most"
     )
     EVEN = "no member holds the array back: at most {percent:.0f} % of the time of requests was waiting for one alone"
     REBUILT = "the spare (member {member}) is rebuilt up to {size}, {percent:.0f} % of it"
@@ -53,9 +53,9 @@ def _held_shares(recording: Recording, count: int) -> list[float]:
 
 
 def _slowest(shares: list[float], of: ArrayFacts) -> MeasurementWarning:
-    others, share = sorted(shares)[-2:]
-    percents = {"percent": 100 * share, "others": 100 * others}
-    if share < max(MIN_HELD_SHARE, MIN_HELD_RATIO * others):
+    next_share, share = sorted(shares)[-2:]
+    percents = {"percent": 100 * share, "next_percent": 100 * next_share}
+    if share < max(MIN_HELD_SHARE, MIN_HELD_RATIO * next_share):
         return MemberNote.EVEN.of(**percents)
     slowest = shares.index(share)
     return MemberNote.SLOWEST.of(member=slowest, drive=of["members"][slowest], **percents)

@@ -200,7 +200,7 @@ impl Layout {
                 let source = (0..self.count()).find(|member| self.holds(*member, u64::MAX));
                 parts.extend(source.map(|member| Part { member, ..*lost }));
             }
-            Level::Raid5 | Level::Raid6 => self.others(lost.offset, lost.offset + lost.len, &mut parts),
+            Level::Raid5 | Level::Raid6 => self.survivors(lost.offset, lost.offset + lost.len, &mut parts),
             Level::Raid10 => {
                 for (row, from, to) in self.chunks_of(lost.offset, lost.len) {
                     let other = (row * self.count() as u64 + lost.member as u64) ^ 1;
@@ -305,7 +305,7 @@ impl Layout {
     }
 
     /// All members that hold these bytes.
-    fn others(&self, from: u64, to: u64, into: &mut Vec<Part>) {
+    fn survivors(&self, from: u64, to: u64, into: &mut Vec<Part>) {
         let held = (0..self.count()).map(|member| (member, self.held_to(member).min(to)));
         let held = held.filter(|(_, end)| *end > from);
         into.extend(held.map(|(member, end)| Part { member, offset: from, len: end - from }));
@@ -323,7 +323,7 @@ impl Layout {
                 let (from, to) = (row + page_floor(from), row + page_ceil(to));
                 let held = self.held_to(member).clamp(from, to);
                 reads.push(Part { member, offset: from, len: held - from });
-                self.others(held, to, reads);
+                self.survivors(held, to, reads);
             }
         }
     }

@@ -46,7 +46,7 @@ struct Waits {
     /// By column, of the host's requests and of the members'.
     by: Vec<u64>,
     members: Vec<u64>,
-    told: u64,
+    settled: u64,
 }
 
 impl Waits {
@@ -57,13 +57,13 @@ impl Waits {
         self.by.resize(columns.len(), 0);
         self.members.resize(columns.len(), 0);
         let grown: Vec<u64> = columns.iter().zip(&self.members).map(|(now, before)| **now - before).collect();
-        let (all, passed) = (grown.iter().map(|ns| *ns as u128).sum::<u128>(), (asked.0 - self.told) as u128);
+        let (all, passed) = (grown.iter().map(|ns| *ns as u128).sum::<u128>(), (asked.0 - self.settled) as u128);
         for (at, column) in columns.into_iter().enumerate() {
             self.members[at] = *column;
             // What is lost to rounding is told the next time.
             let share = (grown[at] as u128 * passed).checked_div(all).unwrap_or(0) as u64;
             self.by[at] += share;
-            self.told += share;
+            self.settled += share;
             *column = self.by[at];
         }
     }
@@ -160,8 +160,8 @@ impl ArrayTarget {
     /// A host's request waits for parts that end then: at the end for the last member alone.
     fn wait(&mut self, slot: u32, ends: &[(Nanos, usize)]) {
         if let (Some(&(last, member)), true) = (ends.iter().max(), slot != REBUILD_SLOT) {
-            let others = ends.iter().filter(|end| end.1 != member).map(|end| end.0).max();
-            self.members[member].held += last - others.unwrap_or(self.now);
+            let earlier = ends.iter().filter(|end| end.1 != member).map(|end| end.0).max();
+            self.members[member].held += last - earlier.unwrap_or(self.now);
             self.asked += last - self.now;
         }
     }
