@@ -397,6 +397,57 @@ class SimDrive:
     """
 
 @final
+class ArrayDrive:
+    """An array of copies of simulated drives, with a virtual clock that starts at 0 (`pslc.device.arrays`)."""
+
+    capacity_bytes: int
+    member_bytes: int
+    """Bytes of each member that the array uses."""
+    now_ns: int
+
+    def __new__(
+        cls, level: str, chunk_bytes: int, members: Sequence[SimDrive], failed: list[int], rebuild: int | None
+    ) -> Self:
+        """Make an array that is in sync but for the members that failed and the one that is rebuilt.
+
+        Raises:
+            TargetError: there are too few members, too many are lost, or the chunk is not one of md's.
+        """
+
+    def counters(self) -> dict[str, int]:
+        """The columns as they are now: those of `SimDrive.columns`, of the host's data (`host_*`) and of all members
+        together; `rebuilt_bytes`, how far a spare is rebuilt, 0 where none is; and of each member behind `memberN_`:
+        requests_total held_ns_total (time in which requests of the host waited for it alone, added)
+        read_bytes_total written_bytes_total programmed_bytes_total slc_valid_bytes
+        """
+
+    def lay_out(self, jobs: str, source: str, overrides: list[tuple[str, str]]) -> int:
+        """Lay out as `SimDrive.lay_out` does."""
+
+    def unwritten_bytes(self, jobs: str, source: str, overrides: list[tuple[str, str]]) -> int:
+        """Bytes that `lay_out` would write."""
+
+    def run(
+        self,
+        jobs: str,
+        source: str,
+        overrides: list[tuple[str, str]],
+        seed: int,
+        progress: Callable[[Progress], bool] | None = None,
+        keep: Callable[[Result], None] | None = None,
+    ) -> Result:
+        """Run jobs as `SimDrive.run` does."""
+
+    def replay(
+        self,
+        trace: TraceFile,
+        how: Asked,
+        progress: Callable[[Progress], bool] | None = None,
+        keep: Callable[[ReplaySoFar], None] | None = None,
+    ) -> ReplayResult:
+        """Replay a trace as `SimDrive.replay` does."""
+
+@final
 class NbdServer:
     """A simulated drive that other programs use as a network block device, until `end`."""
 

@@ -96,3 +96,8 @@ def test_a_little_more_after_a_much_longer_pause_is_no_slope():
     assert found.rate_bytes_per_s.low < 54.5e6 < found.rate_bytes_per_s.high
     assert found.threshold_s is not None
     assert found.threshold_s.low < 0.061 < found.threshold_s.high
+
+
+def test_pauses_whose_rounds_were_all_cut_tell_as_much_as_they_show():
+    cut = estimate_recovery([Pause(0.01, 20e6, cut=True), Pause(300.0, 20.5e6, cut=True)], GRAIN)
+    assert cut.threshold_s is None

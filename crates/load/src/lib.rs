@@ -3,6 +3,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod array;
 pub mod heartbeat;
 pub mod in_flight;
 pub mod job;

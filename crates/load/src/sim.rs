@@ -23,7 +23,7 @@ pub struct SimTarget {
 }
 
 /// Drive time that passes between two looks round: a drive that follows its temperature takes some 15 ms for it.
-const BITE: Nanos = Nanos::from_secs(1000);
+pub(crate) const BITE: Nanos = Nanos::from_secs(1000);
 
 impl SimTarget {
     /// A machine whose clock stands at `now`.
@@ -93,6 +93,12 @@ impl SimTarget {
         self.submitted += 1;
         self.pending.push(Pending::new(at, self.submitted, slot));
         at
+    }
+
+    /// As `submit_told` at `now`, up to when everything that completes was taken.
+    pub(crate) fn submit_at(&mut self, now: Nanos, slot: u32, request: &Request) -> Nanos {
+        self.now = now;
+        self.submit_told(slot, request)
     }
 }
 

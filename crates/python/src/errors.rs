@@ -4,6 +4,7 @@ use std::io;
 
 use pslc_drive::error::{Hint, SystemError};
 use pslc_drive::{OpenError, UnfitJob};
+use pslc_load::array::layout::LayoutFault;
 use pslc_load::job;
 use pslc_load::traces::TraceError;
 use pslc_ssd::parts::PartsError;
@@ -87,6 +88,17 @@ pub fn layout(error: pslc_load::TargetError) -> PyErr {
         "see the kernel's log (dmesg), and how much room the drive has: df",
         error.code(),
     ))
+}
+
+/// An array that cannot be.
+pub fn array(fault: LayoutFault) -> PyErr {
+    let hint = match &fault {
+        LayoutFault::Members { .. } => "for example array:raid5,4xmx500-1tb",
+        LayoutFault::Chunk(_) => "for example chunk=64k; mdadm takes 512k by default, and so does pslc",
+        LayoutFault::Place { .. } => "failed=N and rebuild=N count the members as they are listed",
+        LayoutFault::Lost { .. } => "name fewer members in failed= and rebuild=",
+    };
+    TargetError::new_err((fault.to_string(), hint))
 }
 
 /// A trace that cannot be read, or cannot be replayed as asked.

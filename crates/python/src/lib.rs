@@ -10,6 +10,7 @@ macro_rules! dict {
     };
 }
 
+mod array;
 mod errors;
 mod fault;
 mod files;
@@ -448,6 +449,8 @@ type Word = (Vec<&'static str>, &'static str, &'static str);
 mod _native {
     use pyo3::prelude::*;
 
+    #[pymodule_export]
+    use crate::array::ArrayDrive;
     #[pymodule_export]
     use crate::fault::last_panic;
     #[pymodule_export]

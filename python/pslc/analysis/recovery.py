@@ -202,8 +202,8 @@ def _fitted(estimate: RecoveryEstimate, pauses: Sequence[Pause], grain: float) -
 def _end_of_slope(pauses: Sequence[Pause]) -> float:
     """The pause from which on no more comes back: of all lines from nothing to all between two pauses, level before and
     after, the one nearest to what was seen. Where what comes back scatters, a little more of it after a much longer
-    pause is no slope."""
-    measured = [pause for pause in pauses if not pause.cut]
+    pause is no slope. Pauses that were all cut count as far as they went."""
+    measured = [pause for pause in pauses if not pause.cut] or list(pauses)
     seconds = np.array([pause.idle_s for pause in measured])
     fast = np.array([pause.fast_bytes for pause in measured])
     nearest, end = np.inf, float(seconds.max())

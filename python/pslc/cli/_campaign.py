@@ -73,8 +73,9 @@ def _check(spec: "CampaignSpec", outputs: Outputs) -> None:
     """
     from pslc.base import writer
     from pslc.base.errors import user_error
+    from pslc.device.target import is_new
 
-    if outputs.dry_run and spec.on.startswith("sim:"):
+    if outputs.dry_run and is_new(spec.on):
         raise user_error(
             f"--dry-run is for real drives, and {spec.on} is simulated",
             f"pslc run --list --on {spec.on} shows what each suite writes and takes",

@@ -57,12 +57,12 @@ class JobArguments:
         """
         from pslc.base import units
         from pslc.base.errors import user_error
-        from pslc.device.target import is_drive
+        from pslc.device.target import is_drive, is_new
 
         if self.subject is None:
             return False
         if self.subject != COMMAND_LINE:
-            is_simulated = on is not None and (on.startswith("sim:") or is_drive(Path(on)))
+            is_simulated = on is not None and (is_new(on) or is_drive(Path(on)))
             if not is_simulated or self.is_catalogue_name():
                 return False
         elif sum(name == "name" for name, _ in self.options) > 1:
@@ -77,9 +77,11 @@ class JobArguments:
         Raises:
             PslcError: the jobs do not say how much they write.
         """
-        if self.subject != COMMAND_LINE or on is None or on.startswith("sim:") or Path(on).exists():
-            return None
         from pslc._native import plan_jobs
+        from pslc.device.target import is_new
+
+        if self.subject != COMMAND_LINE or on is None or is_new(on) or Path(on).exists():
+            return None
         from pslc.base.errors import user_error
         from pslc.runner import job_file
 
@@ -98,7 +100,7 @@ class JobArguments:
         """
         from pslc._native import plan_jobs
         from pslc.base.errors import user_error
-        from pslc.device.target import RealOptions, find_target
+        from pslc.device.target import RealOptions, find_target, is_new
         from pslc.runner import job_file
 
         if self.subject is None:
@@ -112,7 +114,7 @@ class JobArguments:
             text, options = job_file.of_command_line(options, self.files, self.sections), []
         else:
             text, options = job_file.read([self.subject, *self.files], self.sections), job_file.with_patterns(options)
-        is_simulated = on is not None and on.startswith("sim:")
+        is_simulated = on is not None and is_new(on)
         capacity = find_target(on, RealOptions()).capacity_bytes if on is not None and is_simulated else UNLIMITED_BYTES
         plan_jobs(text, job_file.SOURCES.get(self.subject, self.subject), options, capacity, is_simulated)
         if readonly and (name := job_file.writing(text, options)):
@@ -129,7 +131,7 @@ class JobArguments:
             example = f"for example: pslc run fill --on {on}"
             return user_error("no suite or job file given", f"{example}; pslc run --list lists all")
         words = [self.subject, *self.files] if self.subject else []
-        drives = [word for word in words if word.startswith(("sim:", "/dev/")) or word in library()]
+        drives = [word for word in words if word.startswith(("sim:", "array:", "/dev/")) or word in library()]
         subject = next((word for word in words if word not in drives), "fill")
         if drives:
             spec = f"sim:{drives[0]}" if drives[0] in library() else drives[0]

@@ -129,7 +129,7 @@ def _cut(trial: Trial, folder: Path, write: int) -> Outcome:
 def _new_drive(trial: Trial, folder: Path) -> Iterator[Path]:
     """A new drive in a file, made ready."""
     if not trial.on.startswith("sim:"):
-        raise TargetError(f"{trial.on} is not a simulated drive", "for example --on sim:sn850-1tb")
+        raise TargetError(f"{trial.on} is not a single simulated drive", "for example --on sim:sn850-1tb")
     with writer.temporary("drive-", folder) as name:
         drive = Path(name) / "drive.pslc"
         drive_files.create(drive, trial.on.removeprefix("sim:")).close()

@@ -31,7 +31,7 @@ def with_computer(spec: str, name: str | None) -> str:
     if name is None:
         return spec
     if not spec.startswith("sim:"):
-        hint = f"of a drive file: pslc drives create FILE --like NAME,computer={name}; of a real drive leave it out"
+        hint = f"of a drive file: pslc drives create FILE --like NAME,computer={name}; of another target leave it out"
         raise TargetError(f"--computer {name} is for simulated drives sim:NAME, and {spec} is none", hint)
     find(name)
     return f"{spec},{KEY}={name}"

@@ -1,6 +1,7 @@
 """Target of a run: a simulated drive, a file on a real one, or a real drive as a whole.
 
     sim:NAME[,key=value...]   sim:./mine.toml[,key=value...]   disk.pslc   /mnt/ssd/scratch   /dev/nvme1n1
+    array:raid5,chunk=64k,4xNAME (`pslc.device.arrays`)
 
 Two keys are none of the profile's: `scale=1/16` (`pslc.device.scaling`) and `computer=NAME` (`pslc.device.computers`).
 
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pslc._native import (
+    ArrayDrive,
     RealDrive,
     SimDrive,
     check_device,
@@ -27,7 +29,7 @@ from pslc._native import (
 )
 from pslc.base import shell, words
 from pslc.base.errors import GuardError, TargetError, closest_match
-from pslc.device import cache_switch, computers, ends, names, scaling
+from pslc.device import arrays, cache_switch, computers, ends, names, scaling
 from pslc.device.profiles import foundation, library, read, without_effect, written_keys
 from pslc.schema.cache_setting import CacheSetting
 from pslc.schema.facts import Device, Facts, InspectedFile
@@ -88,7 +90,7 @@ class Target:
     name: str
     capacity_bytes: int
     facts: Facts
-    open: Callable[[], SimDrive | RealDrive]
+    open: Callable[[], SimDrive | ArrayDrive | RealDrive]
     profile: str = ""
     provenance: list[tuple[str, str]] = field(default_factory=list)
     foreign: InspectedFile | None = None
@@ -134,11 +136,11 @@ def find_target(spec: str, real: RealOptions | None = None, assumed: str | None 
     Raises:
         PslcError: there is no such drive or file, its profile cannot be used, or it may not be written to.
     """
-    if spec.startswith("sim:"):
+    if is_new(spec):
         if real is not None and real != RealOptions():
             hint = "remove --size, --reuse and --destroy-data; --io_size=300g writes less"
-            raise TargetError(f"{spec} is a simulated drive, and its profile sets the size", hint)
-        return _simulated(spec, assumed)
+            raise TargetError(f"{spec} is simulated, and profiles set its size", hint)
+        return _array(spec) if spec.startswith(arrays.PREFIX) else _simulated(spec, assumed)
     path = Path(spec)
     if is_drive(path):
         if real is not None and real != RealOptions():
@@ -155,6 +157,30 @@ def find_target(spec: str, real: RealOptions | None = None, assumed: str | None 
     if real.cache is not None:
         cache_switch.check(probe.reporting(facts))
     return replace(target, facts=facts)
+
+
+def is_new(spec: str) -> bool:
+    """Whether `spec` names a new simulated drive, or a new array of such."""
+    return spec.startswith(("sim:", arrays.PREFIX))
+
+
+def _array(spec: str) -> Target:
+    of = arrays.ArraySpec.of(spec)
+    members = [_simulated(member) for member in of.members]
+    drives = [drive for member in members if isinstance(drive := member.open(), SimDrive)]
+    array = ArrayDrive(of.level, of.chunk_bytes, drives, list(of.failed), of.rebuild)
+    names = dict.fromkeys(member.name for member in members)
+    return Target(
+        spec=spec,
+        slug="-".join([of.level, *dict.fromkeys(member.slug for member in members)]),
+        kind=members[0].kind,
+        name=f"{of.level.upper()} of {len(members)}: {', '.join(names)}",
+        capacity_bytes=array.capacity_bytes,
+        facts=of.facts([member.facts for member in members], array.member_bytes, array.capacity_bytes),
+        open=lambda: array,
+        profile=members[0].profile,
+        provenance=members[0].provenance,
+    )
 
 
 def _not_named(spec: str) -> TargetError:
@@ -205,7 +231,9 @@ def _kept(spec: str, path: Path, assumed: str | None) -> Target:
 
 
 def name_in(spec: str) -> str:
-    """The drive that a target's text names, its profile or its path, without what is changed of it."""
+    """The drive or array that a target's text names, or its path, without what is changed of it."""
+    if spec.startswith(arrays.PREFIX):
+        return "-".join(word for word in spec.removeprefix(arrays.PREFIX).split(",") if "=" not in word)
     return spec.removeprefix("sim:").partition(",")[0] if spec.startswith("sim:") else spec
 
 

@@ -15,7 +15,7 @@ from pslc.base import gate
 from pslc.base.errors import RecordingError
 from pslc.device import scaling
 from pslc.extras import Service
-from pslc.recording import stalls, store
+from pslc.recording import members, stalls, store
 from pslc.recording import warnings as checks
 from pslc.recording.comparison import Side
 from pslc.recording.contradictions import contradictions
@@ -174,6 +174,7 @@ def analysed(recording: Recording) -> Recording:
         *recording.findings.warnings,
         *rests,
         *predicted.of_its_parts(recording),
+        *members.of_its_members(recording),
     )
     return scaling.whole(recording) if "scale" in recording.facts and _is_scalable(recording) else recording
 

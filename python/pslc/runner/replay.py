@@ -9,7 +9,7 @@ from time import time_ns
 from typing import Final
 
 from pslc import traces
-from pslc._native import RealDrive, SimDrive, TraceFile, engine_ceiling
+from pslc._native import ArrayDrive, RealDrive, SimDrive, TraceFile, engine_ceiling
 from pslc.base import shell, units, words
 from pslc.base.errors import JobError, PslcError
 from pslc.device import ends, probe
@@ -75,7 +75,7 @@ class _Replayer:
         raise_if_policy_failed(result, [recording])
         return recording
 
-    def on_drive(self, drive: RealDrive | SimDrive) -> Recording:
+    def on_drive(self, drive: RealDrive | ArrayDrive | SimDrive) -> Recording:
         """Replay on an open drive."""
         request = _request(self.trace.replay, self.survey, self.target.is_real)
         checkpoint = self._checkpoint if self.options.on_checkpoint else None
@@ -147,6 +147,8 @@ def replay(trace: Trace, on: str, options: RunOptions) -> Recording:
         raise JobError(f"{on} is a drive file, and traces are not replayed on those", "--on sim:NAME")
     if target.is_real and how.what_if:
         raise JobError("--what-if needs a simulated drive: a real drive has one cache", "--on sim:NAME")
+    if "array" in target.facts and how.what_if:
+        raise JobError("--what-if tries other caches of a single drive", "change members: 4xNAME,cache.mode=pure-xlc")
     if options.is_governed and how.what_if:
         raise JobError("--what-if tries other caches with the policy of the profile", "leave out --what-if or --policy")
     file = traces.opened(trace.path, how.part)

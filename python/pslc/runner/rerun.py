@@ -51,6 +51,7 @@ def _refuse_unrepeatable(recording: Recording, folder: Path) -> None:
     """
     reasons = {
         "a real drive": not recording.is_simulated,
+        "an array, of whose drives it holds the first": "array" in recording.facts,
         "a drive in a file, which has changed since": not recording.target.startswith("sim:"),
         "a trace, which it does not hold": "trace" in recording.facts,
         "a policy in Python, which it does not hold": "policy" in recording.facts or "victim_rule" in recording.facts,

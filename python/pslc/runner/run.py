@@ -154,6 +154,10 @@ def planned_run(target: Target, subject: Suite | JobFile, scope: Scope) -> tuple
     """
     if subject.switches and target.is_real:
         cache_switch.check(probe.reporting(target.facts))
+    if subject.switches and "array" in target.facts:
+        raise JobError(
+            f"{subject.source} switches the SLC buffer, and an array has none", "run it on a member: sim:NAME"
+        )
     region = subject.region(target, scope)
     prepares = preparation(region, scope) if region else ""
     steps = subject.expected_steps(region)

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from pslc import suites
-from pslc._native import RealDrive, SimDrive
+from pslc._native import ArrayDrive, RealDrive, SimDrive
 from pslc.base import words
 from pslc.device import cache_switch, drive_files, probe
 from pslc.device.region import Scope
@@ -40,7 +40,7 @@ class StepRunner:
     """An open drive, and what all steps on it share."""
 
     target: Target
-    drive: SimDrive | RealDrive
+    drive: SimDrive | ArrayDrive | RealDrive
     subject: Suite | JobFile
     options: RunOptions
     logs: JobLogs
@@ -77,12 +77,12 @@ class StepRunner:
         """
         drive, source, overrides = self.drive, self.subject.source, self._overrides
         if not self.subject.lays_out:
-            return drive.unwritten_bytes(text, source, overrides) if isinstance(drive, SimDrive) else 0
+            return 0 if isinstance(drive, RealDrive) else drive.unwritten_bytes(text, source, overrides)
 
         def lay_out() -> int | None:
-            if isinstance(drive, SimDrive):
-                return drive.lay_out(text, source, overrides)
-            return drive.lay_out(text, source, overrides, self._progress("layout"))
+            if isinstance(drive, RealDrive):
+                return drive.lay_out(text, source, overrides, self._progress("layout"))
+            return drive.lay_out(text, source, overrides)
 
         laid_out = self._step(f"layout of\n{text}", True, lay_out)
         if laid_out is None:
@@ -228,9 +228,9 @@ def engine_of(drive: RealDrive) -> Facts:
     return own if drive.substitutes is None else {**own, "engine_substitutes": drive.substitutes}
 
 
-def _layout_notes(drive: SimDrive | RealDrive) -> list[str]:
+def _layout_notes(drive: SimDrive | ArrayDrive | RealDrive) -> list[str]:
     """Notes on what was written to a new file by no job, and what that does to the drive."""
-    if isinstance(drive, SimDrive) or not drive.laid_out_bytes:
+    if not isinstance(drive, RealDrive) or not drive.laid_out_bytes:
         return []
     size = words.size(drive.laid_out_bytes)
     who = ", which Windows lets an administrator leave out" if sys.platform == "win32" else ""

@@ -371,6 +371,18 @@ class ReadBack(TypedDict):
     faults: int
 
 
+class ArrayFacts(TypedDict):
+    """An array of simulated drives: its level, the target of each member and what of each is used, and numbers of
+    members from 0 on: those that failed, and the spare that is rebuilt."""
+
+    level: str
+    chunk_kib: int
+    member_bytes: int
+    members: list[str]
+    failed: list[int]
+    rebuild: int | None
+
+
 class Facts(TypedDict, total=False):
     """Facts about a real target, about a simulated one, and about a run on either; a target has those of its kind.
 
@@ -382,7 +394,8 @@ class Facts(TypedDict, total=False):
     Of a simulated one, for cells at one bit (`slc`), at two where the dynamic cache has such (`mlc`), and for `native`
     ones: `*_raw_bytes`: all superblocks in that mode; `*_write_bytes_per_s`: all dies at once; `*_limit_bytes_per_s`:
     what is left of that, and by what (`*_limit`). `computer`: the part around it, or `none`; `slot`: its link, where
-    that is slower than the drive's. `notes`: sentences on what the profile says that its reader may not have meant.
+    that is slower than the drive's. `array`: the array, of whose members the others are the facts together. `notes`:
+    sentences on what the profile says that its reader may not have meant.
     `measured_by`: the program, where it was not pslc.
     """
 
@@ -444,6 +457,7 @@ class Facts(TypedDict, total=False):
     policy_error: str
     scale: str
     scale_unlike: str | None
+    array: ArrayFacts
     notes: list[str]
 
     measured_by: str

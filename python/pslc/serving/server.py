@@ -15,6 +15,7 @@ from typing import Final
 from pslc._native import NbdServer, SimDrive
 from pslc.base import words
 from pslc.base.errors import TargetError
+from pslc.device import arrays
 from pslc.device.target import Target, find_target, is_drive, name_in
 from pslc.recording.model import Common, Recording
 from pslc.runner.step_runner import of_result
@@ -66,6 +67,9 @@ class Server:
         self._sysfs, self._files = sysfs, None  # type: Path | None, UfsFiles | None
         self._kept = ExitStack()
         self.status: ServedStatus | None = None
+        if spec.startswith(arrays.PREFIX):
+            hint = "serve each of its drives, pslc serve sim:NAME, and make the array of them with mdadm"
+            raise TargetError(f"{spec} is an array, and pslc serves single drives", hint)
         if Path(spec).exists() and not is_drive(Path(spec)):
             what = "a real drive" if Path(spec).is_block_device() else "not a drive file"
             hint = "pslc drives create disk.pslc --like NAME makes one; qemu-nbd and nbdkit file serve real drives"

@@ -102,7 +102,7 @@ def _axes_of_runs(declared: Mapping[str, object], faults: Faults) -> list[Axis |
     on = Axis("on", tuple(str(spec) for spec in (drives if isinstance(drives, list | tuple) else [drives])))
     for spec in on.values:
         if not spec.startswith("sim:"):
-            faults.add(f"{spec} is not a simulated drive", "a study runs on simulated drives, such as sim:sn850-1tb")
+            faults.add(f"{spec} is not a simulated drive", "a study runs on single drives, such as sim:sn850-1tb")
     axes: list[Axis | Span] = [on]
     for key, values in (
         ("run", declared.get("run")),

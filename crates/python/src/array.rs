@@ -1,0 +1,102 @@
+//! An array of simulated drives.
+
+use std::collections::HashMap;
+
+use pslc_load::array::layout::{Layout, LayoutFault, Level, State};
+use pslc_load::array::ArrayTarget;
+use pslc_load::job::Ground;
+use pslc_load::Target;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::run::Calls;
+use crate::{errors, parse, run, trace, SimDrive};
+
+#[pyclass]
+pub struct ArrayDrive(ArrayTarget);
+
+#[pymethods]
+impl ArrayDrive {
+    #[new]
+    fn new(
+        level: &str,
+        chunk_bytes: u64,
+        members: Vec<PyRef<'_, SimDrive>>,
+        failed: Vec<usize>,
+        rebuild: Option<usize>,
+    ) -> PyResult<ArrayDrive> {
+        let level = Level::ALL.into_iter().find(|of| of.word() == level).expect("a level of md");
+        let mut states = vec![State::InSync; members.len()];
+        let lost = failed.iter().map(|place| (*place, State::Failed));
+        for (place, state) in lost.chain(rebuild.map(|place| (place, State::Rebuilding(0)))) {
+            let count = states.len();
+            *states.get_mut(place).ok_or(LayoutFault::Place { place, count }).map_err(errors::array)? = state;
+        }
+        let targets: Vec<_> = members.iter().map(|member| member.target.clone()).collect();
+        let smallest = targets.iter().map(|target| target.capacity_bytes()).min().unwrap_or(0);
+        let layout = Layout::new(level, chunk_bytes, smallest, states).map_err(errors::array)?;
+        Ok(ArrayDrive(ArrayTarget::new(layout, targets)))
+    }
+
+    #[getter]
+    fn capacity_bytes(&self) -> u64 {
+        self.0.capacity_bytes()
+    }
+
+    #[getter]
+    fn member_bytes(&self) -> u64 {
+        self.0.member_bytes()
+    }
+
+    #[getter]
+    fn now_ns(&mut self) -> u64 {
+        self.0.now().0
+    }
+
+    fn counters(&mut self) -> HashMap<&'static str, u64> {
+        let mut values = vec![0; self.0.columns().len()];
+        self.0.sample_begun(&mut values);
+        self.0.columns().iter().copied().zip(values).collect()
+    }
+
+    fn lay_out(&mut self, py: Python<'_>, jobs: &str, source: &str, overrides: Vec<(String, String)>) -> PyResult<u64> {
+        let jobs = parse(source, jobs, &overrides, Ground::Simulated, self.0.capacity_bytes())?;
+        let target = &mut self.0;
+        let laid_out = py.detach(|| pslc_load::lay_out(target, &jobs, Ground::Simulated, &mut |_: &_| true));
+        Ok(laid_out.expect("writes alone do not fail").expect("nobody stops it"))
+    }
+
+    fn unwritten_bytes(&self, jobs: &str, source: &str, overrides: Vec<(String, String)>) -> PyResult<u64> {
+        let jobs = parse(source, jobs, &overrides, Ground::Simulated, self.0.capacity_bytes())?;
+        Ok(pslc_load::missing(&self.0, &jobs).iter().map(|(_, len)| len).sum())
+    }
+
+    #[pyo3(signature = (jobs, source, overrides, seed, progress=None, keep=None))]
+    #[allow(clippy::too_many_arguments, reason = "keywords of Python")]
+    fn run<'py>(
+        &mut self,
+        py: Python<'py>,
+        jobs: &str,
+        source: &str,
+        overrides: Vec<(String, String)>,
+        seed: u64,
+        progress: Option<Py<PyAny>>,
+        keep: Option<Py<PyAny>>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let jobs = parse(source, jobs, &overrides, Ground::Simulated, self.0.capacity_bytes())?;
+        run::run(py, &mut self.0, &jobs, seed, &Calls { progress, keep, ..Calls::default() })
+    }
+
+    #[pyo3(signature = (trace, how, progress=None, keep=None))]
+    fn replay<'py>(
+        &mut self,
+        py: Python<'py>,
+        trace: &trace::TraceFile,
+        how: trace::How,
+        progress: Option<Py<PyAny>>,
+        keep: Option<Py<PyAny>>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let calls = Calls { progress, keep, ..Calls::default() };
+        trace::replay(py, &mut self.0, Ground::Simulated, trace, &how, &calls)
+    }
+}
