@@ -311,15 +311,17 @@ impl Layout {
         into.extend(held.map(|(member, end)| Part { member, offset: from, len: end - from }));
     }
 
+    /// Of an array without lost members as the host asks, else in whole pages, by way of md's cache of stripes.
     fn read_stripes(&self, offset: u64, len: u64, reads: &mut Vec<Part>) {
+        let is_whole = self.states.iter().all(|state| *state == State::InSync);
         for (chunk, from, to) in self.chunks_of(offset, len) {
             let (stripe, place) = (chunk / self.data_count(), chunk % self.data_count());
             let member = self.stripe(stripe).nth(place as usize).expect("a chunk of the stripe");
             let row = stripe * self.chunk_bytes;
-            if self.holds(member, row + to) {
+            if is_whole {
                 reads.push(Part { member, offset: row + from, len: to - from });
             } else {
-                // In pages, of which each is looked at: up to where a spare is rebuilt it is read from that.
+                // Up to where a spare is rebuilt it is read from that.
                 let (from, to) = (row + page_floor(from), row + page_ceil(to));
                 let held = self.held_to(member).clamp(from, to);
                 reads.push(Part { member, offset: from, len: held - from });
