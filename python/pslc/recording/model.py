@@ -136,9 +136,9 @@ class CacheTable(TypedDict):
 
 
 class FtlTable(TypedDict):
-    """A profile's [ftl] table, with the one key that recordings read."""
+    """A profile's [ftl] table, with the one key that recordings read; older profiles have none."""
 
-    refresh: str
+    refresh: NotRequired[str]
 
 
 class ProfileTables(TypedDict, total=False):
@@ -146,7 +146,7 @@ class ProfileTables(TypedDict, total=False):
 
     link: str
     cache: CacheTable
-    ftl: FtlTable
+    ftl: NotRequired[FtlTable]
     heat: HeatTable
     host: HostTable
     usb: UsbTable

@@ -126,7 +126,7 @@ def findings(recording: Recording) -> Findings:
     return {
         "old_data": list(_aged(recording)),
         "ages": drive_files.ages(recording.profile),
-        "refreshes": recording.profile_keys["ftl"]["refresh"] != "never",
+        "refreshes": recording.profile_keys.get("ftl", {}).get("refresh", "never") != "never",
         "refreshed_bytes": moved,
         "refresh_s": until_s,
         "refresh_waf": moved / recording.written_bytes if moved else None,
