@@ -117,9 +117,8 @@ def scaling_notes(answers: Answers) -> list[str]:
     return [SCALED.format(scale=answers.scale)] if answers.scale else []
 
 
-def verdicts(answers: Answers) -> list[str]:
-    """Conclusions of the study, a sentence for each finding and axis: the best value, by how much it is better, or that
-    the axis hardly matters."""
+def _constants(answers: Answers) -> list[str]:
+    """A sentence for each finding that has one value, with the number of points that have it."""
     sentences = []
     for name in answers.findings:
         values = [row[name] for row in answers.rows if row.get(name) is not None]
@@ -127,6 +126,13 @@ def verdicts(answers: Answers) -> list[str]:
             whole = len(values) == len(answers.rows)
             where = "every point" if whole else f"each of the {len(values)} points of {len(answers.rows)} that have it"
             sentences.append(f"{name} is {value_text(name, values[0])} at {where}.")
+    return sentences
+
+
+def verdicts(answers: Answers) -> list[str]:
+    """Conclusions of the study, a sentence for each finding and axis: the best value, by how much it is better, or that
+    the axis hardly matters."""
+    sentences = _constants(answers)
     for effect in answers.effects:
         sign = of_answers.better(effect.finding)
         if not sign and not effect.finding.endswith("_bytes"):

@@ -85,27 +85,26 @@ def of_writes(recording: Recording, *, outside: bool = False) -> Writes:
         findings = _from_outside(track, curve).document()
     if recording.is_simulated and not outside and findings["cache_bytes_low"] is not None:
         _correct(findings, cache_by_counters(track, findings["cache_bytes"]))
-    elif recording.is_simulated and not outside and findings["phases"] and (full := filled(track)):
-        warning = AnalysisWarning.EARLY if full[0] else AnalysisWarning.HIDDEN
-        findings["warnings"] = [warning.of(size=Extent(full[1])), *findings["warnings"]]
-    elif findings["phases"] and (held := _not_free(track, outside)):
-        findings["warnings"] = [held, *findings["warnings"]]
+    elif findings["phases"] and (doubt := _unseen(track, outside)):
+        findings["warnings"] = [doubt, *findings["warnings"]]
     findings["throttled_s"] = throttled(recording)
     return findings
 
 
-def _not_free(track: WriteTrack, outside: bool) -> MeasurementWarning | None:
-    """Doubt about a write that may have begun on a cache that was not free: by the counters of a simulated drive that
-    shows no end of it; of another drive, as it was filled first and did not rest."""
+def _unseen(track: WriteTrack, outside: bool) -> MeasurementWarning | None:
+    """Warning about a cache that a write does not show, or not all of: by the counters of a simulated drive; of
+    another, as it was filled before and did not rest."""
     recording = track.recording
-    if recording.is_simulated and not outside:
-        held, limit = (at_first(track, gauge) for gauge in ("slc_valid_bytes", "cache_limit_bytes"))
-        taken = recording.totals[CACHED] - recording.before[CACHED]
-        if recording.before[CACHED] and taken < NOT_FREE * limit:
-            return AnalysisWarning.USED_UP.of(size=Extent(held))
-        return AnalysisWarning.HELD.of(size=Extent(held)) if held > NOT_FREE * limit else None
-    is_filled = bool(recording.scope.get("fill_first")) and not recording.scope.get("idle_s")
-    return AnalysisWarning.MAY_HOLD.of() if is_filled else None
+    if not recording.is_simulated or outside:
+        is_filled = bool(recording.scope.get("fill_first")) and not recording.scope.get("idle_s")
+        return AnalysisWarning.MAY_HOLD.of() if is_filled else None
+    if full := filled(track):
+        return (AnalysisWarning.EARLY if full[0] else AnalysisWarning.HIDDEN).of(size=Extent(full[1]))
+    held, limit = (at_first(track, gauge) for gauge in ("slc_valid_bytes", "cache_limit_bytes"))
+    taken = recording.totals[CACHED] - recording.before[CACHED]
+    if recording.before[CACHED] and taken < NOT_FREE * limit:
+        return AnalysisWarning.USED_UP.of(size=Extent(held))
+    return AnalysisWarning.HELD.of(size=Extent(held)) if held > NOT_FREE * limit else None
 
 
 def no_cache_seen(recording: Recording) -> MeasurementWarning | None:
