@@ -18,6 +18,7 @@ from pslc.analysis.thresholds import (
     MAX_PHASE_SPREAD,
     MAX_PHASES,
     MAX_PIPE_SPREAD,
+    MAX_WRITTEN_SHARE,
     MIN_CURVE_BINS,
     MIN_GAP_RATIO,
     MIN_PHASE_BINS,
@@ -39,6 +40,10 @@ DEFAULT_OPTIONS = AnalysisOptions()
 class AnalysisWarning(WarningCode):
     """Every warning about an analysis; the braces hold the numbers of the case."""
 
+    OVER = (
+        "{written} was written to a drive of {capacity}, so a part of it more than once, and folding or collection may "
+        "show as the end of a cache: write an empty drive once, or check --capacity"
+    )
     PART = "only {written} of {free}{capacity} was written, so later phases may be missing: {next}"
     SPEEDS_ONLY = "{why}, so no cause and no end of a cache is named: {next}"
     FIRST_PHASE = "the run ended while the drive was still in its first phase: write more than {written}"
@@ -110,6 +115,8 @@ def _unfinished(
         return [AnalysisWarning.PART.of(**sizes, free=free, next=options.next_step)]
     # Past the cache from the start, there is no cliff to come.
     past_cache = causes and causes[0].nand_state in PAST_CACHE_STATES
+    if options.context and capacity is not None and written > MAX_WRITTEN_SHARE * capacity:
+        return [AnalysisWarning.OVER.of(written=Extent(written), capacity=Extent(capacity))]
     if options.interrupted and len(phases) == 1 and not past_cache:
         return [AnalysisWarning.FIRST_PHASE.of(written=Extent(written))]
     return []
