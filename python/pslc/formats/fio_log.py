@@ -161,7 +161,7 @@ def _imported(paths: Sequence[Path], blocks: list[_Block], direction: int, hints
         placed = _placed(groups, taken, threads)
     data.curve, data.idle_s = fio_rows.curve_of(placed, interval / 1000)
     data.read_as = f"fio log of {kind}s: {taken[0].how}{_order(groups, len(taken))}"
-    data.warn(*_twins(wanted), *_unsure(taken), *dict.fromkeys(item.doubt for item in taken if item.doubt))
+    data.warn(*_twins(wanted), *_unsure(taken), *_doubts(taken))
     data.note(*_notes(wanted, taken, data.idle_s))
     is_whole = _is_whole(data, taken, threads)
     if not jobs and hints.order is None:
@@ -365,6 +365,11 @@ def _unsure(taken: Sequence[_Taken]) -> list[str]:
         f"rows are missing for {100 * unsure / lasted:.0f} % of the time, an interval or two at once: there are too "
         "many bytes where nothing was moved meanwhile; give fio's JSON beside the log, or log_avg_msec=500 to fio"
     ]
+
+
+def _doubts(taken: Sequence[_Taken]) -> list[str]:
+    """The doubts about how rows were read, each once."""
+    return list(dict.fromkeys(item.doubt for item in taken if item.doubt))
 
 
 def _short(taken: Sequence[_Taken]) -> list[str]:
