@@ -229,7 +229,7 @@ def test_a_full_disk_of_recordings_does_not_end_the_measurement(small_disk, tmp_
 
 @pytest.mark.parametrize(
     ("redirect", "code"),
-    [("<&-", 0), (">&-", 0), ("2>&-", 0), ("<&- >&- 2>&-", 0), (">/dev/full", 2), ("2>/dev/full", 0)],
+    [("<&-", 0), (">&-", 0), ("2>&-", 0), ("<&- >&- 2>&-", 0), (">/dev/full", 3), ("2>/dev/full", 0)],
 )
 def test_streams_that_are_closed_or_full(redirect, code, tmp_path):
     line = f"exec '{PSLC}' run fill --on {SIM} --save out {redirect}"
@@ -238,7 +238,15 @@ def test_streams_that_are_closed_or_full(redirect, code, tmp_path):
     no_traceback(done.stderr)
     assert opened(tmp_path / "out").written_bytes > 0
     if code:
-        assert "No space left" in done.stderr
+        assert "warning: the output is not written: No space left on device" in done.stderr
+        assert "recording: out" in done.stderr
+
+
+@pytest.mark.parametrize("words", ["drives show sn850-1tb", "drives", "run --list", "run fill --on sim:sn850-1tb"])
+def test_a_reader_that_has_had_enough_is_no_error(words, tmp_path):
+    line = f"('{PSLC}' {words} 2>talk; echo $? >code) | head -c 1"
+    subprocess.run(["sh", "-c", line], cwd=tmp_path, capture_output=True, timeout=120, check=False)
+    assert (tmp_path / "code").read_text() == "0\n", (tmp_path / "talk").read_text()
 
 
 @pytest.mark.parametrize(

@@ -118,3 +118,18 @@ def test_times_since_1970_are_added_to_those_of_every_log():
         plain, moved = table(of, kind, **options), table(shifted, kind, **options)
         assert len(plain) > 0
         assert [[row[0] + shifted.epoch_ms, *row[1:]] for row in plain] == moved
+
+
+@pytest.mark.parametrize("drive", ["600p-512gb", "660p-1tb", "pm871b-128gb", "su630-480gb"])
+def test_the_exported_log_of_a_fill_has_the_cache_of_its_recording(drive, command):
+    command.fine("run", "fill", "--on", f"sim:{drive}", "--save", "run", "--no-report")
+    command.fine("export", "run", "--as", "fio")
+    recorded = json.loads(command.fine("analyze", "run", "--json").stdout)["findings"]
+    document = json.loads(command.fine("analyze", "run/agg-write_bw.log", "--json").stdout)
+    logged = document["findings"]
+    assert logged["cache_bytes_low"] <= recorded["cache_bytes"] <= logged["cache_bytes_high"]
+    # The 660p folds at 96 MB/s up to 781 GB and at 113 MB/s behind it: one phase by its counters, two by its speed.
+    same = [phase["bytes_per_s"] for phase in recorded["phases"]][: 1 if drive == "660p-1tb" else None]
+    assert [phase["bytes_per_s"] for phase in logged["phases"]][: len(same)] == pytest.approx(same, rel=0.01)
+    assert len(logged["phases"]) == (3 if drive == "660p-1tb" else 2)
+    assert "undone" not in str(document["warnings"])

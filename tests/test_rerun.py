@@ -15,6 +15,20 @@ def test_a_recording_is_repeated_to_the_byte(words, command, tmp_path):
     assert command.fine("rerun", "run").stdout == "run: the same to the byte\n"
 
 
+@pytest.mark.parametrize("change", ["edited", "moved", "kept"])
+def test_the_drive_is_that_of_the_recording_whatever_became_of_its_file(change, command, tmp_path):
+    profile = tmp_path / "mine.toml"
+    flags = ("--controller", "phison-e18", "--nand", "micron-b47r-tlc-512g", "--capacity", "2TB")
+    command.fine("drives", "new", "mine.toml", *flags)
+    command.fine("run", "fill", "--on", "sim:./mine.toml,scale=1/64", "--save", "run", "--no-report")
+    match change:
+        case "edited":
+            profile.write_text(profile.read_text() + '[cache]\ndynamic = "100GB"\n')
+        case "moved":
+            profile.rename(tmp_path / "other.toml")
+    assert command.fine("rerun", "run").stdout == "run: the same to the byte\n"
+
+
 def test_what_comes_out_otherwise_is_named(command, tmp_path):
     (tmp_path / "a.fio").write_text(JOB)
     command.fine("run", "a.fio", "--on", SMALL, "--save", "run", "--no-report")

@@ -509,6 +509,31 @@ def test_draws_of_a_drive_made_of_parts_are_what_its_forecast_says(command, tmp_
         assert len({row[key] for row in rows}) == 3
 
 
+def test_a_median_is_of_the_draws_that_have_the_finding_and_the_table_counts_them():
+    study = Study.of({"on": "sim:small", "run": "fill", "draws": 4})
+    common = {
+        "on": "sim:small",
+        "run": "fill",
+        "seed": 0,
+        "command": "",
+        "stands_on": "",
+        "version": "",
+        "error": None,
+        "wall_s": 0.0,
+    }
+    # A finding has an interval of its own, which is none of the draws'.
+    sizes = [
+        {"cache_bytes": size, "cache_bytes_low": size - 1, "cache_bytes_high": size + 1} for size in (9e9, 1e9, 5e9)
+    ]
+    rows = [{**common, "draw": str(number), **finding} for number, finding in enumerate([{}, *sizes])]
+    (row,) = table = analysis.over_draws(study, rows)
+    cells = ["sim:small", "cache_bytes", "3 of 4", "5.00 GB", "1.80 GB", "8.20 GB"]
+    assert page.of_draws(table, ["on"], ["cache_bytes"]).rows == [cells]
+    assert row["cache_bytes_low"] == 5e9 - 1
+    same = analysis.answers(study, [{**row, "cache_bytes": 5e9} for row in rows[1:]] + rows[:1], ["cache_bytes"])
+    assert page.verdicts(same) == ["cache_bytes is 5.00 GB at each of the 3 points of 4 that have it."]
+
+
 def test_draws_need_parts_that_leave_something_open(small):
     with pytest.raises(PslcError, match="is not made of parts"):
         Study.of({"on": small, "run": "fill", "draws": 3}).points()

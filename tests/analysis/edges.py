@@ -339,6 +339,12 @@ def texts(curve: Curve, *stretches: Any, **options: Any) -> set[str]:
     return {warning.code for warning in found}
 
 
+def _beyond(share: float) -> set[str]:
+    """The codes of the warnings about another program's write of a share of the capacity."""
+    curve = curve_of(steady(100))
+    return texts(curve, (100, 1000), capacity_bytes=curve.total_bytes / share, context=MeasurementContext())
+
+
 def _own_bin(step: float) -> int:
     """Boundaries left of two that enclose one bin, whose speed is so far (in logarithms) from the nearer side."""
     speeds = np.array([3000.0] * 20 + [3000 * math.exp(-step), 1000 * math.exp(step)] + [1000.0] * 20)
@@ -471,6 +477,7 @@ WARNINGS: dict[str, Edge] = {
         False,
         True,
     ),
+    "MAX_WRITTEN_SHARE": Edge(1.1, lambda x: "over" in _beyond(x), False, True),
     "MAX_LAST_PHASE_DRIFT": Edge(
         0.15, lambda x: "drifting" in texts(curve_of(steady(100)), (100, 1000, {"drift": x})), False, True
     ),

@@ -48,6 +48,17 @@ def test_a_cache_that_still_holds_data_raises_a_warning_to_be_all_there_is() -> 
     assert not any("still held" in warning for warning in fill("sim:sn850-1tb,scale=1/32").warnings)
 
 
+@pytest.mark.parametrize(("idle_s", "used"), [(0.0, True), (3600.0, False)])
+def test_a_cache_that_the_fill_before_used_up_is_said_to_take_nothing_until_it_rests(idle_s: float, used: bool) -> None:
+    write = fill("sim:990-pro-4tb,scale=1/16", Scope(fill_first=50, idle_s=idle_s), io_size="31g")
+    assert (write.cache is None) == used
+    sentence = (
+        "the fill before used the cache up, which took none of this write and still held 0 B: let it rest first, "
+    )
+    assert (f"{sentence}--idle 10min" in write.warnings) == used
+    assert any("of the free 2000 GB was written" in warning for warning in write.warnings)
+
+
 @pytest.mark.parametrize("seed", [50008, 52138])
 def test_bytes_that_went_past_a_cache_which_was_not_free_are_not_its_size(seed: int) -> None:
     assert truth.one(seed).said is None

@@ -49,6 +49,13 @@ def test_a_part_of_the_capacity_raises_a_warning() -> None:
     assert found == ["only 1000 GB of 2000 GB was written, so later phases may be missing: write the whole drive"]
 
 
+def test_more_than_the_drive_holds_raises_a_warning_for_another_program_alone() -> None:
+    over = "1000 GB was written to a drive of 500 GB, so a part of it more than once"
+    foreign = warnings_of(FALL, capacity=500 * GB, context=FOREIGN)
+    assert sum(text.startswith(over) for text in foreign) == 1
+    assert not any(text.startswith(over) for text in warnings_of(FALL, capacity=500 * GB))
+
+
 def test_a_run_that_ended_in_its_first_phase_says_so() -> None:
     curve = Trace((5000 * MB,), (200 * GB,)).curve()
     found = analysis_warnings(

@@ -84,9 +84,19 @@ def test_single_requests_at_an_even_pace_are_no_means(tmp_path):
     rows = "".join(f"{400 * i}, 50000000, 1, 65536, 0\n" for i in range(60))
     (tmp_path / "paced_bw.1.log").write_text(rows)
     assert read(tmp_path / "paced_bw.1.log").curve.total_bytes == 60 * 65536
+    # A row before the first pace has gone by is a request's, whatever its size.
+    assert not read(tmp_path / "paced_bw.1.log").warnings
     # fio 3.0 to 3.18 wrote no priority; the first request ends at once all the same.
     (tmp_path / "paced_bw.2.log").write_text(rows.replace(", 0\n", "\n"))
     assert read(tmp_path / "paced_bw.2.log").curve.total_bytes == 60 * 65536
+
+
+def test_means_with_a_block_size_and_a_priority_are_doubted_with_both_readings(tmp_path):
+    (warning,) = read(log(tmp_path / "run_bw.1.log", [5e9] * 60, size=131072)).warnings
+    assert "one request of 131072 bytes (column 4), 0.13 MB/s in all, but as means of 1000 ms (column 2)" in str(
+        warning
+    )
+    assert "the rows are 5000 MB/s: if they are means, write 0 into column 4" in str(warning)
 
 
 def test_times_since_1970_begin_at_the_first_row(tmp_path):

@@ -269,6 +269,19 @@ def test_a_counter_that_falls_is_refused(tmp_path):
         made.read(tmp_path, csv(("time_s", "written_gb"), *rows), "table.csv")
 
 
+def test_a_time_that_goes_back_once_is_refused_by_its_row(tmp_path):
+    rows = [(5 if s == 20 else s, 3000) for s in range(1, 101)]
+    with pytest.raises(PslcError, match=r"time_s goes back from 19\.0 s to 5\.00 s in row 20"):
+        made.read(tmp_path, csv(("time_s", "write MB/s"), *rows), "table.csv")
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_a_first_row_at_0_is_said_to_be_left_out(first, tmp_path):
+    data = made.read(tmp_path, csv(("time_s", "write MB/s"), *((s, 500) for s in range(first, 101))), "table.csv")
+    assert data.curve.total_bytes == pytest.approx(100 * 500e6)
+    assert data.read_as.endswith("each row is of the time before it; the first, at 0, is left out") == (first == 0)
+
+
 def test_bytes_that_fall_in_one_row_of_three_are_each_row_s_own_and_in_one_of_five_no_counter(tmp_path):
     rows = {period: csv(("time_s", "written_gb"), *((s, s % period + 1) for s in range(1, 101))) for period in (3, 5)}
     assert made.read(tmp_path, rows[3], "table.csv").curve.total_bytes == pytest.approx(201e9, rel=0.02)

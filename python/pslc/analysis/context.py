@@ -200,6 +200,7 @@ class AnalysisOptions:
 
     Attributes:
         capacity_bytes: capacity of the drive; None if it is unknown.
+        is_free_part: whether that is only the part of it that was not filled before.
         seed: seed of the bootstrap that gives the intervals.
         interrupted: whether the run was stopped before its end.
         context: facts about another program's measurement, so that missing ones become warnings; None for pslc's own
@@ -210,6 +211,7 @@ class AnalysisOptions:
     """
 
     capacity_bytes: float | None = None
+    is_free_part: bool = False
     seed: int = 0
     interrupted: bool = False
     context: MeasurementContext | None = None

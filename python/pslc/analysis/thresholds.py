@@ -113,6 +113,9 @@ MIN_PAUSE_TIME_SHARE: Final = 0.15
 
 MIN_CLIFF_FALL: Final = 0.20
 """The smallest relative fall of speed that is a cliff."""
+MAX_WRITTEN_SHARE: Final = 1.1
+"""A write of another program of more than this share of the stated capacity wrote some of the drive twice: GB and GiB
+differ by 7 %."""
 WHOLE_DRIVE_SHARE: Final = 0.98
 """A fill that wrote this share of the capacity wrote the whole drive."""
 

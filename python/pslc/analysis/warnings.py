@@ -18,6 +18,7 @@ from pslc.analysis.thresholds import (
     MAX_PHASE_SPREAD,
     MAX_PHASES,
     MAX_PIPE_SPREAD,
+    MAX_WRITTEN_SHARE,
     MIN_CURVE_BINS,
     MIN_GAP_RATIO,
     MIN_PHASE_BINS,
@@ -39,7 +40,11 @@ DEFAULT_OPTIONS = AnalysisOptions()
 class AnalysisWarning(WarningCode):
     """Every warning about an analysis; the braces hold the numbers of the case."""
 
-    PART = "only {written} of {capacity} was written, so later phases may be missing: {next}"
+    OVER = (
+        "{written} was written to a drive of {capacity}, so a part of it more than once, and folding or collection may "
+        "show as the end of a cache: write an empty drive once, or check --capacity"
+    )
+    PART = "only {written} of {free}{capacity} was written, so later phases may be missing: {next}"
     SPEEDS_ONLY = "{why}, so no cause and no end of a cache is named: {next}"
     FIRST_PHASE = "the run ended while the drive was still in its first phase: write more than {written}"
     FEW_BINS = "the curve has only {bins}, so a short cache may be missed: {next}"
@@ -52,6 +57,13 @@ class AnalysisWarning(WarningCode):
     HIDDEN = "the cache was full after {size}, but the speed does not show it: something else was slower than the cells"
     EARLY = "the cache was full after {size} by the drive's counters, too soon to be seen in this curve: write less"
     HELD = "the cache still held {size} when the write began, so not all of it is seen: let it rest first, --idle 10min"
+    USED_UP = (
+        "the fill before used the cache up, which took none of this write and still held {size}: let it rest first, "
+        "--idle 10min"
+    )
+    MAY_HOLD = (
+        "the cache may still hold data of the fill before, so not all of it may be seen: let it rest, --idle 10min"
+    )
     RANDOM = "random writes do not show a cache, so no size is stated: write sequentially to an empty drive"
     NOBODY_SAYS = "the file does not say how it was written; assuming sequential writes to an empty drive: {options}"
     NO_SIZE = "the capacity of the drive is unknown, so memory or heat may be mistaken for its cache: give --capacity"
@@ -99,9 +111,12 @@ def _unfinished(
     capacity, written = options.capacity_bytes, curve.total_bytes
     if capacity is not None and written < WHOLE_DRIVE_SHARE * capacity and not options.interrupted:
         sizes = {"written": Extent(written), "capacity": Extent(capacity)}
-        return [AnalysisWarning.PART.of(**sizes, next=options.next_step)]
+        free = "the free " if options.is_free_part else ""
+        return [AnalysisWarning.PART.of(**sizes, free=free, next=options.next_step)]
     # Past the cache from the start, there is no cliff to come.
     past_cache = causes and causes[0].nand_state in PAST_CACHE_STATES
+    if options.context and capacity is not None and written > MAX_WRITTEN_SHARE * capacity:
+        return [AnalysisWarning.OVER.of(written=Extent(written), capacity=Extent(capacity))]
     if options.interrupted and len(phases) == 1 and not past_cache:
         return [AnalysisWarning.FIRST_PHASE.of(written=Extent(written))]
     return []

@@ -11,6 +11,7 @@ the cursor itself and calls `line` on every text.
 from __future__ import annotations
 
 import io
+import os
 import re
 import sys
 from contextlib import suppress
@@ -49,6 +50,11 @@ def _escape(match: re.Match[str]) -> str:
 def say(text: str, *, err: bool = False) -> None:
     """Print a line to stdout, or to stderr if `err`: a new line in a name becomes an escape, and begins none."""
     print(line(text), file=sys.stderr if err else sys.stdout, flush=True)
+
+
+def discard(stream: Any) -> None:
+    """Send what a stream still holds, and all that follows, nowhere: it cannot be written."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 class Screen(io.TextIOWrapper):

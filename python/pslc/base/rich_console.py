@@ -34,6 +34,10 @@ class Console(rich.console.Console):
         stream = as_is(sys.stderr if stderr else sys.stdout)
         super().__init__(file=stream, soft_wrap=soft_wrap, markup=False, emoji=False, highlight=False)
 
+    def on_broken_pipe(self) -> None:
+        """Raise the BrokenPipeError that is being handled, in place of an exit with 1."""
+        raise  # rich calls it while it handles one
+
     def render_str(self, text: str, **how: Any) -> rich.text.Text:
         """Render a string, escaped, whatever markup it seems to hold."""
         return super().render_str(escaped(text), **how | {"markup": False, "emoji": False})

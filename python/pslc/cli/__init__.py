@@ -15,7 +15,7 @@ from typing import Any, cast
 import typer
 
 from pslc import extras
-from pslc.base.console import Screen
+from pslc.base.console import Screen, discard
 from pslc.cli import _bash_words, _groups, _usage_errors
 
 NAMES = sorted(module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_"))
@@ -32,6 +32,13 @@ def module_of(name: str) -> Any:
 
 class _Commands(_groups.CommandGroup):
     """The commands of this folder, each imported when it is asked for."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command; one whose reader has had enough, as `head` has, is done. typer would end it with 1."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            _leave(0)
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Their names, sorted."""
@@ -93,9 +100,6 @@ def main() -> None:
     except typer.Abort:
         typer.echo("aborted", err=True)
         _leave(1)
-    except BrokenPipeError:
-        # Whoever read our output has had enough, as `head` does.
-        _leave(0)
     except KeyboardInterrupt:
         _leave(130)
     except SystemExit as end:
@@ -149,5 +153,5 @@ def _leave(code: int) -> None:
         try:
             stream.flush()
         except (OSError, ValueError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+            discard(stream)
     sys.exit(code)

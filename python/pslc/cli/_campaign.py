@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from pslc.base import json_text
-from pslc.base.console import say
+from pslc.base.console import discard, say
 from pslc.base.ends import hear
 from pslc.cli import _recording_folder
 from pslc.cli._job_arguments import COMMAND_LINE
@@ -226,16 +226,22 @@ def _write_logs(spec: "CampaignSpec") -> bool:
 
 
 def _print_to(spec: "CampaignSpec", recordings: "list[Recording]", outputs: Outputs, views: "Views") -> bool:
-    """Print the results to stdout or to a file; returns whether the file could be written."""
+    """Print the results to stdout or to a file; returns whether they could be written."""
     from pslc.base.errors import GuardError
 
     try:
         _print_all(spec, recordings, outputs, views)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever reads it has had enough.
+        raise
     except (OSError, GuardError) as error:
+        place, file = "--output", f"{outputs.file}: "
         if outputs.file is None:
-            raise
-        reason = error.message if isinstance(error, GuardError) else f"{outputs.file}: {error.strerror or error}"
-        say(f"warning: --output is not written: {reason}", err=True)
+            place, file = "the output", ""
+            discard(sys.stdout)
+        reason = error.message if isinstance(error, GuardError) else f"{file}{error.strerror or error}"
+        say(f"warning: {place} is not written: {reason}", err=True)
         return False
     return True
 

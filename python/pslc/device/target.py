@@ -216,7 +216,7 @@ def _kept(spec: str, path: Path, assumed: str | None) -> Target:
     if not path.exists():
         raise TargetError(f"{spec}: no such drive file", f"pslc drives create {spec} --like aldrin-pro-2tb makes one")
     drive = SimDrive.open(spec)
-    target = _scaled(replace(_of(drive, spec, path.stem), stays=True), drive.scale)
+    target = _scaled(replace(of_drive(drive, spec, path.stem), stays=True), drive.scale)
     counters = drive.counters()
     if counters["host_write_bytes_total"]:
         note = (
@@ -263,7 +263,7 @@ def _simulated(spec: str, assumed: str | None = None) -> Target:
     # What stands on nothing else says everything, used or not.
     if source == name and any(key in ("base", "nand.part", "nand") for key in written_keys(text)):
         stated = written_keys(text) + stated
-    target = _of(drive, spec, slug)
+    target = of_drive(drive, spec, slug)
     target.facts["notes"].extend(f"{key} has no effect: {why}" for key, why in without_effect(stated, profile).items())
     if computer:
         target.facts["computer"] = computer
@@ -342,7 +342,8 @@ def _source(name: str, spec: str) -> tuple[str, str, str]:
     raise TargetError(f"unknown drive {name}", f"did you mean {meant}? {more}" if meant else more)
 
 
-def _of(drive: SimDrive, spec: str, slug: str) -> Target:
+def of_drive(drive: SimDrive, spec: str, slug: str) -> Target:
+    """The target that a simulated drive is."""
     return Target(
         spec=spec,
         slug=slug,

@@ -6,7 +6,7 @@ import re
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, Literal
 
@@ -113,6 +113,7 @@ class _Taken:
     covered: Covered
     interval_ms: float
     how: str
+    doubt: str = ""
 
     @property
     def lasted_s(self) -> float:
@@ -160,7 +161,7 @@ def _imported(paths: Sequence[Path], blocks: list[_Block], direction: int, hints
         placed = _placed(groups, taken, threads)
     data.curve, data.idle_s = fio_rows.curve_of(placed, interval / 1000)
     data.read_as = f"fio log of {kind}s: {taken[0].how}{_order(groups, len(taken))}"
-    data.warn(*_twins(wanted), *_unsure(taken))
+    data.warn(*_twins(wanted), *_unsure(taken), *_doubts(taken))
     data.note(*_notes(wanted, taken, data.idle_s))
     is_whole = _is_whole(data, taken, threads)
     if not jobs and hints.order is None:
@@ -211,7 +212,8 @@ def _taken(block: _Block, rows: Rows, thread: _fio_jobs.Thread | None, direction
             covered = fio_rows.single(rows, other is None, from_zero)
         except UnclearRowsError as error:
             raise RecordingError(f"{block.path}: {error}", "one of the two columns is not fio's") from None
-        return _Taken(covered, 0.0, "each row is a request, column 4 its bytes")
+        doubt = "" if other else _means_perhaps(rows, covered)
+        return _Taken(covered, 0.0, "each row is a request, column 4 its bytes", doubt)
     if other:
         hint = "log it without log_avg_msec, or give the log of bandwidth: *_bw.*.log"
         raise RecordingError(f"{block.path} holds averages of {other[1]}, which tell no bytes", hint)
@@ -228,6 +230,19 @@ def _taken(block: _Block, rows: Rows, thread: _fio_jobs.Thread | None, direction
     covered = _covered(rows, interval, from_zero, block.samples, counted)
     how = f"column 2 is the mean in KiB/s of the {interval:.0f} ms before its time"
     return _Taken(covered, interval, how + (" (column 4, fio 2's block size, is left out)" if old else ""))
+
+
+def _means_perhaps(rows: Rows, covered: Covered) -> str:
+    """Doubt about requests at an even pace, one size, whose speeds tell far more bytes: they may be rows of means, as
+    fio 2 wrote them. Empty: there is none."""
+    if not fio_rows.is_old_average(replace(rows, columns=fio_rows.MAX_OLD_COLUMNS)):
+        return ""
+    size, spacing_ms = int(rows.size[0]), float(np.median(rows.spacing_ms))
+    by_size, by_value = covered.total_bytes / float(covered.end_s[-1]), float(np.mean(rows.value)) * fio_rows.KIB
+    return (
+        f"each row is read as one request of {size} bytes (column 4), {words.speed(by_size)} in all, but as means of "
+        f"{spacing_ms:.0f} ms (column 2) the rows are {words.speed(by_value)}: if they are means, write 0 into column 4"
+    )
 
 
 def _thread(block: _Block, blocks: int, threads: Sequence[_fio_jobs.Thread]) -> _fio_jobs.Thread | None:
@@ -350,6 +365,11 @@ def _unsure(taken: Sequence[_Taken]) -> list[str]:
         f"rows are missing for {100 * unsure / lasted:.0f} % of the time, an interval or two at once: there are too "
         "many bytes where nothing was moved meanwhile; give fio's JSON beside the log, or log_avg_msec=500 to fio"
     ]
+
+
+def _doubts(taken: Sequence[_Taken]) -> list[str]:
+    """The doubts about how rows were read, each once."""
+    return list(dict.fromkeys(item.doubt for item in taken if item.doubt))
 
 
 def _short(taken: Sequence[_Taken]) -> list[str]:

@@ -489,6 +489,8 @@ def _curve(table: Grid, hints: ImportOptions, along: Column, second: Column, hea
     else:
         what = f"bytes of {data.kind}s {_of_bytes(table, second, at, values[1], data)}"
     data.read_as = _read_as(table, along, second, what)
+    if is_speed and not by_size and at[0] == 0:
+        data.read_as += "; each row is of the time before it; the first, at 0, is left out"
     if data.curve is None:
         return data
     data.curve = _limited(data.curve, data)
@@ -562,12 +564,20 @@ def _refuse_unordered(table: Grid, along: Column, at: Floats) -> None:
     """Refuse times or positions that do not go on as those of one run do.
 
     Raises:
-        PslcError: they go up and down.
+        PslcError: they go up and down, or a time goes back.
     """
     if len(at) > 1 and (np.diff(at) < 0).mean() > 1 - MIN_ASCENDING_SHARE:
         raise RecordingError(
             f"{table.path}: {along.called} goes up and down, so it is no time and no position of one run",
             "name another column with --x; rows of several drives or runs belong into files of their own",
+        )
+    if along.kind in ("time", "date") and (back := np.flatnonzero(np.diff(at) < 0)).size:
+        row = int(back[0]) + 1
+        raise RecordingError(
+            f"{table.path}: {along.called} goes back from {words.span(float(at[row - 1]))} to "
+            f"{words.span(float(at[row]))} in row {row + 1}, so how long it took is not known",
+            "correct or remove that row; rows of several runs, or of a clock that was set back, belong into files of "
+            "their own",
         )
 
 

@@ -42,7 +42,9 @@ STRETCHES: Final = ((0.005, 4.0), (0.03, 1.5))
 `pslc.analysis.find_phases` has it."""
 CELSIUS: Final = 1.0
 """Difference of a temperature that contradicts, in K."""
-TELLS_OF_FULL: Final = {each.code for each in (AnalysisWarning.EARLY, AnalysisWarning.HIDDEN, AnalysisWarning.HELD)}
+TELLS_OF_FULL: Final = {
+    each.code for each in (AnalysisWarning.EARLY, AnalysisWarning.HIDDEN, AnalysisWarning.HELD, AnalysisWarning.USED_UP)
+}
 """Warnings that tell of a cache although no end is stated."""
 CACHE_STEPS: Final = {"recovery": "find-empty", "overwrite": "find-cache"}
 """Job that a suite finds its cache with."""

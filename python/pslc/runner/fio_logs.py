@@ -104,13 +104,15 @@ def paths(option: str, options: Mapping[str, str], job: str, numbers: Iterable[i
 
 
 def write_aggregate(recording: Recording, folder: Path) -> list[Path]:
-    """`--bandwidth-log`: what all jobs moved together, in KiB/s each half second, a file for each direction."""
+    """`--bandwidth-log`: what all jobs moved together, in KiB/s each half second, a file for each direction. Of a slow
+    drive each bin of the series, where it is longer: parts of one bin would look like samples that agree."""
     ends = np.r_[0, recording.time["end_ns"].astype(np.float64)]
-    at = np.arange(AGGREGATE_NS, ends[-1] + 1, AGGREGATE_NS)
+    interval_ns = max(AGGREGATE_NS, int(np.median(np.diff(ends, prepend=0))))
+    at = np.arange(interval_ns, ends[-1] + 1, interval_ns)
     written = []
     for op, word in ((READ, "read"), (WRITE, "write"), (TRIM, "trim")):
         moved = np.r_[0, np.cumsum(recording.time[f"{word}_bytes"].astype(np.float64))]
-        rates = np.diff(np.interp(np.r_[0, at], ends, moved)) * 1e9 / AGGREGATE_NS / 1024
+        rates = np.diff(np.interp(np.r_[0, at], ends, moved)) * 1e9 / interval_ns / 1024
         path = folder / f"agg-{word}_bw.log"
         lines = [f"{int(end // 1e6)}, {int(rate)}, {op}, 0, 0\n" for end, rate in zip(at, rates, strict=True)]
         writer.write(path, "".join(lines))

@@ -1,18 +1,22 @@
 """A recording of a simulated drive, repeated and compared to the byte."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from pslc import suites
+from pslc._native import SimDrive
 from pslc.base import gate, tabular
 from pslc.base.errors import RecordingError
 from pslc.device.region import Scope
+from pslc.device.target import Target, of_drive
 from pslc.recording import store
 from pslc.recording.model import Recording
 from pslc.runner.options import RunOptions
-from pslc.runner.run import run_with
-from pslc.runner.subject import JobFile
+from pslc.runner.run import run_on
+from pslc.runner.subject import JobFile, Suite
+from pslc.schema.facts import Facts
 
 CLOCKS: Final = ("began_unix_ns", "wall_s", "version")
 """Keys of run.json for the machine and the day of a run. All else follows from the drive, the jobs and the seed."""
@@ -26,14 +30,23 @@ def differences(folder: Path) -> list[str]:
     """
     recording = store.load(folder)
     _refuse_unrepeatable(recording, folder)
-    name = recording.suite
-    subject = name if name in suites.names() else JobFile(recording.job_file, name, tuple(recording.overrides))
+    name, overrides = recording.suite, tuple(recording.overrides)
+    subject = Suite(name, overrides) if name in suites.names() else JobFile(recording.job_file, name, overrides)
     options = RunOptions(seed=recording.seed, options=recording.overrides, scope=Scope.of(recording.scope))
-    again = run_with(subject, recording.target, options)
+    again = run_on(_drive_of(recording), subject, options)
     before, after = _documents(recording), _documents(again)
     keys = [key for key in before.keys() | after.keys() if before.get(key) != after.get(key)]
     series = gate.data(folder / "series.parquet", store.FILE)
     return sorted(keys) + (["series.parquet"] if tabular.to_parquet(again.series) != series else [])
+
+
+def _drive_of(recording: Recording) -> Target:
+    """The simulated drive whose profile a recording holds, fresh: its file may have changed since, or be gone."""
+    drive = SimDrive("the profile in run.json", recording.profile, {}, [])
+    drive.scale = recording.facts.get("scale")
+    facts: Facts = {**recording.facts, **drive.facts(), "notes": recording.facts.get("notes", [])}
+    target = of_drive(drive, recording.target, recording.suite)
+    return replace(target, facts=facts, provenance=recording.provenance)
 
 
 def _documents(recording: Recording) -> dict[str, str]:

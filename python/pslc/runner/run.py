@@ -82,8 +82,6 @@ def run(subject: str | Path, *, on: str, computer: str | None = None, **options:
 
 def run_with(subject: str | Path | Suite | JobFile | Trace, on: str, options: RunOptions) -> Recording:
     """Run `subject` on the drive `on`, see `run`."""
-    job_logs = options.logs or JobLogs()
-    job_logs.named |= {name for name, _ in options.options}
     resolved = resolve(subject, on, options) if isinstance(subject, str | Path) else subject
     if isinstance(resolved, Trace):
         from pslc.runner.replay import replay
@@ -94,9 +92,15 @@ def run_with(subject: str | Path | Suite | JobFile | Trace, on: str, options: Ru
         from pslc.runner.read_back import read_back
 
         return _analyze(read_back(resolved, on, options))
-    target = options.governed(find_target(on, options.real, resolved.computer))
+    return run_on(options.governed(find_target(on, options.real, resolved.computer)), resolved, options)
+
+
+def run_on(target: Target, subject: Suite | JobFile, options: RunOptions) -> Recording:
+    """Run a suite or job files on a drive that was found."""
+    job_logs = options.logs or JobLogs()
+    job_logs.named |= {name for name, _ in options.options}
     with _released(target):
-        recording = _run_jobs(target, resolved, options, job_logs)
+        recording = _run_jobs(target, subject, options, job_logs)
     if options.logs is None:
         job_logs.write_or_warn()
     return recording

@@ -20,7 +20,18 @@ MORE: Final = ("bytes_per_s", "iops", "life_bytes", "fills")
 """Endings of findings of which more is better."""
 LESS: Final = ("_s", "write_amplification", "per_host", "per_host_bytes")
 """Suffixes of findings of which less is better. For others, such as the size of a cache, no value is best."""
-LEFT_OUT: Final = ("_low", "_high", "_count", "_spread", "_drift", "_confidence", "_from_bytes", "_to_bytes")
+LEFT_OUT: Final = (
+    "_low",
+    "_high",
+    "_count",
+    "_spread",
+    "_drift",
+    "_confidence",
+    "_from_bytes",
+    "_to_bytes",
+    "_p10",
+    "_p90",
+)
 """Endings of findings that say how sure another is, or where it is."""
 FEWEST: Final = 8
 """Points of which an index is worth anything."""
@@ -116,8 +127,8 @@ def _refuse_absent(requested: Sequence[str], rows: Sequence[Row], varying: Seque
 
 
 def over_draws(study: Study, rows: Sequence[Row]) -> list[Row]:
-    """A row for each drive, in which a finding is the median of the draws; `NAME_low` and `NAME_high` are what 80 % of
-    them lie between."""
+    """A row for each drive, in which a finding is the median of the draws that have it. `NAME_p10` and `NAME_p90` are
+    what 80 % of these lie between, and `NAME_draws` says how many they are: `36 of 40`."""
     if not study.draws:
         return list(rows)
     keys = [of.key for of in study.axes]
@@ -127,12 +138,13 @@ def over_draws(study: Study, rows: Sequence[Row]) -> list[Row]:
             groups.setdefault(tuple(str(row[key]) for key in keys), []).append(row)
     result = []
     for drawn in groups.values():
-        kept = {name: value for name, value in drawn[0].items() if name != DRAW}
-        for name in list(kept)[list(kept).index(OWN[-1]) + 1 :]:
-            values = _numbers(drawn, name)
-            if len(values) == len(drawn):
+        at = list(drawn[0]).index(OWN[-1]) + 1
+        kept = {name: value for name, value in list(drawn[0].items())[:at] if name != DRAW}
+        for name in dict.fromkeys(name for row in drawn for name in list(row)[list(row).index(OWN[-1]) + 1 :]):
+            if values := _numbers(drawn, name):
                 low, middle, high = (float(value) for value in np.quantile(values, [0.1, 0.5, 0.9]))
-                kept |= {name: middle, f"{name}_low": low, f"{name}_high": high}
+                count = f"{len(values)} of {len(drawn)}"
+                kept |= {name: middle, f"{name}_p10": low, f"{name}_p90": high, f"{name}_draws": count}
         result.append(kept)
     return result
 

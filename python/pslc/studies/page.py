@@ -101,15 +101,15 @@ def value_text(name: str, value: object) -> str:
 
 
 def of_draws(rows: Sequence[Row], axes: Sequence[str], names: Sequence[str]) -> Table:
-    """Findings of drives that were drawn: medians, and what 80 % of the draws lie between."""
-    ends = ("", "_low", "_high")
+    """Findings of drives that were drawn: how many draws have one, its median, and what 80 % of these lie between."""
+    ends = ("_draws", "", "_p10", "_p90")
     cells = [
         [*(str(row[axis]) for axis in axes), name, *(value_text(name, row.get(f"{name}{end}")) for end in ends)]
         for row in rows
         for name in names
     ]
-    columns = (*axes, "finding", "median", "10 %", "90 %")
-    return Table("Draws", columns, cells, words=(*axes, "finding"))
+    columns = (*axes, "finding", "draws", "median", "10 %", "90 %")
+    return Table("Draws", columns, cells, words=(*axes, "finding", "draws"))
 
 
 def scaling_notes(answers: Answers) -> list[str]:
@@ -117,14 +117,22 @@ def scaling_notes(answers: Answers) -> list[str]:
     return [SCALED.format(scale=answers.scale)] if answers.scale else []
 
 
+def _constants(answers: Answers) -> list[str]:
+    """A sentence for each finding that has one value, with the number of points that have it."""
+    sentences = []
+    for name in answers.findings:
+        values = [row[name] for row in answers.rows if row.get(name) is not None]
+        if len(set(values)) == 1:
+            whole = len(values) == len(answers.rows)
+            where = "every point" if whole else f"each of the {len(values)} points of {len(answers.rows)} that have it"
+            sentences.append(f"{name} is {value_text(name, values[0])} at {where}.")
+    return sentences
+
+
 def verdicts(answers: Answers) -> list[str]:
     """Conclusions of the study, a sentence for each finding and axis: the best value, by how much it is better, or that
     the axis hardly matters."""
-    sentences = []
-    for name in answers.findings:
-        values = {row[name] for row in answers.rows if row.get(name) is not None}
-        if len(values) == 1:
-            sentences.append(f"{name} is {value_text(name, values.pop())} at every point.")
+    sentences = _constants(answers)
     for effect in answers.effects:
         sign = of_answers.better(effect.finding)
         if not sign and not effect.finding.endswith("_bytes"):

@@ -87,7 +87,7 @@ def cache_by_counters(track: WriteTrack, end: float | None) -> CacheByCounters:
         left_bytes=None if early or math.isinf(left) else left,
         handed_out_bytes=_handed_out(track),
         in_memory_bytes=_held_in_memory(track, end) if end is not None else 0.0,
-        held_bytes=_at_first(track, "slc_valid_bytes"),
+        held_bytes=at_first(track, "slc_valid_bytes"),
         past_bytes=past,
     )
 
@@ -175,7 +175,7 @@ def measurement_context(track: WriteTrack, phases: Sequence[Phase]) -> Measureme
 
 def _buffer_rise(track: WriteTrack, phase: Phase) -> float:
     """Bytes that the write buffer of a simulated drive holds more at the end of a phase than at its start."""
-    held = np.append(_at_first(track, "buffer_bytes"), track.recording.bytes["buffer_bytes"]).astype(np.float64)
+    held = np.append(at_first(track, "buffer_bytes"), track.recording.bytes["buffer_bytes"]).astype(np.float64)
     levels = np.interp([phase.from_bytes, phase.to_bytes], track.edges_bytes, held)
     return float(levels[1] - levels[0])
 
@@ -226,7 +226,7 @@ def throttled(recording: Recording) -> float | None:
     return throttled_s(recording.facts)
 
 
-def _at_first(track: WriteTrack, gauge: str) -> int:
+def at_first(track: WriteTrack, gauge: str) -> int:
     """A gauge of a simulated drive when the first request was made: a silence before it may empty cache and buffer."""
     silent = int(np.searchsorted(track.recording.time["end_ns"], track.began_ns, side="right"))
     return int(track.recording.time[gauge][silent - 1]) if silent else track.recording.before[gauge]
@@ -238,7 +238,7 @@ def _silent_before(track: WriteTrack) -> int:
     ends = recording.time["end_ns"]
     silent = int(np.searchsorted(ends, track.began_ns, side="right"))
     rest = track.began_ns - (int(ends[silent - 1]) if silent else recording.start_ns)
-    return _at_first(track, counter) - recording.before[counter] + rest
+    return at_first(track, counter) - recording.before[counter] + rest
 
 
 def _held_in_memory(track: WriteTrack, written: float) -> float:

@@ -31,7 +31,9 @@ from pslc.recording import warnings as checks
 from pslc.recording.model import Recording
 from pslc.recording.writes.curve import WriteTrack
 from pslc.recording.writes.evidence import (
+    CACHED,
     CacheByCounters,
+    at_first,
     cache_by_counters,
     counted_causes,
     filled,
@@ -47,7 +49,8 @@ virtual disk two named an end, and noise was all there was."""
 EARLY = 0.9
 """A cache that was full by the counters before this share of where the speed fell was full without being seen."""
 NOT_FREE = 0.1
-"""A cache that holds this share of its data when a write begins, or lets this share past it at first, was not free."""
+"""A cache that holds this share of its data when a write begins, or lets this share past it at first, was not free; one
+that takes less than this share of its size from a write that left it was used up before."""
 
 
 def of_writes(recording: Recording, *, outside: bool = False) -> Writes:
@@ -82,11 +85,26 @@ def of_writes(recording: Recording, *, outside: bool = False) -> Writes:
         findings = _from_outside(track, curve).document()
     if recording.is_simulated and not outside and findings["cache_bytes_low"] is not None:
         _correct(findings, cache_by_counters(track, findings["cache_bytes"]))
-    elif recording.is_simulated and not outside and findings["phases"] and (full := filled(track)):
-        warning = AnalysisWarning.EARLY if full[0] else AnalysisWarning.HIDDEN
-        findings["warnings"] = [warning.of(size=Extent(full[1])), *findings["warnings"]]
+    elif findings["phases"] and (doubt := _unseen(track, outside)):
+        findings["warnings"] = [doubt, *findings["warnings"]]
     findings["throttled_s"] = throttled(recording)
     return findings
+
+
+def _unseen(track: WriteTrack, outside: bool) -> MeasurementWarning | None:
+    """Warning about a cache that a write does not show, or not all of: by the counters of a simulated drive; of
+    another, as it was filled before and did not rest."""
+    recording = track.recording
+    if not recording.is_simulated or outside:
+        is_filled = bool(recording.scope.get("fill_first")) and not recording.scope.get("idle_s")
+        return AnalysisWarning.MAY_HOLD.of() if is_filled else None
+    if full := filled(track):
+        return (AnalysisWarning.EARLY if full[0] else AnalysisWarning.HIDDEN).of(size=Extent(full[1]))
+    held, limit = (at_first(track, gauge) for gauge in ("slc_valid_bytes", "cache_limit_bytes"))
+    taken = recording.totals[CACHED] - recording.before[CACHED]
+    if recording.before[CACHED] and taken < NOT_FREE * limit:
+        return AnalysisWarning.USED_UP.of(size=Extent(held))
+    return AnalysisWarning.HELD.of(size=Extent(held)) if held > NOT_FREE * limit else None
 
 
 def no_cache_seen(recording: Recording) -> MeasurementWarning | None:
@@ -138,6 +156,7 @@ def _options(recording: Recording) -> AnalysisOptions:
     """Facts about the drive and the run that the analysis takes."""
     return AnalysisOptions(
         capacity_bytes=_to_be_written(recording),
+        is_free_part=bool(_filled_before(recording)),
         seed=recording.seed,
         interrupted=recording.cut_off is not None,
         next_step=_next_step(recording),
@@ -147,10 +166,12 @@ def _options(recording: Recording) -> AnalysisOptions:
 
 def _to_be_written(recording: Recording) -> int:
     """Bytes of the drive that a fill of all of it would write: those that were not written before it."""
-    size = recording.drive_bytes
-    # Of a drive that is full all of it is written again.
-    before = recording.scope.get("fill_first", 0) % 100
-    return size - recording.capacity_bytes * before // 100
+    return recording.drive_bytes - recording.capacity_bytes * _filled_before(recording) // 100
+
+
+def _filled_before(recording: Recording) -> int:
+    """Percent of the drive that was filled before and is not written again: of a full drive, all is."""
+    return recording.scope.get("fill_first", 0) % 100
 
 
 def _next_step(recording: Recording) -> str:
