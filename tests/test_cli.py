@@ -178,6 +178,16 @@ def test_an_extra_is_installed_as_pslc_was(mark, expected, monkeypatch, tmp_path
         (tmp_path / mark).touch()
     monkeypatch.setattr(sys, "prefix", str(tmp_path))
     assert install.command("pslc[fit]") == f'{expected} "pslc[fit]"'
+    origin = tmp_path / "a folder" / "pslc-0.1.0-cp311-abi3-linux_x86_64.whl"
+    about = tmp_path / "pslc-0.1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Name: pslc\nVersion: 0.1.0\n")
+    (about / "direct_url.json").write_text(json.dumps({"url": origin.as_uri(), "archive_info": {}}))
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert install.command("pslc[fit]") == f'{expected} "pslc[fit]"', "the wheel is gone"
+    origin.parent.mkdir()
+    origin.touch()
+    assert install.command("pslc[fit]") == f'{expected} "{origin}[fit]"'
 
 
 def test_an_error_in_a_job_file_names_file_and_line(command, tmp_path):

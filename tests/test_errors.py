@@ -271,6 +271,26 @@ def test_a_line_break_in_a_name_among_several_faults_begins_no_line(tmp_path):
     assert not any(line.startswith("  error") for line in lines), done.stderr
 
 
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: pslc.analyze("fill.csv"), ['x is the path "fill.csv"', 'pslc.load("fill.csv")']),
+        (lambda: pslc.plot("x"), ["recording is 'x'", "pslc.Recording"]),
+        (lambda: pslc.run("fill", on="sim:sn850-1tb", seed="x"), ["seed is 'x'", "a whole number"]),
+        (lambda: pslc.run("fill", on="sim:sn850-1tb", seed=-1), ["seed is -1", "from 0"]),
+        (lambda: pslc.run("fill", on="sim:sn850-1tb", real=3), ["real is 3", "pslc.RealOptions("]),
+        (
+            lambda: pslc.run("fill", on="sim:sn850-1tb", options={"io_size": "1g"}),
+            ["options is {", '[("io_size", "1g")]'],
+        ),
+    ],
+)
+def test_an_argument_of_another_kind_is_named_with_what_it_takes(call, words):
+    with pytest.raises(PslcError) as caught:
+        call()
+    assert [word for word in words if word not in str(caught.value)] == []
+
+
 def test_an_error_without_a_code_says_none():
     with pytest.raises(PslcError) as caught:
         pslc.run("fill", on="sim:no-such-drive")

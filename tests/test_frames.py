@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 
 import pandas as pd
 import polars as pl
@@ -89,8 +90,15 @@ def test_every_suite_has_a_cell_and_a_picture():
 
 def test_the_package_lists_what_it_does():
     assert {"run", "analyze", "compare", "fit", "study", "serve", "load", "Recording"} <= set(dir(pslc))
+    assert dir(pslc) == sorted(pslc.__all__)
     for name in pslc.__all__:
         assert getattr(pslc, name) is not None
+
+
+def test_results_show_themselves_in_one_short_line():
+    recording = fill(DRIVE)
+    for shown in (pslc.analyze(recording), pslc.compare(recording, recording)):
+        assert re.fullmatch(rf"<pslc\.{type(shown).__name__} of .{{20,160}}>", repr(shown))
 
 
 def test_a_recording_is_loaded_from_its_folder(tmp_path):

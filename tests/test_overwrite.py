@@ -202,6 +202,7 @@ def test_at_a_terminal_the_file_is_shown_and_only_yes_is_yes(tmp_path):
         assert path.read_bytes() == before
         shown = " ".join(seen.split())
         assert "OVERWRITES" in shown
+        assert "nothing was written" in shown
         assert "(8.39 MB, changed" in shown
         assert f"of user {os.geteuid()}" in shown
     code, seen = typed("yes", path)

@@ -269,6 +269,8 @@ def test_it_is_cited_by_its_version(command):
         "version": version,
     }.items():
         assert f"{{{value}}}" in next(line for line in cited.splitlines() if line.startswith(f"  {key} "))
+    assert re.fullmatch(r"% [^\n]*\n@software\{pslc,\n(  \w+ +=[^\n]*\n)+\}\n", cited), "the rest is a comment"
+    assert re.search(r"^  year +=\s\{20\d\d\},$", cited, re.MULTILINE)
 
 
 @pytest.mark.parametrize(

@@ -118,6 +118,33 @@ def test_a_habit_of_another_policy_does_not_refuse_one_that_frees_dead_data_firs
     drive(folding.text)
 
 
+@pytest.mark.parametrize(
+    ("name", "of", "part"),
+    [
+        ("Phison PS5018-E18", parts.controller, "phison-e18"),
+        ("E18", parts.controller, "phison-e18"),
+        ("InnoGrit IG5236", parts.controller, "innogrit-ig5236"),
+        ("MAP1602A", parts.controller, "maxio-map1602"),
+        ("Samsung Pascal (S4LV008)", parts.controller, "samsung-pascal"),
+        ("SM2262EN", parts.controller, "smi-sm2262en"),
+        ("B47R", parts.nand, "micron-b47r-tlc-512g"),
+        ("Micron B47R", parts.nand, "micron-b47r-tlc-512g"),
+        ("Micron 176-layer TLC", parts.nand, "micron-b47r-tlc-512g"),
+        ("Kioxia TLC 112L", parts.nand, "bics5-tlc-1t, bics5-tlc-512g"),
+        ("Micron TLC (B58R)", parts.nand, "micron-b58r-tlc-1t"),
+        ("Samsung E18", parts.controller, None),
+        ("Phison", parts.controller, "phison-e12, phison-e12s"),
+        ("(B47R)", parts.nand, None),
+    ],
+)
+def test_a_part_is_the_one_that_has_each_word_of_a_name(name, of, part):
+    if part in parts.nands() + parts.controllers():
+        assert of(name).name == part
+        return
+    with pytest.raises(PslcError, match=part or "unknown"):
+        of(name)
+
+
 def test_the_beginning_of_a_name_is_enough_where_only_one_part_begins_so():
     assert parts.nand("bics6-qlc").name == "bics6-qlc-1t"
     with pytest.raises(PslcError, match="bics4-tlc-256g, bics4-tlc-512g"):
@@ -364,6 +391,7 @@ def test_new_drives_ask_for_what_was_not_said(tmp_path):
     for question in ("die", "controller", "cache, such as", "file"):
         assert question in asked
     assert "micron-b58r-tlc-1t" in shown, "the parts to choose from"
+    assert "values follow from the parts, " in asked
     assert "The write cache ends after" in shown
     assert tomllib.loads((tmp_path / "asked.toml").read_text()) == {
         "nand": "bics5-tlc-512g", "controller": "phison-e16", "capacity": "120GB", "cache": {"dynamic": "15GB"},
@@ -382,6 +410,10 @@ def test_new_drives_ask_for_what_was_not_said(tmp_path):
             ("mine.toml", "--capacity", "10MB", "--nand", "bics5-tlc-512g", "--controller", "phison-e16"),
             ["capacity is 10MB, less than half a die of 64GB", "at least 32GB"],
         ),
+        (
+            ("mine.toml", "--capacity", "20TB", "--nand", "bics5-tlc-512g", "--controller", "phison-e16"),
+            ["mine.toml, as its parts make it: the geometry has", "mapping units"],
+        ),
     ],
 )
 def test_a_new_drive_that_cannot_be_is_refused_and_leaves_no_file(arguments, words, command, tmp_path):
@@ -397,6 +429,7 @@ def test_parts_are_listed_and_printed(command):
     listed = command("drives", "parts").stdout
     assert not [name for name in parts.nands() + parts.controllers() if name not in listed]
     assert "…" not in listed
+    assert "PS5018-E18" in listed
     assert command("drives", "parts", "phison-e12").stdout == parts.text(parts.controller("phison-e12"))
     assert json.loads(command("drives", "parts", "bics6-qlc", "--json").stdout)["planes"] == 4
     assert "did you mean phison-e16?" in command("drives", "parts", "phisom-e16").stderr
@@ -479,6 +512,11 @@ def test_a_drive_is_made_from_a_report(command, tmp_path):
     done = command("drives", "new", "mine.toml", "--facts", "p1.txt")
     assert "NAND die micron-n18a-qlc-1t, controller smi-sm2263, capacity 1000GB" in done.stderr
     assert "past the cache" in done.stdout
+    (tmp_path / "nv2.txt").write_text("Model Number: KINGSTON SNV2S1000G\n[1.00 TB]\n")
+    done = command.refused("drives", "new", "nv2.toml", "--facts", "nv2.txt")
+    assert "no reviewed drive is named KINGSTON SNV2S1000G" in done.stderr
+    assert "flash-id tool" in done.stderr.partition("hint: ")[2]
+    assert "phison" not in done.stderr, "the parts of another drive are no hint"
     (tmp_path / "evo.txt").write_text(SMARTCTL)
     done = command.refused("drives", "new", "evo.toml", "--facts", "evo.txt")
     assert "was sold with 2 kinds of NAND" in done.stderr

@@ -164,6 +164,10 @@ def test_a_file_that_exists_is_taken_only_with_reuse_and_stays(command, tmp_path
     done = command.refused("run", "fill", "--on", "./data.bin", "--size", "4MB")
     assert "is not overwritten" in done.stderr
     assert path.read_bytes() == b"precious" * (4 * MB // 8)
+    assert "add --reuse" in command.refused("run", "fill", "--on", "./data.bin").stderr
+    for name in ("mine.toml", "mine.pslc", "mine.csv", "mine.json"):
+        (tmp_path / name).write_text("work")
+        assert "--reuse" not in command.refused("run", "fill", "--on", f"./{name}").stderr
     named = ("--overwrite-file", "data.bin", "--json")
     command.fine("run", "fill", "--on", "./data.bin", *named)
     assert path.stat().st_size == 4 * MB

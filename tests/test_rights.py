@@ -251,9 +251,9 @@ SCRATCH = ("run", "fill", "--on", "./s", "--size", "8MB", "--yes")
         ("", ("lab", "--port", "80"), "ports below 1024 are root's: --port 8719"),
         ("", ("serve", SIM, "--tcp", "127.0.0.1:81"), "ports below 1024 are root's: --tcp 10809"),
         ("", ("serve", SIM, "--unix", "/usr/s.sock"), "use a folder of your own"),
-        (": > log.csv; chmod 0 log.csv", ("analyze", "log.csv"), "chmod -R u+rwX"),
+        (": > log.csv; chmod 0 log.csv", ("analyze", "log.csv"), "chmod u+r "),
         ("mkdir f; chmod 555 f", ("drives", "create", "f/d.pslc", "--like", SIM[4:]), "chmod -R u+rwX"),
-        (": > pslc.toml; chmod 0 pslc.toml", ("report",), "chmod -R u+rwX"),
+        (": > pslc.toml; chmod 0 pslc.toml", ("report",), "chmod u+r "),
         ("umask 777", ("run", "fill", "--on", SIM, "--save", "/nowhere/x"), "recording: /var/tmp/pslc-"),
     ],
 )

@@ -9,6 +9,7 @@ import pslc
 from pslc.recording import store
 from pslc.recording.change_summary import BY_CHANCE, verdicts
 from pslc.recording.comparison import Compared, Side, _mean, apart, compare, rate
+from pslc.recording.metrics import Figure
 from tests.conftest import fill
 
 SHOWN = {"drive": "x", "suite": "fill"}
@@ -51,6 +52,12 @@ def test_a_change_of_one_figure_is_found_and_its_ratio_lies_within_what_is_said(
         held += other.low / first.high <= 1.3 <= other.high / first.low
     assert found == 200
     assert held / 200 > 0.9
+
+
+def test_an_interval_without_a_width_is_not_shown():
+    exact = [Figure(value, value, value) for value in (1e9, 1.3e9)]
+    text = verdicts(sides(1), [Compared("figure", "B/s", exact, [False, True], None)])[0]
+    assert text.endswith("figure +30 %.")
 
 
 def test_what_two_computers_were_set_to_is_said_where_it_differs():

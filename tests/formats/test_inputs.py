@@ -112,7 +112,7 @@ def test_a_table_of_results_is_no_curve(name, tmp_path):
         ("first_bw.1.log second_bw.2.log", "--jobs serial"),
         ("contradict_bw.1.log contradict_bw.1.log", "given twice"),
         ("sadf_cpu.csv", "sar -d"),
-        ("no_unit_words.csv", "--x"),
+        ("nohead.csv", "--x"),
     ],
 )
 def test_what_is_not_clear_is_refused_with_what_to_give(words, said, tmp_path):
@@ -130,9 +130,11 @@ def test_columns_can_be_named_where_the_file_does_not(tmp_path):
     data = read("nohead.csv", tmp_path, x="1=s", y="2=MB/s")
     assert data.curve is not None
     assert data.curve.total_bytes == pytest.approx(A[0], rel=0.005)
-    data = read("no_unit_words.csv", tmp_path, x="time=s", y="writeMibs=MiB/s")
-    assert data.curve is not None
-    assert data.curve.total_bytes == pytest.approx(B[0], rel=0.005)
+    for options in ({"x": "time=s", "y": "writeMibs=MiB/s"}, {}):
+        data = read("no_unit_words.csv", tmp_path, **options)
+        assert data.curve is not None
+        assert data.curve.total_bytes == pytest.approx(B[0], rel=0.005)
+        assert ("in s (assumed)" in data.read_as) == (not options)
 
 
 def test_the_documents_of_a_status_interval_are_a_curve(tmp_path):

@@ -62,9 +62,11 @@ def test_a_latency_is_no_time(name):
         csv(("time_s", "read MB/s", "write MB/s"), *((s, 2.1, v / 1e6) for s, v in enumerate(made.speeds(), 1))),
         csv(("time_s", "written_gb"), *((s, f"{sum(made.speeds()[:s]) / 1e9:.4f}") for s in range(1, 101))),
         curve().encode("utf-16"),
+        curve(("second", "write MB/s")),
+        curve(("time", "write MB/s")),
     ],
     ids=["MBps", "units in cells", "thousands", "ISO dates", "a clock over midnight", "ms since 1970", "comments",
-         "reads before writes", "bytes over time", "UTF-16"],
+         "reads before writes", "bytes over time", "UTF-16", "second", "time without a unit"],
 )  # fmt: skip
 def test_a_table_is_read_whatever_its_form(text, tmp_path):
     data = made.read(tmp_path, text, "table.csv")
@@ -72,6 +74,29 @@ def test_a_table_is_read_whatever_its_form(text, tmp_path):
     assert data.curve.total_bytes == pytest.approx(made.TOTAL_BYTES, rel=0.002)
     assert data.curve.total_seconds == pytest.approx(100, rel=0.02)
     assert "column" in data.read_as
+    assert ("in s (assumed)" in data.read_as) == str(text).startswith("time,")
+
+
+def test_numbers_below_time_are_seconds_only_as_far_apart_as_samples_are(tmp_path):
+    data = made.read(tmp_path, curve(("time", "MB/s")).replace(",", "\t"), "rows.txt")
+    assert "time in s (assumed)" in data.read_as
+    for time in (lambda s: str(1000 * s), lambda s: str(s % 10)):
+        with pytest.raises(PslcError, match=r"hint: for example --x time=s"):
+            made.read(tmp_path, curve(("time", "write MB/s"), time=time), "table.csv")
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        (curve(("Time", "Write speed"), time=lambda s: f"10:{s // 60:02}:{s % 60:02}"), "--y 'Write speed=MB/s'"),
+        (curve(("a", "v")), "--x a=s --y v=MB/s"),
+        (curve().partition("\n")[2].replace(",", ";").replace(".", ","), 'such as "time_s;speed_MB/s"'),
+    ],
+)
+def test_what_a_table_lacks_is_shown_ready_to_copy(text, hint, tmp_path):
+    with pytest.raises(PslcError) as error:
+        made.read(tmp_path, text, "table.csv")
+    assert hint in error.value.hint
 
 
 def test_missing_cells_are_counted_and_are_no_numbers(tmp_path):

@@ -15,6 +15,7 @@ from pslc.analysis.phases import Phase, find_phases
 from pslc.analysis.reads import ReadExplanation
 from pslc.analysis.series import Curve
 from pslc.analysis.warnings import DEFAULT_OPTIONS, analysis_warnings
+from pslc.base import words
 from pslc.schema.warnings import MeasurementWarning
 
 
@@ -123,6 +124,13 @@ class WriteAnalysis:
     cache_confidence: float | None = None
     alternatives: tuple[Alternative, ...] = ()
     silent_s: float = 0.0
+
+    def __repr__(self) -> str:
+        mean = (
+            "nothing written" if self.mean_bytes_per_s is None else f"{words.speed(self.mean_bytes_per_s)} on average"
+        )
+        cache = f", fast for {words.size(self.cache.bytes)}" if self.cache else ""
+        return f"<pslc.WriteAnalysis of {len(self.phases)} phases: {mean}{cache}>"
 
     def document(self) -> Writes:
         """The analysis as run.json holds it; see `pslc.recording.writes.findings.of_writes`."""

@@ -64,6 +64,7 @@ SPELLINGS: Final[tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...]] =
         rf"(?i)(?<!{LETTER})(?:zeit|zeitpunkt|temps|tiempo|tempo|czas|время|tid|zaman|时间|時間|시간)(?!{LETTER})",
         "time",
     ),
+    (r"(?i)^\s*second\s*$", "seconds"),
 )
 """Units and the word for time in other languages, each with the English one: `Mo/s`, `МБ/сек`, `秒`."""
 CLOCK = re.compile(r"(?P<h>\d{1,2}):(?P<m>\d\d)(?::(?P<s>\d\d(?:[.,]\d+)?))?(?:\s*(?P<half>[AaPp])[Mm])?")
@@ -84,6 +85,7 @@ class Column:
         scale: one of its unit, in bytes, bytes/s, seconds or 1.
         unit: as the name states it; empty without one.
         direction: whether it is of reads or of writes; empty if the name does not say.
+        is_assumed: the unit is assumed, as the name states none.
     """
 
     place: int
@@ -92,6 +94,7 @@ class Column:
     scale: float
     unit: str
     direction: Direction
+    is_assumed: bool = False
 
     @property
     def called(self) -> str:

@@ -16,7 +16,9 @@ def hint(path: Path) -> str:
         path = path.parent  # What replaces a file takes a right to its folder.
     above = [place for place in (path, *path.parents) if os.path.lexists(place)]
     if above[0].lstat().st_uid == me:
-        return f"its mode denies it: chmod -R u+rwX {shell.line([str(above[0])])}"
+        of_file = "u+w" if os.access(path, os.R_OK) else "u+r"
+        change = of_file if above[0].is_file() else "-R u+rwX"
+        return f"its mode denies it: chmod {change} {shell.line([str(above[0])])}"
     for place, parent in itertools.pairwise(above):
         if parent.stat().st_uid == me:
             return f"{place} is {_name(place)}'s: sudo chown -R $USER {shell.line([str(place)])}"

@@ -10,22 +10,28 @@ def described() -> str:
     x86_64`."""
     from pslc import _native
 
-    built = f"{datetime.fromtimestamp(Path(_native.__file__).stat().st_mtime, UTC):%Y-%m-%d}"
     return (
-        f"pslc {_native.version()}, native part of {built}, Python {platform.python_version()}, "
+        f"pslc {_native.version()}, native part of {_built():%Y-%m-%d}, Python {platform.python_version()}, "
         f"{platform.system()} {platform.machine()}"
     )
 
 
 def citation() -> str:
-    """BibTeX of this version, with the facts of CITATION.cff."""
+    """BibTeX of this version, with the facts of CITATION.cff. Its year is that of the build, in UTC."""
     from pslc import _native
 
     return (
+        "% Name the profile or the recording that you used, too.\n"
         "@software{pslc,\n"
         "  title   = {pslc: a laboratory for SSD write caching},\n"
         "  author  = {{The pslc maintainers}},\n"
+        f"  year    = {{{_built():%Y}}},\n"
         f"  version = {{{_native.version()}}}\n"
-        "}\n"
-        "Name the profile or the recording that you used, too."
+        "}"
     )
+
+
+def _built() -> datetime:
+    from pslc import _native
+
+    return datetime.fromtimestamp(Path(_native.__file__).stat().st_mtime, UTC)

@@ -203,6 +203,8 @@ def _confirm(bar: "Bar", outputs: Outputs, plan: "Plan") -> bool:
         if plan.takes_days and not outputs.yes and not can_ask:
             raise JobError("the run takes days", "add --yes to start it, or --runtime=1h to end it earlier")
         agreed = outputs.yes or not can_ask or typer.confirm("Go on?", err=True)
+    if not agreed:
+        say("nothing was written", err=True)
     bar.resume()
     return agreed
 

@@ -67,6 +67,7 @@ def format_drive(
         if sys.stdin is None or not sys.stdin.isatty():
             raise user_error(f"{words.size(mapped)} of data in {file} would be lost", "add --yes to erase them")
         if not typer.confirm(f"{words.size(mapped)} of data in {file} will be lost. Go on?", err=True):
+            say("nothing was written", err=True)
             raise typer.Exit(2)
     drive.save()
     _print_state(drive, as_json)

@@ -48,13 +48,13 @@ def show(name: str, target: "Target | None", *, quick: bool, fio: bool) -> None:
         PslcError: there is no such suite, or it has no jobs.
     """
     from pslc import suites
-    from pslc.base.errors import closest_match, user_error
+    from pslc.base.errors import user_error
     from pslc.device.region import Scope, find_region
     from pslc.device.target import RealOptions, find_target
 
     every = [*suites.names(), *suites.OF_FILES]
     if name not in every:
-        meant = closest_match(name, every)
+        meant = suites.meant_by(name)
         hint = f"did you mean {meant}?" if meant else f"the suites are {', '.join(every)}"
         raise user_error(f"unknown suite {name}", hint)
     suite = suites.load(name)

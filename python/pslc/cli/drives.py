@@ -146,7 +146,8 @@ def new(
     measured = _measured(log) if log else None
     if report is not None:
         nand, controller, capacity = _read_report(report, (nand, controller, capacity), measured)
-    answers, settings, asked = _ask(nand, controller, capacity, cache, interactive=sys.stdin.isatty() and not as_json)
+    interactive = sys.stdin.isatty() and not as_json
+    answers, settings, asked = _ask((nand, controller, capacity), cache, report, interactive=interactive)
     from pslc.device import parts
 
     derived = parts.profile(
@@ -196,6 +197,7 @@ def _print_drives(rows: list[dict[str, object]]) -> None:
 
 def _print_parts(dies: "list[Nand]", controllers: "list[Controller]", computers: "list[Computer]") -> None:
     from pslc.base import words
+    from pslc.device.parts import naming
 
     rows = [
         (die.name, str(die.bits_per_cell), f"{die.bytes // 2**27} Gb", str(die.planes), f"{die.bus_mts} MT/s",
@@ -205,11 +207,14 @@ def _print_parts(dies: "list[Nand]", controllers: "list[Controller]", computers:
     _print_table(("die", "bits", "capacity", "planes", "bus", "tPROG", "native", "pSLC"), rows)
     print()
     controller_rows = [
-        (chip.name, chip.link, str(chip.channels), f"{chip.bus_mts} MT/s", str(chip.cores), chip.map,
+        (chip.name, naming.model(chip).partition(" with ")[0], chip.link, str(chip.channels),
+         f"{chip.bus_mts} MT/s", str(chip.cores), chip.map,
          "no cache" if chip.habits["mode"] == "pure-xlc" else str(chip.habits["when_full"]))
         for chip in controllers
     ]  # fmt: skip
-    _print_table(("controller", "link", "channels", "bus", "cores", "map", "when the cache is full"), controller_rows)
+    _print_table(
+        ("controller", "model", "link", "channels", "bus", "cores", "map", "when the cache is full"), controller_rows
+    )
     print()
     computer_rows = [
         (of.name, str(of.cores), words.span(of.read / 1e9), words.span(of.write / 1e9), of.link or "any",
@@ -247,7 +252,7 @@ def _print_table(titles: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> No
 
 
 def _ask(
-    nand: str | None, controller: str | None, capacity: str | None, cache: str | None, *, interactive: bool
+    stated: tuple[str | None, str | None, str | None], cache: str | None, report: Path | None, *, interactive: bool
 ) -> tuple[dict[str, str], dict[str, str], bool]:
     """Parts and cache settings, asked for where they are missing, and whether anything was asked.
 
@@ -257,15 +262,19 @@ def _ask(
     from pslc.base.errors import user_error
     from pslc.device import parts
 
-    options = {"nand": nand, "controller": controller, "capacity": capacity}
+    options = dict(zip(("nand", "controller", "capacity"), stated, strict=True))
     missing = [f"--{key}" for key, value in options.items() if value is None]
     if missing and not interactive:
-        example = "pslc drives new mine.toml --nand bics5-tlc-512g --controller phison-e16 --capacity 1TB"
-        raise user_error(f"a new drive needs {', '.join(missing)}", f"{example}; pslc drives parts lists the parts")
+        hint = "pslc drives new mine.toml --nand bics5-tlc-512g --controller phison-e16 --capacity 1TB"
+        if report is not None:
+            hint = "a flash-id tool for its controller prints them: --facts REPORT; or give those that a review names"
+        raise user_error(f"a new drive needs {', '.join(missing)}", f"{hint}; pslc drives parts lists the parts")
     if missing:
         list_parts()
     questions = {"nand": "die", "controller": "controller", "capacity": "capacity, such as 1TB"}
     answers = {key: value or typer.prompt(questions[key], err=True) for key, value in options.items()}
+    answers["nand"] = parts.nand(answers["nand"]).name
+    answers["controller"] = parts.controller(answers["controller"]).name
     habits = parts.controller(answers["controller"]).habits
     if cache is None and missing:
         cache = typer.prompt(f"cache, such as dynamic=150GB (default: {habits['share']})", default="", err=True)
@@ -386,5 +395,7 @@ def _predict(path: Path, derived: "Derived", verdict: str, as_json: bool) -> Non
         print("\n".join([*(drive.forecast_lines(forecast) if forecast else []), *([verdict] if verdict else [])]))
     assumed = sum("assumed" in how for how in derived.how.values())
     say(
-        f"{path}: {len(derived.values)} values follow, {assumed} of them assumed; pslc drives show {spec[4:]}", err=True
+        f"{path}: {len(derived.values)} values follow from the parts, {assumed} of them assumed; "
+        f"pslc drives show {spec[4:]}",
+        err=True,
     )

@@ -202,6 +202,8 @@ def _meant(name: str, names: Iterable[str]) -> str | None:
 DEVICES = Path("/dev")
 KEPT = ".pslc"
 """Ending of the files of simulated drives. One of another name is known by how it begins."""
+DOCUMENTS = (KEPT, ".csv", ".json")
+"""Endings of files that somebody keeps: none is offered to be overwritten."""
 NO_CONSENT = "{device} is a block device, and a run takes your consent to lose everything on it"
 
 
@@ -373,9 +375,12 @@ def _file(spec: str, path: Path, real: RealOptions) -> Target:
             f"name a new file in it: {spec.rstrip('/')}/scratch.bin --size 20GB",
         )
     if real.size is None:
+        if spec.partition(",")[0].endswith(".toml"):
+            place = spec if "/" in spec else f"./{spec}"
+            raise TargetError(f"{spec} is a profile, not a scratch file", f"did you mean sim:{place}?")
         if path.is_file():
-            hint = "name a new file and its --size, or add --reuse to overwrite this one"
-            raise TargetError(f"{spec} exists", hint)
+            reuse = "" if path.suffix in DOCUMENTS else ", or add --reuse to overwrite this one"
+            raise TargetError(f"{spec} exists", f"name a new file and its --size{reuse}")
         if DEVICES in path.absolute().parents:
             what = "is not a block device" if path.exists() else "does not exist"
             raise TargetError(f"{spec} {what}", "lsblk lists the block devices; a scratch file goes into a folder")

@@ -13,7 +13,7 @@ import numpy as np
 
 from pslc.analysis import Curve
 from pslc.analysis.series import Floats
-from pslc.base import gate, quantities, words
+from pslc.base import gate, quantities, shell, words
 from pslc.base.columns import (
     DEGREES,
     PERCENT,
@@ -51,6 +51,8 @@ MAX_SAMPLES: Final = 1_000_000
 """Largest number of samples of a curve: a thousand for each column of a plot. Beyond it neighbours are merged."""
 MIN_EPOCH_S: Final = 1e8
 """A number below `time` that is larger is seconds, ms, us or ns since 1970."""
+MAX_ASSUMED_STEP_S: Final = 60.0
+"""Largest usual step of bare numbers below `time` that are taken for seconds: of milliseconds it is soon more."""
 DAY_S: Final = 86400.0
 FAR_STEPS: Final = 1.5
 """A first position, or a first time, of more than so many steps is not counted from 0."""
@@ -63,6 +65,7 @@ MAX_STILL_SHARE: Final = 0.1
 """Share of the time in which nothing moved, above which it is noted, and above which no cause of a speed is sure."""
 PROCESSOR = re.compile(r"\b(?:cpu|processor)\b.*(?:%|percent)", re.IGNORECASE)
 PARAMETERS = re.compile(r"depth|(?<![a-z])(?:qd|bs|jobs?|numjobs|threads?|block|size|pattern|queue|iodepth|mix)")
+SPEED_WORDS = re.compile(r"speed|rate|throughput|bandwidth|(?<![a-z])bw(?![a-z])")
 MEANS = re.compile(r"mean|avg|average|lat(?:ency)?$|latency|access")
 MODES: Final = {"randread": "read", "randwrite": "write", "read": "read", "write": "write", "seq-r": "read",
                 "seq-w": "write"}  # fmt: skip
@@ -76,7 +79,7 @@ def matches(path: Path, head: str) -> bool:
     lines = [line for line in head.splitlines()[:-1] or head.splitlines() if _is_row(line)]
     if not lines:
         return False
-    separator = max(SEPARATORS, key=lines[0].count)
+    separator = _separator(lines[0])
     counts = [line.count(separator) for line in lines[:20]]
     if not counts[0]:
         return False
@@ -89,6 +92,12 @@ def matches(path: Path, head: str) -> bool:
 
 def _is_row(line: str) -> bool:
     return bool(line.strip()) and not line.lstrip().startswith("#")
+
+
+def _separator(line: str) -> str:
+    """Separator of the cells of a line; beside a semicolon or a tab the comma of a number is a decimal one."""
+    apart = [sep for sep in SEPARATORS[1:] if sep in line and all(is_number(cell, sep) for cell in line.split(sep))]
+    return apart[0] if apart else max(SEPARATORS, key=line.count)
 
 
 @dataclass
@@ -169,7 +178,7 @@ def grid(path: Path, numbered: Sequence[tuple[int, str]]) -> Grid:
     kept = [(at, line) for at, line in numbered if _is_row(line)]
     if not kept:
         raise RecordingError(f"{path} holds no table", "a line of names, and numbers below it")
-    separator = max(SEPARATORS, key=kept[0][1].count)
+    separator = _separator(kept[0][1])
     rows = list(cells(path, [line for _, line in kept], separator))
     first = [name.strip() for name in rows[0]]
     bare = all(is_number(cell, separator) for cell in first)
@@ -295,10 +304,22 @@ def _speed(table: Grid, hints: ImportOptions) -> Column | None:
     for direction in ("write", "", "read"):
         if some := [col for col in speeds if col.direction == direction]:
             return _only_speed(table, some, direction)
-    if table.of_kind("size") and _times(table):
+    if table.of_kind("size") and _has_time(table):
         return None
-    hint = f"--x COLUMN=UNIT --y COLUMN=UNIT with one of {', '.join(sorted(SPEEDS))}; the columns are {_listed(table)}"
-    raise RecordingError(f"{table.path}: no column tells a unit for --y, the speed", hint)
+    raise RecordingError(f"{table.path}: no column tells a unit for --y, the speed", _with_units(table))
+
+
+def _with_units(table: Grid) -> str:
+    """The hint for a table whose speed, and maybe its time, has no unit: options to copy, with its own columns."""
+    numbers = [col for col in reversed(table.of_kind("number")) if table.holds(col, _numeric(table), 0.5)]
+    scores = {col: bool(SPEED_WORDS.search(col.name.lower())) + (col.direction == "write") for col in numbers}
+    speed = max(numbers, key=scores.__getitem__).called if numbers else "COLUMN"
+    has_axis = _has_time(table) or _positions(table, "")
+    along = [] if has_axis else ["--x", f"{table.columns[0].called}=s"]
+    hint = f"give units, for example {shell.line([*along, '--y', f'{speed}=MB/s'])}; the columns are {_listed(table)}"
+    if any(col.name for col in table.columns):
+        return hint
+    return f'add a line of names above it, such as "time_s{table.separator}speed_MB/s"; or {hint}'
 
 
 def _only_speed(table: Grid, speeds: Sequence[Column], direction: str) -> Column:
@@ -431,9 +452,26 @@ def _along(table: Grid, hints: ImportOptions, speed: Column | None) -> Column:
         return times[0]
     direction = speed.direction if speed else ""
     places = _positions(table, direction)
-    if len(places) == 1 or (places and places[0].direction == direction):
+    if speed and (len(places) == 1 or (places and places[0].direction == direction)):
         return places[0]
+    if seconds := _assumed_seconds(table):
+        return seconds
     raise _without_axis(table, places)
+
+
+def _has_time(table: Grid) -> bool:
+    return bool(_times(table)) or _assumed_seconds(table) is not None
+
+
+def _assumed_seconds(table: Grid) -> Column | None:
+    """The column named time whose bare numbers rise by what seconds between samples may be, as one of seconds."""
+    for col in table.of_kind("date"):
+        seconds = replace(col, kind="time", unit="s", is_assumed=True)
+        at = [value for row in table.rows if (value := _value(table, row, seconds)) is not None]
+        is_time = table.holds(col, _numeric(table)) and ascends(table, seconds)
+        if is_time and 0 < float(np.median(np.diff(at))) <= MAX_ASSUMED_STEP_S:
+            return seconds
+    return None
 
 
 def _positions(table: Grid, direction: str) -> list[Column]:
@@ -449,12 +487,10 @@ def _without_axis(table: Grid, places: Sequence[Column]) -> RecordingError:
             f"{table.path} has {len(places)} columns of sizes: {gate.listed([col.called for col in places])}",
             f"name the position: --x '{places[0].called}={places[0].unit}'",
         )
-    units = ", ".join(sorted(SIZES | TIMES))
-    bare = next((col for col in table.columns if col.kind == "date"), None)
-    example = f"--x '{bare.called}=s', or another unit" if bare else "--x COLUMN=UNIT"
+    bare = next((col for col in table.columns if col.kind == "date"), table.columns[0])
     return RecordingError(
         f"{table.path}: no column tells a unit for --x, the time or position",
-        f"{example} of {units}; the columns are {_listed(table)}",
+        f"for example {shell.line(['--x', f'{bare.called}=s'])}, or =ms, =min, =GB; the columns are {_listed(table)}",
     )
 
 
@@ -764,7 +800,7 @@ def _limited(curve: Curve, data: FileContents) -> Curve:
 def _read_as(table: Grid, along: Column, second: Column, what: str) -> str:
     """Words on the columns that were taken, and as what."""
     axis = {"time": "time", "date": "time", "size": "bytes so far", "percent": "share of the drive"}[along.kind]
-    unit = f" in {shown_unit(along.unit)}" if along.unit else ""
+    unit = f" in {shown_unit(along.unit)}{' (assumed)' if along.is_assumed else ''}" if along.unit else ""
     assumed = "" if second.direction else " (that they are writes is assumed)"
     other_names = [col.called for col in table.columns if col.kind == "speed" and col.place != second.place]
     left = f"; {gate.listed(other_names)} left out" if other_names else ""
@@ -815,7 +851,7 @@ def _tests(table: Grid) -> FileContents:
             f"{table.path} has a line of names and no rows", "was the program that wrote it ended early?"
         )
     if not data.rows:
-        raise RecordingError(f"{table.path} holds a table of tests without speeds", f"the columns are {_listed(table)}")
+        raise RecordingError(f"{table.path} holds a table of tests without speeds", _with_units(table))
     shown = [*columns.speeds, *columns.rates, *columns.means[:1]]
     units = [f"{col.called} in {shown_unit(col.unit)}" for col in shown]
     data.read_as = f"a table of tests, a row each, not a curve: {gate.listed(units)}"

@@ -320,7 +320,7 @@ def _column(field: Field, named: Column) -> Column:
         return replace(called, kind="latency" if columns.LATENCY.search(named.name.lower()) else "time", unit="s")
     if field.kind in ("date", "clock") or (named.kind in ("number", "date") and _is_epoch(field)):
         return replace(called, name=named.name or "time", kind="date", unit="")
-    return replace(named, kind="number") if named.kind == "date" else named
+    return named
 
 
 def _is_epoch(field: Field) -> bool:

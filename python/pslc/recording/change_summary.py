@@ -192,13 +192,14 @@ def _only_in(sides: Sequence[Side], findings: Sequence[Compared], owner: int, ot
 
 
 def _change(row: Compared, index: int) -> str:
-    """`average speed +24 % (+20 to +28 %)`, `cache 3.02 GB instead of 281 GB`."""
+    """`speed +24 % (+20 to +28 %)`, `+24 %` where the interval has no width, `cache 3.02 GB instead of 281 GB`."""
     low, ratio, high = _ratio(row, index)
     if not 1 / NEAR <= ratio <= NEAR:
         first, other = (words.quantity(figure.value, row.unit) for figure in _pair(row, index))
         return f"{row.called} {other} instead of {first}"
     change, change_low, change_high = (f"{100 * (factor - 1):+.3g}" for factor in (ratio, low, high))
-    return f"{row.called} {change} % ({change_low} to {change_high} %)"
+    interval = f" ({change_low} to {change_high} %)" if change_low != change_high else ""
+    return f"{row.called} {change} %{interval}"
 
 
 def _listed(names: Sequence[str]) -> str:

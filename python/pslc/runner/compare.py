@@ -61,6 +61,9 @@ class Comparison:
     sides: tuple[Side, ...]
     rows: tuple[Compared, ...]
 
+    def __repr__(self) -> str:
+        return f"<pslc.Comparison of {len(self.sides)} recordings in {len(self.rows)} figures>"
+
     @property
     def sentences(self) -> list[str]:
         """Differences beyond the noise, a sentence each."""

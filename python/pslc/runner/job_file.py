@@ -203,7 +203,7 @@ def path_of(name: str) -> Path:
     path = Path(name)
     # `Path.exists` raises an error for a name that is too long.
     if not path.suffix and not os.path.exists(path):
-        meant = closest_match(name, suites.names())
+        meant = suites.meant_by(name)
         hint = f"did you mean {meant}? pslc run --list lists all" if meant else "pslc run --list lists all"
         hint += "; a job file needs its extension, such as my.fio"
         raise JobError(f"unknown suite {name}", hint)

@@ -1,11 +1,13 @@
 """Options of a run: one list for the command line, the catalogue, studies and Python."""
 
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypedDict
+from typing import Final, SupportsIndex, TypedDict
 
 from pslc import extras
+from pslc.base.errors import JobError
 from pslc.device.region import Scope
 from pslc.device.target import RealOptions, Target
 from pslc.extras import Service
@@ -17,6 +19,8 @@ from pslc.traces import Replay
 
 Overrides = Sequence[tuple[str, str]]
 """fio options that override those of every job, as pairs of name and value."""
+MAX_SEED: Final = 2**64 - 1
+"""Largest seed that the generator of the native part takes."""
 
 
 class RunKeywords(TypedDict, total=False):
@@ -83,6 +87,22 @@ class RunOptions:
     policy: object = None
     victim_rule: object = None
     logs: JobLogs | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse values of other kinds.
+
+        Raises:
+            JobError: `seed`, `options` or `real` is of another kind.
+        """
+        if not isinstance(self.seed, SupportsIndex) or not 0 <= operator.index(self.seed) <= MAX_SEED:
+            raise JobError(f"seed is {self.seed!r}", f"seed takes a whole number from 0 to {MAX_SEED}")
+        pairs = [
+            isinstance(pair, tuple | list) and [type(each) for each in pair] == [str, str] for pair in self.options
+        ]
+        if not all(pairs):
+            raise JobError(f"options is {self.options!r}", 'options takes pairs of text: [("io_size", "1g")]')
+        if not isinstance(self.real, RealOptions | None):
+            raise JobError(f"real is {self.real!r}", "real takes pslc.RealOptions(size=20 * 10**9)")
 
     @property
     def is_governed(self) -> bool:

@@ -242,8 +242,12 @@ def plot(recording: Recording, across: str | None = None, *, style: Style | None
         style: theme, language, logo and size.
 
     Raises:
-        PslcError: Matplotlib is not installed (`pip install 'pslc[pictures]'`), or nothing was written.
+        PslcError: Matplotlib is not installed (`pip install 'pslc[pictures]'`), nothing was written, or `recording` is
+            none.
     """
+    if not isinstance(recording, Recording):
+        hint = "recording takes a pslc.Recording, as pslc.run and pslc.load return it"
+        raise RecordingError(f"recording is {recording!r}", hint)
     side = Side(recording.drive, (recording,))
     return Drawing(of_sides([side], across_of(across)), about([side]), style)
 

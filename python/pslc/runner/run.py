@@ -62,8 +62,7 @@ def run(subject: str | Path, *, on: str, computer: str | None = None, **options:
 
     Raises:
         RunInterrupted: Ctrl-C; it has the recording.
-        PslcError: the drive, the suite, the job file or the trace cannot be used.
-        DeclinedError: `confirm` returned False.
+        PslcError: the drive, the suite, the job file, the trace or an option cannot be used.
         TypeError: an option has another name.
     """
     asked = options.get("progress") or SilenceNotice()

@@ -9,19 +9,20 @@ is a new file here and a section in docs/suites.md.
 from __future__ import annotations
 
 import pkgutil
+import re
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from inspect import cleandoc
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, cast, get_type_hints
+from typing import TYPE_CHECKING, Any, Final, Protocol, cast, get_type_hints
 
 from typing_extensions import is_typeddict
 
 from pslc import extras
 from pslc.analysis import AnalysisWarning
-from pslc.base.errors import JobError
+from pslc.base.errors import JobError, closest_match
 from pslc.schema.unknown import unknown
 
 if TYPE_CHECKING:
@@ -92,8 +93,20 @@ PARTS = [*Suite.__annotations__, *(name for name, part in vars(Suite).items() if
 
 NO_WARNINGS = "add warnings: list[MeasurementWarning] to its TypedDict, and return a list, empty where there are none"
 
+PROGRAMS: Final = {
+    "crystaldiskmark": "cdm", "asssd": "as-ssd", "asssdbenchmark": "as-ssd", "attodiskbenchmark": "atto",
+    "hdtune": "hdtune", "hdtunepro": "hdtune",
+}  # fmt: skip
+"""Suites by the programs whose tests they are, in small letters alone."""
 OF_FILES = ("trace",)
 """Suites of a file that users bring: it says what is done, so they have no steps, and `all` leaves them out."""
+
+
+def meant_by(word: str) -> str | None:
+    """The suite that a word probably means, by its name or that of the program whose test it is; None where none is
+    alike."""
+    plain = re.sub(r"[\W_]|\d+$", "", word.lower())
+    return PROGRAMS.get(plain) or closest_match(word, [*names(), *OF_FILES])
 
 
 @cache

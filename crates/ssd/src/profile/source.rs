@@ -187,7 +187,11 @@ pub fn gather(
     merged.values.remove("base");
     if derived && PARTS.iter().any(|part| merged.values.contains_key(&format!("{part}.part"))) {
         if let Some(text) = library(DERIVED) {
-            merged.fill(parse(DERIVED, &text)?);
+            let mut follows = parse(DERIVED, &text)?;
+            for value in follows.values.values_mut() {
+                value.origin = Origin { source: format!("{source}, as its parts make it"), line: None };
+            }
+            merged.fill(follows);
         }
     }
     Ok(merged)

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from pslc.base.errors import ProfileError, closest_match
-from pslc.device.parts import constants
+from pslc.device.parts import constants, naming
 from pslc.device.parts.derive import Derived, derive
 from pslc.device.parts.schema import Computer, Controller, Nand, Raw, Times, read_computer, read_controller, read_nand
 
@@ -55,19 +55,19 @@ def computers() -> tuple[str, ...]:
 
 
 def nand(name: str) -> Nand:
-    """A die by name, or by the beginning of it where only one begins so.
+    """A die by its name, the beginning of it, or its maker and model (`Micron B47R`), where only one has them.
 
     Raises:
-        PslcError: there is none of that name.
+        PslcError: there is none of that name, or several.
     """
     return _nand(_full_name("NAND die", name, nands()))
 
 
 def controller(name: str) -> Controller:
-    """A controller by name, or by the beginning of it where only one begins so.
+    """A controller by its name, the beginning of it, or its maker and model (`Phison E18`), where only one has them.
 
     Raises:
-        PslcError: there is none of that name.
+        PslcError: there is none of that name, or several.
     """
     return _controller(_full_name("controller", name, controllers()))
 
@@ -108,12 +108,20 @@ def _controller(name: str) -> Controller:
     return constants.with_ceilings(published_controller(name))
 
 
+def _published(name: str) -> Nand | Controller:
+    return published_nand(name) if name in nands() else published_controller(name)
+
+
 def _full_name(what: str, name: str, names: tuple[str, ...]) -> str:
+    if name in names:
+        return name
     matches = [each for each in names if each.startswith(name)]
-    if name in names or len(matches) == 1:
-        return name if name in names else matches[0]
+    if len(matches) != 1 and name:
+        matches = matches or naming.matching(name, [_published(each) for each in names if each not in computers()])
+    if len(matches) == 1:
+        return matches[0]
     if matches and name:
-        raise ProfileError(f"{len(matches)} {what}s begin with {name}", f"one of {', '.join(matches)}")
+        raise ProfileError(f"{len(matches)} {what}s match {name}", f"one of {', '.join(matches)}")
     meant = closest_match(name, names)
     hint = f"did you mean {meant}?" if meant else "pslc drives parts lists all parts"
     raise ProfileError(f"unknown {what} {name}", hint)

@@ -12,8 +12,9 @@ from typing import Final
 from pslc.base import gate
 from pslc.base.errors import ProfileError
 from pslc.device import parts
-from pslc.device.parts import forecast, log_fit
+from pslc.device.parts import forecast, log_fit, naming
 from pslc.device.parts.log_fit import Fill
+from pslc.device.parts.naming import makers, words
 from pslc.device.parts.schema import GBITS, Controller, Nand
 
 REPORT: Final = gate.Expected("give the text of a flash-id tool, of smartctl, nvme id-ctrl or CrystalDiskInfo")
@@ -107,10 +108,9 @@ def _controller(text: str) -> str:
 
 def _names(chip: Controller) -> list[str]:
     """Names of a controller: whole (`PS5012-E12S`), and its last part where that is a name (`E12S`)."""
-    model = chip.model.partition(" (")[0]
-    if " of " in model or model.startswith("of "):
-        return []
-    return [model, *(part for part in model.split("-")[1:] if re.fullmatch(r"[A-Z]\d+[A-Z]*", part))]
+    model = naming.model(chip)
+    whole = [model] if model else []
+    return [*whole, *(part for part in model.split("-")[1:] if re.fullmatch(r"[A-Z]\d+[A-Z]*", part))]
 
 
 def _die(text: str) -> str:
@@ -157,18 +157,7 @@ def _is_generation_in(die: Nand, line: str) -> bool:
 
 
 def _is_maker_in(die: Nand, line: str) -> bool:
-    """Whether a line names the maker of a die, or one who sells its dies under another name."""
-    alike = (
-        {"kioxia", "toshiba", "sandisk", "wd"},
-        {"intel", "solidigm"},
-        {"hynix"},
-        {"micron"},
-        {"samsung"},
-        {"ymtc"},
-    )
-    own = _words(die.maker)
-    names = own.union(*(group for group in alike if group & own))
-    return any(name in line.lower() for name in names)
+    return any(name in line.lower() for name in makers(die))
 
 
 def _of_model(model: str, named: tuple[str, str], capacity: str, measured: Fill | None) -> tuple[str, str, str]:
@@ -203,17 +192,13 @@ def _lines(model: str) -> list[forecast.Line]:
         if code := pattern.search(model):
             model = code.expand(name)
             break
-    words = {word for word in _words(model) if not _is_plain(word)}
-    lines = [line for line in forecast.lines() if _words(line.name) - PLAIN <= words]
-    return [line for line in lines if all(len(word) >= MIN_CODE_LETTERS for word in words - _words(line.name))]
+    asked = {word for word in words(model) if not _is_plain(word)}
+    lines = [line for line in forecast.lines() if words(line.name) - PLAIN <= asked]
+    return [line for line in lines if all(len(word) >= MIN_CODE_LETTERS for word in asked - words(line.name))]
 
 
 def _is_plain(word: str) -> bool:
     return word in PLAIN or re.fullmatch(r"\d+(gb|tb)", word) is not None
-
-
-def _words(name: str) -> set[str]:
-    return set(re.findall(r"[a-z0-9]+", name.lower()))
 
 
 def _capacity(text: str) -> str:

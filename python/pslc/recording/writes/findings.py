@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -262,11 +263,13 @@ def analyze(  # noqa: PLR0913 public: keywords as the options of pslc analyze
         seed: of the intervals.
 
     Raises:
-        RecordingError: the recording has no curve of writes alone, or one that tells speeds alone.
+        RecordingError: the recording has no curve of writes alone, or one that tells speeds alone; or `x` is a path.
         ValueError: the arrays do not make a curve.
     """
     if isinstance(x, Recording):
         return _of_recording(x)
+    if isinstance(x, str | Path):
+        raise RecordingError(f'x is the path "{x}"', f'x takes an array or a recording: pslc.load("{x}") reads a file')
     if bytes_per_s is None:
         raise ValueError("a curve needs the speed of each sample: pslc.analyze(written, bytes_per_s)")
     samples, speed = np.asarray(x, dtype=np.float64), np.asarray(bytes_per_s, dtype=np.float64)
