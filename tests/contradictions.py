@@ -34,9 +34,9 @@ For those who work on suites: where their findings are held against the drive it
 A simulated drive knows what a suite infers from outside: its idle threshold, its cache and the tiers of it, its write
 buffer, its link, its temperature, its cycles. After each simulated run pslc holds the findings against the profile and
 the counters of that drive (`pslc.recording.contradictions`); a finding that they refute is an error of pslc, and the
-warning `contradiction` says so. This page counts them: every suite but `old-data` with `--quick` on every built-in drive,
-scaled down, as delivered and in other states. `make contradictions` writes it within 20 minutes, of cells drawn by a
-seed that changes from day to day; `make test-long` asks 400 of them.
+warning `contradiction` says so. This page counts them: every suite but `old-data` with `--quick` on every built-in
+drive, scaled down, as delivered and in other states. `make contradictions` writes it within 20 minutes, of cells drawn
+by a seed that changes from day to day; `make test-long` asks 400 of them.
 """.strip()
 
 
