@@ -102,7 +102,7 @@ def test_what_is_no_array_is_refused_with_what_to_do_instead(spec, why):
     [
         (("serve",), "make the array of them with mdadm"),
         (("study", "--run", "fill", "--vary", "cache.mode=pure-xlc", "--on"), "a study runs on single drives"),
-        (("run", "fill", "--size", "1GB", "--on"), "profiles set its size"),
+        (("run", "fill", "--size", "1GB", "--on"), "its profile sets the size"),
         (("run", "fill", "--computer", "i5-8400", "--on"), "is for simulated drives sim:NAME"),
         (("run", "fill", "--dry-run", "--on"), "--dry-run is for real drives"),
     ],

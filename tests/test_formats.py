@@ -149,7 +149,7 @@ def test_a_table_without_units_says_how_to_give_them(command, tmp_path):
     (tmp_path / "table.csv").write_text("offset,rate\n1,2\n")
     done = command("analyze", "table.csv")
     assert done.returncode == 2
-    assert "--x COLUMN=UNIT" in done.stderr
+    assert "--x offset=s --y rate=MB/s" in done.stderr
     assert "the columns are offset, rate" in done.stderr
 
 

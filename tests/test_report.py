@@ -116,7 +116,7 @@ def test_a_drive_without_a_cliff_is_said_to_have_none():
 def test_a_cache_that_was_full_from_the_start_is_no_drive_without_a_cliff():
     found = pslc.run("fill", on="sim:sn850-1tb", scope=Scope(fill_first=50)).findings
     assert sentences.describe(found)[0] == "No write cache is left: it was full from the start."
-    assert found["warnings"] == []
+    assert [warning.code for warning in found["warnings"]] == ["used-up"]
 
 
 def test_a_fall_that_is_no_cache_s_end_is_not_said_to_be_none():

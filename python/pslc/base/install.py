@@ -2,11 +2,8 @@
 
 import json
 import sys
-from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
-from urllib.parse import urlsplit
-from urllib.request import url2pathname
 
 
 def command(name: str) -> str:
@@ -25,6 +22,10 @@ def command(name: str) -> str:
 
 def _wheel() -> Path | None:
     """The wheel file that pslc was installed from; None where it came from elsewhere, or the file is gone."""
+    from importlib import metadata
+    from urllib.parse import urlsplit
+    from urllib.request import url2pathname
+
     try:
         origin = json.loads(metadata.distribution("pslc").read_text("direct_url.json") or "{}")
     except metadata.PackageNotFoundError:

@@ -139,7 +139,7 @@ def find_target(spec: str, real: RealOptions | None = None, assumed: str | None 
     if is_new(spec):
         if real is not None and real != RealOptions():
             hint = "remove --size, --reuse and --destroy-data; --io_size=300g writes less"
-            raise TargetError(f"{spec} is simulated, and profiles set its size", hint)
+            raise TargetError(f"{spec} is a simulated drive, and its profile sets the size", hint)
         return _array(spec) if spec.startswith(arrays.PREFIX) else _simulated(spec, assumed)
     path = Path(spec)
     if is_drive(path):
