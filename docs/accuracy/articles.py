@@ -100,8 +100,9 @@ def section(item: published.Item, of_article: list[Row], drawn: dict[tuple[str, 
     if commands := runs_of(item["id"], rows):
         lines += ["```sh", *commands, "```", ""]
     for runs in by_suite(commands):
-        if drawn[runs].is_file():
-            lines += [f"![{item['title']}](pictures/articles/{drawn[runs].name})", ""]
+        # Each picture stands once, with the first item that has its runs.
+        if (picture := drawn.pop(runs, None)) and picture.is_file():
+            lines += [f"![{item['title']}](pictures/articles/{picture.name})", ""]
     if said := [row for row in rows if "value" in row]:
         lines += ["| figure | article | pslc | |", "|---|---:|---:|---|"]
         lines += [f"| {row['what']} | {_said(row)} | {told(row, row['simulated'])} | "
