@@ -23,7 +23,7 @@ struct Gap {
 }
 
 /// Gaps at the end that are looked at one by one.
-const NEAR: usize = 8;
+const NEAR: usize = 24;
 
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Timeline {
