@@ -277,6 +277,9 @@ def test_the_direction_of_a_speed_is_that_of_a_word_in_every_row_or_of_what_move
     phases = csv(("time_s", "MB/s", "done", "Phase"), *rows)
     assert made.read(tmp_path, phases).kind == "read"
     assert made.read(tmp_path, phases.replace("READ", "WRITE")).kind == "write"
+    bare = made.read(tmp_path, csv(("time_s", "MB/s"), *(row[:2] for row in rows)))
+    assert bare.read_as.endswith('writes is assumed; if they are reads, call the column "read MB/s")')
+    assert made.read(tmp_path, csv(("time_s", "read MB/s"), *(row[:2] for row in rows))).kind == "read"
     idle = made.read(tmp_path, csv(("time_s", "read MB/s", "write MB/s"), *(row[:3] for row in rows)))
     assert (idle.kind, idle.curve.total_bytes) == ("read", pytest.approx(made.TOTAL_BYTES, rel=0.001))
 

@@ -170,13 +170,19 @@ def _array(spec: str) -> Target:
     drives = [drive for member in members if isinstance(drive := member.open(), SimDrive)]
     array = ArrayDrive(of.level, of.chunk_bytes, drives, list(of.failed), of.rebuild)
     names = dict.fromkeys(member.name for member in members)
+    facts = of.facts([member.facts for member in members], array.member_bytes, array.capacity_bytes)
+    if scale := facts.get("scale"):
+        # One note for members of one scale and several sizes.
+        by, sizes = scaling.factor(scale, spec), [member.capacity_bytes for member in members]
+        apart = [scaling.note(by, [size]) for size in sizes]
+        facts["notes"] = [*(note for note in facts["notes"] if note not in apart), scaling.note(by, sizes)]
     return Target(
         spec=spec,
         slug="-".join([of.level, *dict.fromkeys(member.slug for member in members)]),
         kind=members[0].kind,
         name=f"{of.level.upper()} of {len(members)}: {', '.join(names)}",
         capacity_bytes=array.capacity_bytes,
-        facts=of.facts([member.facts for member in members], array.member_bytes, array.capacity_bytes),
+        facts=facts,
         open=lambda: array,
         profile=members[0].profile,
         provenance=members[0].provenance,
@@ -270,7 +276,7 @@ def _simulated(spec: str, assumed: str | None = None) -> Target:
     if computer:
         target.facts["computer"] = computer
         target.facts.update({"slot": link} if (link := dict(around).get("link")) else {})
-        target.facts["notes"].append(computers.note(computer, assumed=not keys.computer))
+        target.facts["notes"].append(computers.note(computer, target.capacity_bytes, assumed=not keys.computer))
     if by != 1:
         drive.scale = str(by)
     return _scaled(target, drive.scale)
@@ -280,7 +286,7 @@ def _scaled(target: Target, scale: str | None) -> Target:
     """The target with the facts and the note of a drive that is a share of the whole one; itself if `scale` is None."""
     if scale is not None:
         target.facts["scale"], target.facts["scale_unlike"] = scale, scaling.unlike(target.profile)
-        target.facts["notes"].append(scaling.note(scaling.factor(scale, target.spec), target.capacity_bytes))
+        target.facts["notes"].append(scaling.note(scaling.factor(scale, target.spec), [target.capacity_bytes]))
     return target
 
 

@@ -801,7 +801,8 @@ def _read_as(table: Grid, along: Column, second: Column, what: str) -> str:
     """Words on the columns that were taken, and as what."""
     axis = {"time": "time", "date": "time", "size": "bytes so far", "percent": "share of the drive"}[along.kind]
     unit = f" in {shown_unit(along.unit)}{' (assumed)' if along.is_assumed else ''}" if along.unit else ""
-    assumed = "" if second.direction else " (that they are writes is assumed)"
+    renamed = f'; if they are reads, call the column "read {second.called}"'
+    assumed = "" if second.direction else f" (that they are writes is assumed{renamed})"
     other_names = [col.called for col in table.columns if col.kind == "speed" and col.place != second.place]
     left = f"; {gate.listed(other_names)} left out" if other_names else ""
     meaning = f"the {what} in {shown_unit(second.unit)}{assumed}"
