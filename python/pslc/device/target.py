@@ -9,11 +9,12 @@ A target is found first, which writes nothing, so that a plan can be shown; `ope
 """
 
 import os
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from pslc._native import (
     ArrayDrive,
@@ -197,11 +198,17 @@ def _not_named(spec: str) -> TargetError:
     return TargetError(f'no target is named "{spec}"', f"did you mean sim:{meant}{comma}{keys}?" if meant else hint)
 
 
+MIN_MODEL_LETTERS: Final = 5
+"""Letters of a model from which a word that holds them means it, as `samsung990pro` does."""
+
+
 def _meant(name: str, names: Iterable[str]) -> str | None:
     """The drive that was probably meant, by its name, how it begins, or its name without a capacity."""
     name, models = name.lower(), {whole.rpartition("-")[0]: whole for whole in reversed([*names])}
     begun = next((whole for whole in names if name and whole.startswith(name)), None)
-    match = begun or closest_match(name, [*names, *models])
+    letters = re.sub(r"[\W_]", "", name)
+    held = [model for model in models if len(model) >= MIN_MODEL_LETTERS and model.replace("-", "") in letters]
+    match = begun or max(held, key=len, default=None) or closest_match(name, [*names, *models])
     return models.get(match, match) if match else None
 
 

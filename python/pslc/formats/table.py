@@ -64,6 +64,7 @@ MIN_STILL_SHARE: Final = 0.01
 MAX_STILL_SHARE: Final = 0.1
 """Share of the time in which nothing moved, above which it is noted, and above which no cause of a speed is sure."""
 PROCESSOR = re.compile(r"\b(?:cpu|processor)\b.*(?:%|percent)", re.IGNORECASE)
+EXCEL_SEPARATOR = re.compile(r'"?sep=.?"?', re.IGNORECASE)
 PARAMETERS = re.compile(r"depth|(?<![a-z])(?:qd|bs|jobs?|numjobs|threads?|block|size|pattern|queue|iodepth|mix)")
 SPEED_WORDS = re.compile(r"speed|rate|throughput|bandwidth|(?<![a-z])bw(?![a-z])")
 MEANS = re.compile(r"mean|avg|average|lat(?:ency)?$|latency|access")
@@ -91,7 +92,8 @@ def matches(path: Path, head: str) -> bool:
 
 
 def _is_row(line: str) -> bool:
-    return bool(line.strip()) and not line.lstrip().startswith("#")
+    """Whether a line is one of the table: no comment, and no `sep=;` by which Excel knows the separator."""
+    return bool(line.strip()) and not line.lstrip().startswith("#") and not EXCEL_SEPARATOR.fullmatch(line.strip())
 
 
 def _separator(line: str) -> str:
