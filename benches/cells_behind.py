@@ -20,8 +20,6 @@ from pslc.base.errors import PslcError
 from pslc.device import parts
 from pslc.recording.model import Recording
 from pslc.runner.fio_logs import write_aggregate
-from pslc.runner.load import read_files
-from pslc.schema.imports import ImportOptions
 
 POLICIES: Final = ("fold,cache.reuse=as-freed", "direct-then-fold,cache.reuse=after-idle")
 KINDS: Final = ("fold", "direct")
@@ -44,28 +42,24 @@ def answers(seed: int, count: int, folder: Path) -> Iterator[tuple[str, str, flo
             run = pslc.run("fill", on=target, seed=number, scope=pslc.Scope(quick=True))
         except PslcError:
             continue  # This pair cannot have such a cache.
-        if _kind(run, 1.0):
+        if _kind(run, run.written_bytes):
             number += 1
             yield from _answers(run, folder)
 
 
-def _kind(run: Recording, share: float) -> str:
-    """The true kind of the phase behind the cache, at a share of what was written; empty if it is of no kind."""
-    place = share * run.findings["phases"][-1]["to_bytes"]
+def _kind(run: Recording, place: float) -> str:
+    """The true kind of the phase behind the cache, at a place in bytes; empty if it is of no kind."""
     for phase in run.findings["phases"][1:]:
-        if phase["from_bytes"] <= place <= phase["to_bytes"]:
-            is_pure = phase["cause"] in KINDS and phase["confidence"] >= MIN_SHARE
-            return phase["cause"] if is_pure else ""
+        if phase["from_bytes"] <= place <= phase["to_bytes"] and phase["confidence"] >= MIN_SHARE:
+            return phase["cause"] if phase["cause"] in KINDS else ""
     return ""
 
 
 def _answers(run: Recording, folder: Path) -> Iterator[tuple[str, str, float]]:
     for path in _logs(run, folder):
-        (log,) = read_files([path], ImportOptions())
-        phases = log.findings["phases"]
-        for phase in phases[1:]:
-            middle = (phase["from_bytes"] + phase["to_bytes"]) / 2 / phases[-1]["to_bytes"]
-            if (kind := _kind(run, middle)) and phase["cause"] in KINDS:
+        for phase in pslc.load(path).findings["phases"][1:]:
+            kind = _kind(run, (phase["from_bytes"] + phase["to_bytes"]) / 2)
+            if kind and phase["cause"] in KINDS:
                 yield kind, phase["cause"], phase["confidence"]
 
 

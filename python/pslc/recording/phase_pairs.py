@@ -4,7 +4,6 @@ first   pslc ----------- fold          phase 1, phase 2, fold
 other   pslc -- direct -- fold         phase 1, extra phase, direct; phase 2, fold
 """
 
-from collections import Counter
 from collections.abc import Sequence
 from functools import cache
 
@@ -15,36 +14,29 @@ from pslc.recording.metrics import Name, phase_metrics
 def phase_names(causes_by_recording: Sequence[Sequence[str]]) -> list[list[Name]]:
     """Names of the phases of each recording, from their causes. Phases that are paired share the name of the first
     recording's phase; one without a partner there is an extra phase. Names tell causes where recordings differ."""
-    first, *rest = causes_by_recording
-    if all(list(causes) == list(first) for causes in rest):
-        return [phase_metrics(len(first)) for _ in causes_by_recording]
+    first = causes_by_recording[0]
+    names = phase_metrics(len(first))
     partners = [_partners(tuple(first), tuple(causes)) for causes in causes_by_recording]
-    causes_by_number: list[dict[str, None]] = [{cause: None} for cause in first]
-    for causes, numbers in zip(causes_by_recording, partners, strict=True):
-        for at, number in numbers.items():
-            causes_by_number[number][causes[at]] = None
-    paired = [
-        Name(name.key, f"{name.label}, {'/'.join(own)}")
-        for name, own in zip(phase_metrics(len(first)), causes_by_number, strict=True)
-    ]
+    pairs = list(zip(causes_by_recording, partners, strict=True))
+    if any(list(causes) != list(first) for causes in causes_by_recording):
+        by_phase = [
+            dict.fromkeys(causes[at] for causes, of in pairs for at in of if of[at] == n) for n in range(len(first))
+        ]
+        names = [Name(name.key, f"{name.label}, {'/'.join(own)}") for name, own in zip(names, by_phase, strict=True)]
     return [
-        _with_extras(causes, {at: paired[number] for at, number in numbers.items()})
-        for causes, numbers in zip(causes_by_recording, partners, strict=True)
+        [
+            names[of[at]] if at in of else _extra([cause for n, cause in enumerate(causes[: at + 1]) if n not in of])
+            for at in range(len(causes))
+        ]
+        for causes, of in pairs
     ]
 
 
-def _with_extras(causes: Sequence[str], paired: dict[int, Name]) -> list[Name]:
-    """The names of paired phases by their place, and of the others by cause: `phase direct`, `phase direct 2`."""
-    extras = Counter[str]()
-    names = []
-    for at, cause in enumerate(causes):
-        if at not in paired:
-            extras[cause] += 1
-            called = f"{cause} {extras[cause]}" if extras[cause] > 1 else cause
-            names.append(Name(f"phase {called}", f"speed of extra phase, {called}"))
-        else:
-            names.append(paired[at])
-    return names
+def _extra(causes: Sequence[str]) -> Name:
+    """Name of the last phase without a partner of some, by its cause: `phase direct`, `phase direct 2`."""
+    count = causes.count(causes[-1])
+    called = f"{causes[-1]} {count}" if count > 1 else causes[-1]
+    return Name(f"phase {called}", f"speed of extra phase, {called}")
 
 
 def _partners(first: tuple[str, ...], other: tuple[str, ...]) -> dict[int, int]:
