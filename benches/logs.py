@@ -165,7 +165,7 @@ def reliability(all_scores: Sequence[Score]) -> str:
     """Stated confidences of ends and causes beside how often they were right."""
     ends = [(scored.confidence, scored.error <= GROSS) for scored in all_scores if scored.confidence is not None]
     causes = [(sure, right) for scored in all_scores for right, sure in scored.causes if sure > 0]
-    lines = ["| stated | ends | mean | right | causes | mean | right |", "|---|---:|---:|---:|---:|---:|---:|"]
+    lines = ["| stated | ends | mean | right | causes | mean | right in class |", "|---|---:|---:|---:|---:|---:|---:|"]
     borders = (0.0, 0.5, 0.7, 0.8, 0.9, 0.95, 1.01)
     for low, high in pairwise(borders):
         if not any(low <= sure < high for sure, _ in (*ends, *causes)):

@@ -39,7 +39,9 @@ def test_a_mirror_writes_as_the_slower_of_its_drives_and_says_which_that_is(comm
         (f"2x{FAST}", "note: no member holds the array back"),
     ):
         done = command.fine("run", "fill", "--on", f"array:raid1,{members}", "--no-report")
-        assert says in " ".join(done.stdout.split())
+        shown = " ".join(done.stdout.split())
+        assert says in shown
+        assert shown.count("note: simulated at 1/64") == 1
 
 
 def test_a_recording_of_an_array_is_kept_with_the_counters_of_each_member(command, tmp_path):

@@ -11,6 +11,7 @@ import pslc
 from pslc import suites
 from pslc.device.region import Scope
 from pslc.recording import comparison, metrics, store
+from pslc.recording.phase_pairs import phase_names
 from tests.conftest import fill
 from tests.test_formats import cliff
 from tests.test_results import FIXTURES
@@ -94,6 +95,34 @@ def test_other_programs_data_are_compared_with_ours_and_with_each_other(command,
     store.save(fill("sim:pm871b-128gb"), tmp_path / "run")
     command.fine("compare", "run", "one_bw.1.log", "-o", "page.html")
     assert 'id="speed-bytes"' in (tmp_path / "page.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("causes", "keys"),
+    [
+        (["pslc fold", "pslc fold"], ["1 2", "1 2"]),
+        (["pslc fold", "pslc direct fold"], ["1 2", "1 direct 2"]),
+        (["pslc direct fold", "pslc fold"], ["1 2 3", "1 3"]),
+        (["pslc direct fold", "link fold direct"], ["1 2 3", "1 3 direct"]),
+        (["pslc direct", "pslc fold gc"], ["1 2", "1 2 gc"]),
+        (["pslc", "dram pslc gc pslc gc", "gc"], ["1", "dram 1 gc pslc gc_2", "gc"]),
+        (["pslc thermal", "pslc direct", "unknown"], ["1 2", "1 direct", "1"]),
+        (["", "pslc"], ["", "pslc"]),
+    ],
+)
+def test_phases_are_paired_by_kind_then_by_order(causes, keys):
+    names = phase_names([own.split() for own in causes])
+    shown = [" ".join(name.key.removeprefix("phase ").replace(" ", "_") for name in own) for own in names]
+    assert shown == keys
+
+
+def test_a_phase_without_a_partner_is_named_and_a_shared_one_tells_the_causes_of_both(command, tmp_path):
+    store.save(fill("sim:sn850-1tb,cache.when_full=fold"), tmp_path / "fold")
+    store.save(fill("sim:sn850-1tb"), tmp_path / "sold")
+    document = json.loads(command("compare", "fold", "sold", "--label", "a", "--label", "b", "--json").stdout)
+    labels = {row["name"]: row["label"] for row in document["figures"]}
+    assert labels["phase 2"] == "speed of phase 2, fold/direct"
+    assert "In b, not in a: speed of extra phase, native." in document["verdicts"]
 
 
 @pytest.mark.parametrize("faster", [1.0, 1.03])
@@ -224,6 +253,9 @@ def test_recordings_are_called_by_their_drive_and_by_as_little_more_as_tells_the
     assert names(command, "a/fill", "c/fill") == [drive, "ADATA SU630 480GB"]
     assert names(command, "a/fill", "big") == [drive, f"{drive}, cache.static=6GB"]
     assert names(command, "a/fill", "b/fill") == [f"{drive}, a/fill", f"{drive}, b/fill"]
+    for at in ("a/bw.log", "b/bw.log"):
+        cliff(tmp_path / at)
+    assert names(command, "a/bw.log", "b/bw.log") == ["a/bw.log", "b/bw.log"]
     assert names(command, "a/fill", "a/fill") == [f"{drive}, 1", f"{drive}, 2"]
     assert names(command, "a/fill", "b/fill", "--label", "25 C", "--label", "40 C") == ["25 C", "40 C"]
     done = command.refused("compare", "a/fill", "b/fill", "--label", "25 C")

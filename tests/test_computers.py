@@ -42,6 +42,14 @@ def test_a_slot_of_an_older_pcie_holds_a_drive_back_and_no_other():
     assert {key: link for key, link in links.items() if link} == {("sn850-1tb", "i9-9980xe"): "pcie3x4"}
 
 
+@pytest.mark.parametrize("drive", ["cm6-30tb", "d5-p5336-61tb"])
+def test_a_computer_has_no_page_cache_before_a_drive_too_large_for_it_and_says_so(drive):
+    target = find_target(f"sim:{drive},computer=i5-8400")
+    assert "page_cache" not in target.profile
+    assert "no memory for files" in target.facts["notes"][-1]
+    assert "2.00 GB for files" in find_target(f"{DRIVE},computer=i5-8400").facts["notes"][-1]
+
+
 @pytest.mark.parametrize(
     ("computer", "limit"),
     [("i3-1115g4", "its 2 cores had no time left"), ("i9-9980xe", "slot (pcie3x4) was the limit"), ("none", None)],

@@ -106,10 +106,46 @@ def seen(text):
 
 @pytest.mark.parametrize("columns", ["80", "40"])
 def test_a_narrow_terminal_has_whole_names_of_drives(columns, tmp_path):
-    lines = re.sub(r"\x1b\[[0-9;]*m", "", on_a_terminal(["drives"], tmp_path, columns)).splitlines()
+    lines = narrow(["drives"], tmp_path, columns)
     assert {*library()} <= {line.split()[0] for line in lines if line}
-    assert max(map(len, lines)) <= int(columns)
     assert f"Not in {columns} columns: drive" in "\n".join(lines)
+
+
+def narrow(words, folder, columns):
+    """Lines of a command in a narrow terminal: none is wider, and none ends between a figure and its unit."""
+    lines = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", on_a_terminal(words, folder, columns)).splitlines()
+    assert max(map(len, lines)) <= int(columns)
+    assert not re.findall(r"\d *\n *(?:%|[kMG]?B\b|[mµ]?s\b|min\b|MB/s).*", "\n".join(lines))
+    return lines
+
+
+@pytest.fixture(scope="module")
+def narrow_runs(tmp_path_factory):
+    """Recordings of two suites; the names of the fills are long and alike."""
+    at = tmp_path_factory.mktemp("narrow")
+    for name, suite, target in (("cdm", "cdm", "sim:sn850-1tb"), ("a", "fill", "sim:sn850-1tb"),
+                                ("b", "fill", "sim:sn850-1tb,cache.when_full=fold")):  # fmt: skip
+        store.save(pslc.run(suite, on=target, scope=pslc.Scope(quick=True)), at / name)
+    return at
+
+
+@pytest.mark.parametrize(
+    ("columns", "words", "rows"),
+    [
+        ("40", "analyze cdm", [r"SEQ1M Q8T1 +\d+ MB/s +\d+ MB/s", "Not in 40 columns: mix, read IOPS,.*"]),
+        ("80", "analyze cdm", [r"SEQ1M Q8T1 +(\d+ MB/s +){3}.* ms"]),
+        ("40", "analyze a", [" +1 +0 B +281 GB +5578 MB/s  pslc *", "Not in 40 columns: why.", " +100 %"]),
+        ("80", "analyze a", [" +1 +0 B +281 GB +5578 MB/s  pslc .*"]),
+        ("40", "compare a b", ["figure +1 +2", r"average speed +2002 MB/s +\d+ MB/s", " +-.* % [*]", "1  WD Black .*"]),
+        ("80", "compare a b a", ["figure +1 +2 +3", r"average speed( +\d+ MB/s.*){3}"]),
+        ("40", "run --help", ["  --destroy-data SERIAL", "  --on TARGET    Drive: .*"]),
+        ("40", "run --list", ["fill-levels    How does the cache shrink", " {15}as the drive fills[?].*"]),
+        ("40", "run --list --on sim:sn850-1tb", [r"fill +1000 GB +0 B"]),
+    ],
+)
+def test_a_narrow_terminal_cuts_no_figure_and_no_name(columns, words, rows, narrow_runs):
+    lines = narrow(words.split(), narrow_runs, columns)
+    assert [row for row in rows if not any(re.fullmatch(row, line) for line in lines)] == []
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -1,6 +1,7 @@
 """The codes of errors: what a program knows a refusal by. Each is asked of the world here, not of a list."""
 
 import ast
+import email
 import os
 import pickle
 import re
@@ -12,7 +13,7 @@ from benches.small import PROFILE
 
 import pslc
 from pslc import _native
-from pslc.base import writer
+from pslc.base import failure, writer
 from pslc.base.errors import Faults, GuardError, JobError, ProfileError, PslcError, RecordingError, TargetError
 from pslc.device import condition
 from pslc.device.target import RealOptions
@@ -319,3 +320,9 @@ def test_the_page_on_python_lists_the_codes_that_there_are():
     assert len(set(listed)) == len(listed)
     assert set(listed) == set(native) | codes_in_python() | set(condition.CODES)
     assert set(REFUSED) <= set(listed)
+
+
+def test_a_bug_is_reported_to_the_address_in_the_metadata_of_the_package(monkeypatch):
+    urls = email.message_from_string("Project-URL: Home, https://a.test\nProject-URL: Issues, https://a.test/issues\n")
+    monkeypatch.setattr("importlib.metadata.metadata", lambda name: urls)
+    assert failure._tracker() == "https://a.test/issues"

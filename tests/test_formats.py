@@ -291,12 +291,12 @@ def test_a_column_of_temperatures_tells_of_heat(command, tmp_path):
     assert command("analyze", str(table), "--celsius", "warmth").returncode == 2
 
 
-def test_a_cause_that_is_not_sure_is_probably_so(command, tmp_path):
+def test_a_cause_that_is_less_likely_than_not_is_perhaps_so(command, tmp_path):
     table = tmp_path / "two.csv"
     table.write_text(
         "written_gb,speed (MB/s)\n" + "".join(f"{gb},{3000 if gb <= 80 else 1500}\n" for gb in range(1, 401))
     )
-    assert "probably direct to native cells" in command("analyze", str(table), "--capacity", "1TB").stdout
+    assert "perhaps direct to native cells" in command("analyze", str(table), "--capacity", "1TB").stdout
 
 
 def test_where_memory_took_in_what_is_above_the_link_no_cache_ends(command, tmp_path):

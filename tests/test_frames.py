@@ -4,6 +4,8 @@ import csv
 import io
 import json
 import re
+import subprocess
+import sys
 
 import pandas as pd
 import polars as pl
@@ -14,7 +16,8 @@ from pslc.base.errors import PslcError
 from pslc.figures import table_text
 from pslc.figures.picture import Table
 from pslc.recording import store
-from tests.conftest import fill
+from tests.conftest import ROOT, fill
+from tests.test_formats import cliff
 
 DRIVE = "sim:pm871b-128gb"
 
@@ -33,6 +36,42 @@ def test_pandas_and_polars_take_a_recording_as_it_is():
     for frame in (recording.to_pandas(), recording.to_polars(), *made):
         assert frame.shape == (recording.series.num_rows, len(recording.series.column_names))
         assert written(frame) == recording.written_bytes
+
+
+def test_pandas_and_polars_need_no_pyarrow(tmp_path):
+    script = f"""
+import sys
+sys.modules["pyarrow"] = None  # as where it is not installed
+import pandas, polars, pslc
+recording = pslc.run("fill", on="{DRIVE},scale=1/16")
+for frame in (recording.to_pandas(), recording.to_polars(), polars.DataFrame(recording)):
+    print(frame["write_bytes"].sum())
+try:
+    pandas.DataFrame.from_arrow(recording)
+except ImportError:
+    print("from_arrow needs pyarrow")
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True, timeout=120
+    )
+    *sums, last = done.stdout.splitlines()
+    assert len(sums) == 3
+    assert set(sums) == {str(2 * fill(f"{DRIVE},scale=1/16").written_bytes)}
+    assert last == "from_arrow needs pyarrow"
+
+
+def test_load_reads_a_log_a_table_and_a_picture(tmp_path):
+    cliff(tmp_path / "fill_bw.1.log")
+    by_log = pslc.load(tmp_path / "fill_bw.1.log", capacity_bytes=1e12)
+    assert by_log.drive_bytes == 1e12
+    pictured = pslc.load(ROOT / "python/pslc/examples/chart.png", x="0:2000GB", y="0:7000MB/s", series="blue")
+    assert len(pictured.findings["phases"]) == 3
+    (tmp_path / "read.csv").write_text(
+        "s,Write MB/s\n" + "".join(f"{s},{300 if s < 40 else 90}\n" for s in range(1, 90))
+    )
+    assert pslc.load(str(tmp_path / "read.csv")).findings["cache_bytes"] == pytest.approx(11.7e9, rel=0.02)
+    with pytest.raises(PslcError, match="no such folder or file"):
+        pslc.load(tmp_path / "none.csv")
 
 
 def test_duckdb_takes_a_recording_as_it_is():

@@ -710,6 +710,9 @@ def test_a_log_of_another_program_is_drawn_in_percent_once_its_capacity_is_known
     assert "give --capacity 1TB" in refused.stderr
     command.fine("picture", log, "--axis", "percent", "--capacity", "128GB", "-o", str(tmp_path / "a.html"))
     assert "share of the drive written" in (tmp_path / "a.html").read_text()
+    for options, ends in (([], True), (["--workload", "random"], False), (["--link", "sata300"], False)):
+        command.fine("picture", log, "--capacity", "128GB", *options, "-o", str(tmp_path / "b.html"))
+        assert ("cache ends" in (tmp_path / "b.html").read_text()) == ends, options
 
 
 def test_a_terminal_without_braille_gets_the_chart_in_ascii(folders):

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from benches import cells_behind
 
 from pslc.analysis import AnalysisOptions, Curve, MeasurementContext, explain_curve
 from pslc.analysis.loggers import _steps, smoothing
@@ -267,3 +268,11 @@ def test_each_part_says_where_its_laws_come_from_and_each_machine_has_parts() ->
     assert sum(share for _, _, share in laws["pipes"].values()) == pytest.approx(1.0)
     parts = {part.name for of in machines().values() for machine in of for part in machine.parts}
     assert parts == set(laws["parts"])
+
+
+def test_folding_and_direct_writes_are_stated_no_surer_than_they_are_told_apart(tmp_path: Path) -> None:
+    scores = [(right == answer, sure) for right, answer, sure in cells_behind.answers(4242, 8, tmp_path)]
+    assert len(scores) >= 20
+    right, stated = np.mean(scores, axis=0)
+    assert stated <= right + 0.15
+    assert max(sure for _, sure in scores) < 0.9

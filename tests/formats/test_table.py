@@ -19,6 +19,13 @@ def curve(names=("time_s", "write MB/s"), cell=lambda speed: f"{speed / 1e6:.2f}
     return csv(names, *((time(second), cell(speed)) for second, speed in enumerate(made.speeds(), 1)))
 
 
+def grouped(names, signs):
+    """A table as a spreadsheet writes it whose thousands are apart, and whose decimals follow a comma."""
+    cells = ((second, f"{speed / 1e6:,.2f}") for second, speed in enumerate(made.speeds(), 1))
+    signs = str.maketrans(",.", signs)
+    return csv(names, *((second, cell.translate(signs)) for second, cell in cells), separator=";")
+
+
 @pytest.mark.parametrize(
     ("name", "unit", "direction"),
     [
@@ -29,7 +36,8 @@ def curve(names=("time_s", "write MB/s"), cell=lambda speed: f"{speed / 1e6:.2f}
         ("bw_mib_s", "mib/s", ""), ("Hastighet för skrivning (MB/s)", "mb/s", "write"),
         ("Débit en écriture (Mo/s)", "mb/s", "write"), ("Скорость записи, МБ/сек", "mb/s", "write"),
         ("Скорость чтения (Мбит/сек)", "mbit/s", "read"), ("写入速度 (MB/秒)", "mb/s", "write"),
-        ("Geschwindigkeit für Lesen (MB/s)", "mb/s", "read"), ("Schreibrate [МиБ/сек]", "mib/s", "write"),
+        ("Geschwindigkeit für Lesen (MB/s)", "mb/s", "read"), ("Lesegeschwindigkeit (MB/s)", "mb/s", "read"),
+        ("Schreibrate [МиБ/сек]", "mib/s", "write"),
     ],
 )  # fmt: skip
 def test_a_name_tells_the_unit_of_a_speed(name, unit, direction):
@@ -62,11 +70,14 @@ def test_a_latency_is_no_time(name):
         csv(("time_s", "read MB/s", "write MB/s"), *((s, 2.1, v / 1e6) for s, v in enumerate(made.speeds(), 1))),
         csv(("time_s", "written_gb"), *((s, f"{sum(made.speeds()[:s]) / 1e9:.4f}") for s in range(1, 101))),
         curve().encode("utf-16"),
+        "sep=;\n" + grouped(("Zeit (s)", "Schreiben (MB/s)"), ".,"),
+        grouped(("Temps (s)", "Écriture (Mo/s)"), "\u202f,"),
         curve(("second", "write MB/s")),
         curve(("time", "write MB/s")),
     ],
     ids=["MBps", "units in cells", "thousands", "ISO dates", "a clock over midnight", "ms since 1970", "comments",
-         "reads before writes", "bytes over time", "UTF-16", "second", "time without a unit"],
+         "reads before writes", "bytes over time", "UTF-16", "German thousands", "French thousands", "second",
+         "time without a unit"],
 )  # fmt: skip
 def test_a_table_is_read_whatever_its_form(text, tmp_path):
     data = made.read(tmp_path, text, "table.csv")
@@ -116,8 +127,9 @@ def test_a_position_begins_at_its_first_value_and_says_so(tmp_path):
     assert "begins at 102 GB, which counts as the beginning" in data.of_level("note")[0]
 
 
-def test_a_share_of_the_drive_needs_its_size(tmp_path):
-    text = csv(("position %", "write MB/s"), *((i, 1800 if i <= 40 else 420) for i in range(1, 101)))
+@pytest.mark.parametrize("name", ["position %", "Fortschritt (%)"])
+def test_a_share_of_the_drive_needs_its_size(name, tmp_path):
+    text = csv((name, "write MB/s"), *((i, 1800 if i <= 40 else 420) for i in range(1, 101)))
     with pytest.raises(PslcError, match="share of the drive"):
         made.read(tmp_path, text, "table.csv")
     assert made.read(tmp_path, text, "table.csv", capacity_bytes=1e12).curve.total_bytes == pytest.approx(1e12)
@@ -277,6 +289,9 @@ def test_the_direction_of_a_speed_is_that_of_a_word_in_every_row_or_of_what_move
     phases = csv(("time_s", "MB/s", "done", "Phase"), *rows)
     assert made.read(tmp_path, phases).kind == "read"
     assert made.read(tmp_path, phases.replace("READ", "WRITE")).kind == "write"
+    bare = made.read(tmp_path, csv(("time_s", "MB/s"), *(row[:2] for row in rows)))
+    assert bare.read_as.endswith('writes is assumed; if they are reads, call the column "read MB/s")')
+    assert made.read(tmp_path, csv(("time_s", "read MB/s"), *(row[:2] for row in rows))).kind == "read"
     idle = made.read(tmp_path, csv(("time_s", "read MB/s", "write MB/s"), *(row[:3] for row in rows)))
     assert (idle.kind, idle.curve.total_bytes) == ("read", pytest.approx(made.TOTAL_BYTES, rel=0.001))
 

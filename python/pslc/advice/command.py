@@ -69,7 +69,7 @@ def _show(advice: "Advice") -> None:
     from pslc.report.terminal import console, grid
 
     out = console()
-    out.print(grid(table(advice)))
+    out.print(grid(table(advice), out.width))
     for sentence in advice.sentences:
         out.print(Text(sentence))
     for warning in advice.warnings:

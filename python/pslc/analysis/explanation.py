@@ -137,7 +137,7 @@ def _estimate(phases: Sequence[Phase], rows: Sequence[Row], index: int, *, ends_
         is_last = index + 1 == len(phases)
         key = "because_last" if is_last else "because" if ends_cache else "because_within"
         because = part.get(key, part["because"]).format(**numbers)
-    if row.confidence < MIN_STATED_CONFIDENCE:
+    if row.class_confidence < MIN_STATED_CONFIDENCE:
         return CauseEstimate("unknown", 0.0, f"no explanation is likely enough: {words.speed(phase.bytes_per_s)}")
     return CauseEstimate(row.cause, round(row.confidence, 3), f"{because}: {words.speed(phase.bytes_per_s)}")
 
@@ -156,7 +156,7 @@ def _numbers(phases: Sequence[Phase], rows: Sequence[Row], index: int) -> Mappin
     shown = (
         earlier
         for earlier, row in zip(phases, rows, strict=True)
-        if row.cause in ("pslc", "link", "host") and row.confidence >= MIN_STATED_CONFIDENCE
+        if row.cause in ("pslc", "link", "host") and row.class_confidence >= MIN_STATED_CONFIDENCE
     )
     cached = next(shown, None)
     numbers["of_cache"] = f", {100 * phase.bytes_per_s / cached.bytes_per_s:.0f} % of its speed" if cached else ""

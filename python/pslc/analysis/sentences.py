@@ -75,7 +75,9 @@ def _probably(phase: PhaseRow) -> str:
     if phase["confidence"] >= MIN_SURE_CONFIDENCE:
         return ""
     # A simulated drive knows what its requests waited for, and most of that is one thing.
-    return "mostly " if "shares" in phase else "probably "
+    if "shares" in phase:
+        return "mostly "
+    return "probably " if phase["confidence"] >= MIN_STATED_CONFIDENCE else "perhaps "
 
 
 def describe(findings: Writes) -> list[str]:

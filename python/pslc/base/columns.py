@@ -22,6 +22,9 @@ MAX_CELL: Final = 1e30
 """Largest absolute value of a cell, in the unit of its column."""
 PLAIN: Final = re.compile(r"-?\d{1,15}(?:\.\d{1,15})?", re.ASCII)
 """A number that every program means alike: a log of 100 MB has ten million of them."""
+GROUPED: Final = re.compile(r"[-+]?\d{1,3}(?:(?:\.\d{3})+,\d+|(?:[ \u00a0\u202f]\d{3})+(?:,\d+)?)")
+THOUSANDS: Final = re.compile(r"[. \u00a0\u202f]")
+"""A number with a decimal comma whose thousands are apart, as spreadsheets write it, and what is between them."""
 MISSING: Final = ("", "nan", "-", "--", "n/a", "na", "null", "none", "#n/a")
 Kind = Literal["speed", "size", "time", "date", "percent", "iops", "latency", "celsius", "number", "text"]
 Direction = Literal["read", "write", ""]
@@ -39,12 +42,13 @@ NOT_A_PLACE = re.compile(
     r"free|memory|ram|cache|used|avail|block|request|(?<![a-z])(?:bs|size)(?![a-z])|rate|chunk|memory|page"
 )
 LETTER: Final = r"[^\W\d_]"
+PROGRESS = re.compile(r"written|position|progr|fortschritt|fill|full|offset|capacity|kapazit|done")
 WRITES = re.compile(
     rf"(?<!{LETTER})(?:wr?|writ|wrtn|writing)(?!{LETTER})|write|written|schreib|geschrieben|[eé]crit|escrit|scritt|"
     r"gravaç|skriv|zapis|запис|yazma|写入|寫入|書き込み|쓰기"
 )
 READS = re.compile(
-    rf"(?<!{LETTER})(?:rd?|reads?|reading)(?!{LETTER})|read(?!y)|lesen|gelesen|lectur|lettur|leitur|odczyt|läs|чтени|"
+    rf"(?<!{LETTER})(?:rd?|reads?|reading)(?!{LETTER})|read(?!y)|lese|gelesen|lectur|lettur|leitur|odczyt|läs|чтени|"
     r"okuma|读取|讀取|読み|읽기"
 )
 """Words of ten languages for writes and for reads, in small letters."""
@@ -132,7 +136,9 @@ def _kind(name: str, low: str) -> tuple[Kind, float, str]:
         return kind, TIMES[unit], unit
     if unit := unit_of(name, set(SIZES)) or _leading_size(low):
         return ("number" if NOT_A_PLACE.search(low) else "size"), SIZES[unit], unit
-    if re.search(r"%|percent", low) and re.search(r"written|position|progress|fill|full|offset|capacity|done", low):
+    if re.search(r"%|percent", low) and re.search(
+        r"written|position|progr|fortschritt|fill|full|offset|capacity|kapazit|done", low
+    ):
         return "percent", 0.01, "%"
     if re.search(r"(?<![a-z])(date|time|timestamp|datetime)(?![a-z])", low) and not LATENCY.search(low):
         return "date", 1.0, ""
@@ -180,7 +186,7 @@ def _leading_size(low: str) -> str:
 
 def number(cell: str, separator: str) -> float:
     """The number in a cell: a decimal comma is one only where commas separate nothing, a comma before three digits
-    separates thousands, and a unit behind it is left out.
+    separates thousands, as do points before a decimal comma, and a unit behind it is left out.
 
     Raises:
         ValueError: it is none, or one beyond `MAX_CELL`.
@@ -193,7 +199,7 @@ def number(cell: str, separator: str) -> float:
     if separator == "," or re.search(r"\d,\d{3}\.|,\d{3},", word):
         word = word.replace(",", "") if re.fullmatch(r"[-+]?\d{1,3}(,\d{3})+(\.\d*)?", word) else word
     else:
-        word = word.replace(",", ".")
+        word = (THOUSANDS.sub("", word) if GROUPED.fullmatch(word) else word).replace(",", ".")
     parsed = float(word)
     if not abs(parsed) <= MAX_CELL:
         raise ValueError(parsed)

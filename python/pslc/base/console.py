@@ -14,6 +14,7 @@ import io
 import os
 import re
 import sys
+import textwrap
 from contextlib import suppress
 from typing import Any, Final
 
@@ -25,6 +26,11 @@ MAX_NAME_LETTERS: Final = 200
 """Longest name that is drawn or printed; a chart of one of 2000 letters took half a minute."""
 MAX_LINE_LETTERS: Final = 4000
 """Longest line for people: a sentence with several names in it."""
+GLUE: Final = "\ue000"
+"""Stands for a blank at which no line may end, while text is wrapped: rich and `str.split` break at U+00A0 too."""
+_UNIT: Final = r"(?:%|[kMGTP]?i?B(?:/s)?|Gb|MT/s|[nuµm]?s|min|h|days|years|W|J|°?C|IOPS|points|times)(?![\w/])"
+_INNER_BLANK: Final = re.compile(rf"(?<=\d) (?=\d{{3}}(?!\d)|{_UNIT})|(?<=%) (?=\*)")
+"""Blank within a figure: before its unit, between its thousands, before the star that marks it."""
 _BREAKS: Final = re.compile("[\t\r\n]")
 
 
@@ -41,6 +47,22 @@ def line(text: str) -> str:
 def short(text: str, letters: int = MAX_NAME_LETTERS) -> str:
     """A text of others, such as the name of a drive: what is drawn or printed of it ends after so many letters."""
     return text if len(text) <= letters else f"{text[: letters - 1]}…"
+
+
+def glued(text: str) -> str:
+    """The text with `GLUE` for each blank within a figure; `unglued` puts the blanks back."""
+    return _INNER_BLANK.sub(GLUE, text)
+
+
+def unglued(text: str) -> str:
+    """The text of `glued`."""
+    return text.replace(GLUE, " ")
+
+
+def wrapped(text: str, width: int, indent: str = "") -> list[str]:
+    """Lines of the text, each with the indent, none of which ends within a figure."""
+    lines = textwrap.wrap(glued(text), max(width, 1), initial_indent=indent, subsequent_indent=indent)
+    return [unglued(line) for line in lines]
 
 
 def _escape(match: re.Match[str]) -> str:

@@ -16,7 +16,8 @@ from pslc.base import rights
 from pslc.base.errors import PolicyError, PslcError
 
 EXIT = 2
-ISSUES = "the issue tracker of pslc"
+ISSUES_URL = "Issues"
+"""Name in `project.urls` of pyproject.toml, and so in the installed package, of where bugs are reported."""
 NO_THREAD = ("can't start new thread", "failed to spawn thread")
 """Words of Python and of Rust where the system starts no thread; neither gives a number."""
 
@@ -148,6 +149,17 @@ def _report(error: BaseException) -> str:
     return "\n".join([*lines, f"the native part: {panic}\n"] if panic else lines)
 
 
+def _tracker() -> str:
+    """The address for reports of bugs; without one in this build, those who may know it."""
+    from importlib import metadata
+
+    with suppress(metadata.PackageNotFoundError):
+        urls = dict(url.split(", ", 1) for url in metadata.metadata("pslc").get_all("Project-URL") or [])
+        if ISSUES_URL in urls:
+            return str(urls[ISSUES_URL])
+    return "those who gave you pslc, as this build names no issue tracker"
+
+
 def _where(report: str) -> str:
     from pslc.base import writer
 
@@ -157,5 +169,5 @@ def _where(report: str) -> str:
             writer.write(folder / name, report, writer.Replace.NEVER, private=True)
         except (OSError, PslcError):
             continue
-        return f"please send {folder / name} to {ISSUES}; it holds the command line and no data"
-    return f"please send this to {ISSUES}:\n{report}"
+        return f"please send {folder / name} to {_tracker()}; it holds the command line and no data"
+    return f"please send this to {_tracker()}:\n{report}"

@@ -13,7 +13,7 @@ import rich.text
 from rich.file_proxy import FileProxy
 from rich.segment import Segment
 
-from pslc.base.console import MAX_LINE_LETTERS, as_is, escaped, line, short
+from pslc.base.console import MAX_LINE_LETTERS, as_is, escaped, glued, line, short, unglued
 
 
 class Text(rich.text.Text):
@@ -25,6 +25,15 @@ class Text(rich.text.Text):
     def append(self, text: Any, style: Any = None) -> Any:
         """Append text, a string's control characters escaped."""
         return super().append(line(text) if isinstance(text, str) else text, style)
+
+    def wrap(self, *place: Any, **how: Any) -> Any:
+        """Lines of the text, none of which ends within a figure."""
+        text = self.copy()
+        text.plain = glued(text.plain)
+        lines = rich.text.Text.wrap(text, *place, **how)
+        for part in lines:
+            part.plain = unglued(part.plain)
+        return lines
 
 
 class Console(rich.console.Console):

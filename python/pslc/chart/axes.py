@@ -87,7 +87,10 @@ def parse(text: str | None, option: str, capacity_bytes: float | None = None) ->
     """
     example = "--x 0:2000GB, --x 0:600s or --x 0:100%" if option == "--x" else "--y 0:7000MB/s"
     if text is None:
-        raise RecordingError(f"a picture needs {option}: what its axis spans", f"for example {example}")
+        raise RecordingError(
+            f"a picture needs {option}: what its axis spans",
+            f"for example {example}; save the results of a benchmark as text",
+        )
     match = RANGE.fullmatch(text)
     if match is None:
         raise RecordingError(f'{option} "{text}" is no range of a picture\'s axis', f"for example {example}")

@@ -1,6 +1,7 @@
 """Groups of commands: `pslc` itself, and `drives`, `suites` and `trace` below it."""
 
 import inspect
+import shutil
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -13,10 +14,14 @@ from typer.main import get_command
 from pslc.cli import _usage_errors
 
 HELP_OPTIONS = {"help_option_names": ["-h", "--help"]}
+MIN_FRAME_COLUMNS = 70
+"""Columns from which help is framed: in narrower frames names of options are cut."""
 
 
 class _Direct:
     """A command that hands on what needs no conversion: for all else typer imports pydantic, and makes schemas."""
+
+    rich_markup_mode: Any
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Parameters of the command, `--help` among them."""
@@ -30,6 +35,16 @@ class _Direct:
             if not isinstance(parameter.process_value, partial):
                 parameter.process_value = partial(_processed, parameter, parameter.process_value)
         return parameters
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help, with frames only where they leave room for its words."""
+        columns = shutil.get_terminal_size().columns
+        if columns < MIN_FRAME_COLUMNS:
+            self.rich_markup_mode = None
+            # click wraps at 50 or more, and gives options 30 of them.
+            formatter.width = columns - 2
+            formatter.write_dl = partial(formatter.write_dl, col_max=columns // 3)
+        super().format_help(ctx, formatter)  # type: ignore[misc]
 
 
 def _processed(parameter: Any, process: Callable[[Any, Any], Any], context: Any, value: Any) -> Any:

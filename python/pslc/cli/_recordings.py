@@ -16,8 +16,8 @@ def show_list(folder: Path, as_json: bool) -> None:
         print(json.dumps([entry.document() for entry in entries], indent=1))
     elif entries:
         terminal.show_table(
-            [[entry.began, entry.suite, entry.drive, entry.note, str(entry.folder)] for entry in entries],
-            ["began", "suite", "drive", "", "folder"],
+            [[str(entry.folder), entry.began, entry.suite, entry.drive, entry.note] for entry in entries],
+            ["folder", "began", "suite", "drive", ""],
         )
     else:
         typer.echo(f"{folder} holds no recordings; pslc run fill --on sim:sn850-1tb makes one", err=True)

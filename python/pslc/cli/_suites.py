@@ -102,32 +102,30 @@ def _row(name: str, target: "Target | None", quick: bool) -> Row:
 
 
 def _table(rows: list[Row]) -> None:
-    from pslc.base import words
     from pslc.report import terminal
+    from pslc.report.grids import columns_of, fitting
 
-    if "write_bytes" not in rows[0]:
-        width = max(len(row["name"]) for row in rows)
-        for row in rows:
-            print(f"{row['name']:{width}}  {row['question']}")
-        return
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("suite", "steps", "writes", "reads", "idle", "takes"):
-        table.add_column(name, justify="left" if name == "suite" else "right", no_wrap=True)
-    for row in rows:
-        if "write_bytes" not in row:
-            table.add_row(row["name"], "", "as its file says", "", "", "")
-            continue
-        more = " +" if row["writes_until_time"] else ""
-        table.add_row(
-            row["name"],
-            str(row["steps"]),
-            f"{words.size(row['write_bytes'])}{more}",
-            words.size(row["read_bytes"]),
-            words.span(row["idle_s"]),
-            f"{words.span(row['least_s'])} to {words.span(row['most_s'])}",
-        )
     out = terminal.console()
-    out.print(table)
+    if "write_bytes" not in rows[0]:
+        terminal.show_table([[row["name"], row["question"]] for row in rows], ("suite", "question"))
+        return
+    columns = columns_of(("suite", "takes", "writes", "reads", "idle", "steps"), ("suite", "takes"))
+    out.print(fitting(columns, [_cost_cells(row) for row in rows], out.width))
     out.print("+ also writes until a time is over. Steps as expected; measurements may change them.", style="dim")
+
+
+def _cost_cells(row: Row) -> list[str]:
+    """Texts of a suite's expected time, bytes, idle time and steps."""
+    from pslc.base import words
+
+    if "write_bytes" not in row:
+        return [row["name"], "", "as its file says", "", "", ""]
+    more = " +" if row["writes_until_time"] else ""
+    return [
+        row["name"],
+        f"{words.span(row['least_s'])} to {words.span(row['most_s'])}",
+        f"{words.size(row['write_bytes'])}{more}",
+        words.size(row["read_bytes"]),
+        words.span(row["idle_s"]),
+        str(row["steps"]),
+    ]

@@ -31,6 +31,12 @@ EXAMPLES: Final = {
 }
 """Example of each command that needs arguments."""
 
+OF_RECORDINGS: Final = {
+    name: f"it is an option of pslc run: pslc run fill --on sim:sn850-1tb --save a, then pslc {name} a{more}"
+    for name, more in (("picture", " -o a.png"), ("report", ""), ("export", " --as csv"), ("compare", " b"))
+}
+"""Hint of each command that takes recordings, for an option of the command that makes them."""
+
 
 def unknown_command(group: str, words: Sequence[str], commands: Sequence[str], suggested: str) -> PslcError:
     """The error for a word that is no command of a group, with the command that was probably meant.
@@ -59,11 +65,21 @@ def in_words(error: Any) -> PslcError:
         return user_error(f"{command} needs {_called(error.param)}", example)
     if isinstance(error, _ERRORS.NoSuchOption):
         meant = closest_match(error.option_name, [name for of in error.ctx.command.params for name in of.opts])
-        return user_error(f"{command} has no option {error.option_name}", f"did you mean {meant}?" if meant else more)
+        hint = f"did you mean {meant}?" if meant else _of_run(error) or more
+        return user_error(f"{command} has no option {error.option_name}", hint)
     if isinstance(error, typer.BadParameter) and error.param is not None:
         return _value(error, more)
     message = str(error.message).rstrip(".")
     return user_error(f"{command}: {message[:1].lower()}{message[1:]}", more)
+
+
+def _of_run(error: Any) -> str:
+    """Hint on an option of `pslc run` that a command of its recordings lacks; empty otherwise."""
+    name, root = error.ctx.info_name, error.ctx.find_root()
+    if name not in OF_RECORDINGS:
+        return ""
+    run = root.command.get_command(root, "run")
+    return OF_RECORDINGS[name] if any(error.option_name in of.opts for of in run.params) else ""
 
 
 def _called(parameter: Any) -> str:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from pslc.device.parts.log_fit import Fill
     from pslc.device.target import Target
 
-GAP = 2
 """Columns of a terminal between two columns of a table."""
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document")]
 
@@ -191,8 +190,8 @@ def _print_drives(rows: list[dict[str, object]]) -> None:
         if not numbers["cache_bytes"]:
             speeds[1] = "none"
         size, dies, bits = words.size(numbers["capacity_bytes"]), str(numbers["dies"]), str(numbers["bits_per_cell"])
-        cells.append((str(row["name"]), str(row["drive"]), size, dies, bits, *speeds))
-    _print_table(("name", "drive", "capacity", "dies", "bits", "link\nMB/s", "pSLC\nMB/s", "native\nMB/s"), cells)
+        cells.append((str(row["name"]), str(row["drive"]), size, *speeds, dies, bits))
+    _print_table(("name", "drive", "capacity", "link MB/s", "pSLC MB/s", "native MB/s", "dies", "bits"), cells)
 
 
 def _print_parts(dies: "list[Nand]", controllers: "list[Controller]", computers: "list[Computer]") -> None:
@@ -200,11 +199,12 @@ def _print_parts(dies: "list[Nand]", controllers: "list[Controller]", computers:
     from pslc.device.parts import naming
 
     rows = [
-        (die.name, str(die.bits_per_cell), f"{die.bytes // 2**27} Gb", str(die.planes), f"{die.bus_mts} MT/s",
-         words.span(die.native.program / 1e9), words.speed(die.native_bytes_per_s), words.speed(die.slc_bytes_per_s))
+        (die.name, str(die.bits_per_cell), f"{die.bytes // 2**27} Gb", str(die.planes),
+         words.span(die.native.program / 1e9), words.speed(die.native_bytes_per_s), words.speed(die.slc_bytes_per_s),
+         f"{die.bus_mts} MT/s")
         for die in dies
     ]  # fmt: skip
-    _print_table(("die", "bits", "capacity", "planes", "bus", "tPROG", "native", "pSLC"), rows)
+    _print_table(("die", "bits", "capacity", "planes", "tPROG", "native", "pSLC", "bus"), rows)
     print()
     controller_rows = [
         (chip.name, naming.model(chip).partition(" with ")[0], chip.link, str(chip.channels),
@@ -226,26 +226,11 @@ def _print_parts(dies: "list[Nand]", controllers: "list[Controller]", computers:
 
 def _print_table(titles: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
     """Print a table whose first column, the names that `--on` takes, is whole in a terminal of any width."""
-    from rich.table import Table
-
     from pslc.report import terminal
+    from pslc.report.grids import columns_of, fitting
 
     out = terminal.console()
-    heads = [max(map(len, title.splitlines())) for title in titles]
-    widths = [max(head, *map(len, column)) + GAP for head, column in zip(heads, zip(*rows, strict=True), strict=True)]
-    shown = list(range(len(titles)))
-    while len(shown) > 1 and sum(widths[at] for at in shown) - GAP > out.width:
-        shown.remove(max(shown[1:], key=widths.__getitem__))
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for at in shown:
-        is_name = titles[at] in ("name", "drive", "die", "controller", "computer")
-        table.add_column(titles[at], justify="left" if is_name else "right", no_wrap=True)
-    for row in rows:
-        table.add_row(*(row[at] for at in shown))
-    out.print(table)
-    if len(shown) < len(titles):
-        hidden = ", ".join(title.replace("\n", " ") for at, title in enumerate(titles) if at not in shown)
-        out.print(f"Not in {out.width} columns: {hidden}.", style="dim")
+    out.print(fitting(columns_of(titles, (titles[0], "drive")), rows, out.width))
 
 
 # ---- new

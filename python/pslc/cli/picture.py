@@ -1,5 +1,6 @@
 """`pslc picture`: a chart of recordings that is published as it is."""
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -8,7 +9,7 @@ import typer
 
 from pslc.base.console import say
 from pslc.cli import _defaults
-from pslc.cli._chart_options import Capacity, Label
+from pslc.cli._chart_options import Capacity, Label, Link, Workload, X, Y, import_options
 from pslc.figures.style import Across, Language, Style, Theme
 
 looks_option = partial(typer.Option, rich_help_panel="Appearance")
@@ -30,7 +31,11 @@ def command(
         typer.Option(metavar="FIGURE", help="Draw one figure of each run as bars, such as mean, cache, phase 2"),
     ] = None,
     pool: Annotated[bool, typer.Option("--pool", help="Count runs of one job on one drive as repeats")] = False,
+    x: X = None,
+    y: Y = None,
     capacity: Capacity = None,
+    link: Link = None,
+    workload: Workload = None,
     theme: Annotated[Theme | None, looks_option(help="Background color (default: white)")] = None,
     language: Annotated[Language | None, looks_option(help="Language of the labels (default: that of LANG)")] = None,
     title: Annotated[str, looks_option(metavar="TEXT", help="Title (default: the drive and its capacity)")] = "",
@@ -54,13 +59,14 @@ def command(
     from pslc.recording import comparison
     from pslc.runner import pictures
     from pslc.runner.load import read_sides
-    from pslc.schema.imports import ImportOptions
+    from pslc.schema.imports import is_random
 
     looks = Style(Theme(_defaults.theme(theme)), language or vocabulary.of_environment(), logo, watermark,
                   tuple(color or ()), title, width, height or 0)  # fmt: skip
     draw.check_installed()
-    capacity_bytes = units.size(capacity, "--capacity") if capacity else None
-    hints = ImportOptions(capacity_bytes=capacity_bytes)
+    link_bytes_per_s = units.link(link, "--link") if link else None
+    hints = import_options(x, y, None, None, capacity)
+    hints = replace(hints, link_bytes_per_s=link_bytes_per_s, random=is_random(workload))
     sides = [side for run in runs for side in read_sides(run, hints)]
     sides = comparison.named(comparison.pooled(sides) if pool else sides, label or [])
     drawn = pictures.bars_of_sides(sides, bars) if bars is not None else pictures.of_sides(sides, axis)

@@ -12,7 +12,7 @@ import tomllib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from pslc.base import words
+from pslc.base import units, words
 from pslc.base.errors import TargetError
 
 if TYPE_CHECKING:
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 KEY: Final = "computer"
 NONE: Final = "none"
+MAX_CACHED_DRIVE_BYTES: Final = 4096 * (2**32 - 1)
+"""Capacity from which on no page cache is before a drive: the simulated one numbers its pages with 32 bits."""
 
 
 def with_computer(spec: str, name: str | None) -> str:
@@ -53,13 +55,20 @@ def keys(name: str, profile: str, stated: Sequence[str]) -> list[tuple[str, str]
     of = find(name)
     if of is None:
         return []
+    values = tomllib.loads(profile)
     host = {"cores": str(of.cores), "read": f"{of.read}ns", "write": f"{of.write}ns"}
-    if of.page_cache and of.memory and of.background and "host.driver_cache" not in stated:
-        host |= {"page_cache": f"{of.page_cache // 10**6}MB", "memory": f"{of.memory // 10**6}MB/s"}
+    cache_bytes = _page_cache_bytes(of, units.size(str(values["capacity"]), "capacity"))
+    if cache_bytes and of.memory and of.background and "host.driver_cache" not in stated:
+        host |= {"page_cache": f"{cache_bytes // 10**6}MB", "memory": f"{of.memory // 10**6}MB/s"}
         host["background"] = f"{of.background}B"
-    slower = _slower(str(tomllib.loads(profile)["link"]), of.link)
+    slower = _slower(str(values["link"]), of.link)
     pairs = [*((f"host.{key}", value) for key, value in host.items()), *([("link", slower)] if slower else [])]
     return [pair for pair in pairs if pair[0] not in stated]
+
+
+def _page_cache_bytes(of: Computer, capacity_bytes: int) -> int:
+    """Size of the computer's page cache before a drive of this capacity; 0 if it has none."""
+    return of.page_cache if of.page_cache and capacity_bytes < MAX_CACHED_DRIVE_BYTES else 0
 
 
 def _slower(drive: str, slot: str) -> str | None:
@@ -72,14 +81,18 @@ def _slower(drive: str, slot: str) -> str | None:
     return link if link != drive else None
 
 
-def note(name: str, *, assumed: bool) -> str:
-    """Note for recordings of a drive in the computer `name`, which the suite assumes or its user named."""
+def note(name: str, capacity_bytes: int, *, assumed: bool) -> str:
+    """Note for recordings of a drive of this capacity in the computer `name`, which the suite assumes or its user
+    named."""
     of = find(name)
     sentence = "computer: none, the bare drive"
     if of is not None:
         traits = [f"{of.cores} core{'s' if of.cores > 1 else ''}"]
         traits += [f"{words.span(of.read / 1e9)} a read, {words.span(of.write / 1e9)} a write"]
         traits += [f"PCIe {of.link[4]}.0 x{of.link[6:]}"] if of.link else []
-        traits += [f"{words.size(of.page_cache)} for files"] if of.page_cache else []
+        if cache_bytes := _page_cache_bytes(of, capacity_bytes):
+            traits.append(f"{words.size(cache_bytes)} for files")
+        elif of.page_cache:
+            traits.append(f"no memory for files: pslc has none before drives from {words.size(MAX_CACHED_DRIVE_BYTES)}")
         sentence = f"computer: {of.model} ({', '.join(traits)})"
     return f"{sentence}; the suite assumes it, --computer NAME sets another" if assumed else sentence

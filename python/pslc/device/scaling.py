@@ -6,7 +6,7 @@ anything takes that goes over the whole drive does not. `whole` multiplies back 
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
@@ -71,10 +71,11 @@ def unlike(profile: str) -> str | None:
     return f"its cache of {words.size(cache)} is no longer large beside its write buffer of {words.size(buffer)}"
 
 
-def note(by: Fraction, capacity_bytes: int) -> str:
-    """Note for recordings of a drive that is scaled by `by`, to `capacity_bytes`."""
+def note(by: Fraction, capacities_bytes: Sequence[int]) -> str:
+    """Note for recordings of a drive, or of the members of an array, that are scaled by `by`, to these capacities."""
+    sizes = " and ".join(dict.fromkeys(map(words.size, capacities_bytes)))
     return (
-        f"simulated at {by} of the size, {words.size(capacity_bytes)}: suites multiply sizes and times back, except "
+        f"simulated at {by} of the size, {sizes}: suites multiply sizes and times back, except "
         "write buffers and latencies"
     )
 

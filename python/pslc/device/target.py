@@ -9,11 +9,12 @@ A target is found first, which writes nothing, so that a plan can be shown; `ope
 """
 
 import os
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from pslc._native import (
     ArrayDrive,
@@ -170,13 +171,19 @@ def _array(spec: str) -> Target:
     drives = [drive for member in members if isinstance(drive := member.open(), SimDrive)]
     array = ArrayDrive(of.level, of.chunk_bytes, drives, list(of.failed), of.rebuild)
     names = dict.fromkeys(member.name for member in members)
+    facts = of.facts([member.facts for member in members], array.member_bytes, array.capacity_bytes)
+    if scale := facts.get("scale"):
+        # One note for members of one scale and several sizes.
+        by, sizes = scaling.factor(scale, spec), [member.capacity_bytes for member in members]
+        apart = [scaling.note(by, [size]) for size in sizes]
+        facts["notes"] = [*(note for note in facts["notes"] if note not in apart), scaling.note(by, sizes)]
     return Target(
         spec=spec,
         slug="-".join([of.level, *dict.fromkeys(member.slug for member in members)]),
         kind=members[0].kind,
         name=f"{of.level.upper()} of {len(members)}: {', '.join(names)}",
         capacity_bytes=array.capacity_bytes,
-        facts=of.facts([member.facts for member in members], array.member_bytes, array.capacity_bytes),
+        facts=facts,
         open=lambda: array,
         profile=members[0].profile,
         provenance=members[0].provenance,
@@ -191,11 +198,17 @@ def _not_named(spec: str) -> TargetError:
     return TargetError(f'no target is named "{spec}"', f"did you mean sim:{meant}{comma}{keys}?" if meant else hint)
 
 
+MIN_MODEL_LETTERS: Final = 5
+"""Letters of a model from which a word that holds them means it, as `samsung990pro` does."""
+
+
 def _meant(name: str, names: Iterable[str]) -> str | None:
     """The drive that was probably meant, by its name, how it begins, or its name without a capacity."""
     name, models = name.lower(), {whole.rpartition("-")[0]: whole for whole in reversed([*names])}
     begun = next((whole for whole in names if name and whole.startswith(name)), None)
-    match = begun or closest_match(name, [*names, *models])
+    letters = re.sub(r"[\W_]", "", name)
+    held = [model for model in models if len(model) >= MIN_MODEL_LETTERS and model.replace("-", "") in letters]
+    match = begun or max(held, key=len, default=None) or closest_match(name, [*names, *models])
     return models.get(match, match) if match else None
 
 
@@ -270,7 +283,7 @@ def _simulated(spec: str, assumed: str | None = None) -> Target:
     if computer:
         target.facts["computer"] = computer
         target.facts.update({"slot": link} if (link := dict(around).get("link")) else {})
-        target.facts["notes"].append(computers.note(computer, assumed=not keys.computer))
+        target.facts["notes"].append(computers.note(computer, target.capacity_bytes, assumed=not keys.computer))
     if by != 1:
         drive.scale = str(by)
     return _scaled(target, drive.scale)
@@ -280,7 +293,7 @@ def _scaled(target: Target, scale: str | None) -> Target:
     """The target with the facts and the note of a drive that is a share of the whole one; itself if `scale` is None."""
     if scale is not None:
         target.facts["scale"], target.facts["scale_unlike"] = scale, scaling.unlike(target.profile)
-        target.facts["notes"].append(scaling.note(scaling.factor(scale, target.spec), target.capacity_bytes))
+        target.facts["notes"].append(scaling.note(scaling.factor(scale, target.spec), [target.capacity_bytes]))
     return target
 
 

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from pslc.base.console import PLAIN
+from pslc.base.console import PLAIN, wrapped
 from pslc.figures.document import FigureJson, LineJson, MarkJson, PanelJson, Values, document
 from pslc.figures.picture import Floats, Picture
 from pslc.figures.scale import AxisJson
@@ -63,7 +63,7 @@ def drawn(picture: Picture, width: int, *, ascii_only: bool = False, height: int
     if picture.has_bars or not picture.has_data:
         return []
     figure, characters = document(picture), ASCII if ascii_only else BLOCKS
-    text = [figure["title"], *_curves(figure, width, height, characters)]
+    text = [*wrapped(figure["title"], width), *_curves(figure, width, height, characters)]
     return [line.translate(PLAIN).encode("ascii", "replace").decode() for line in text] if ascii_only else text
 
 
@@ -88,7 +88,8 @@ def _curves(figure: FigureJson, width: int, height: int, characters: _Characters
         lines.append(f"{' ' * margin}{characters.down}{''.join(characters.shades[step] for step in steps)}")
     lines += _bottom(x, margin, room, characters)
     if strip is not None:
-        lines.append(f"{' ' * margin} {strip['name']}: {characters.shades[1]} 25 %, {characters.shades[4]} 100 %")
+        key = f"{strip['name']}: {characters.shades[1]} 25 %, {characters.shades[4]} 100 %"
+        lines += wrapped(key, width, " " * (margin + 1))
     return lines
 
 

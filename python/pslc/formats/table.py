@@ -64,6 +64,7 @@ MIN_STILL_SHARE: Final = 0.01
 MAX_STILL_SHARE: Final = 0.1
 """Share of the time in which nothing moved, above which it is noted, and above which no cause of a speed is sure."""
 PROCESSOR = re.compile(r"\b(?:cpu|processor)\b.*(?:%|percent)", re.IGNORECASE)
+EXCEL_SEPARATOR = re.compile(r'"?sep=.?"?', re.IGNORECASE)
 PARAMETERS = re.compile(r"depth|(?<![a-z])(?:qd|bs|jobs?|numjobs|threads?|block|size|pattern|queue|iodepth|mix)")
 SPEED_WORDS = re.compile(r"speed|rate|throughput|bandwidth|(?<![a-z])bw(?![a-z])")
 MEANS = re.compile(r"mean|avg|average|lat(?:ency)?$|latency|access")
@@ -91,7 +92,8 @@ def matches(path: Path, head: str) -> bool:
 
 
 def _is_row(line: str) -> bool:
-    return bool(line.strip()) and not line.lstrip().startswith("#")
+    """Whether a line is one of the table: no comment, and no `sep=;` by which Excel knows the separator."""
+    return bool(line.strip()) and not line.lstrip().startswith("#") and not EXCEL_SEPARATOR.fullmatch(line.strip())
 
 
 def _separator(line: str) -> str:
@@ -801,7 +803,8 @@ def _read_as(table: Grid, along: Column, second: Column, what: str) -> str:
     """Words on the columns that were taken, and as what."""
     axis = {"time": "time", "date": "time", "size": "bytes so far", "percent": "share of the drive"}[along.kind]
     unit = f" in {shown_unit(along.unit)}{' (assumed)' if along.is_assumed else ''}" if along.unit else ""
-    assumed = "" if second.direction else " (that they are writes is assumed)"
+    renamed = f'; if they are reads, call the column "read {second.called}"'
+    assumed = "" if second.direction else f" (that they are writes is assumed{renamed})"
     other_names = [col.called for col in table.columns if col.kind == "speed" and col.place != second.place]
     left = f"; {gate.listed(other_names)} left out" if other_names else ""
     meaning = f"the {what} in {shown_unit(second.unit)}{assumed}"

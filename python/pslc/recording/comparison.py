@@ -18,6 +18,7 @@ from pslc.base.errors import RecordingError
 from pslc.recording import metrics, results
 from pslc.recording.metrics import Figure, Figures, Name, Origin, rate
 from pslc.recording.model import Recording
+from pslc.recording.phase_pairs import phase_names
 from pslc.recording.writes.curve import write_curve
 
 FILE: Final = gate.Expected('a TOML file with lines such as mean = "5%"')
@@ -147,12 +148,12 @@ def named(sides: Sequence[Side], labels: Sequence[str] = ()) -> list[Side]:
 
 
 def _distinguished(names: Sequence[str], feature: Sequence[str]) -> list[str]:
-    """Names, of which those that are equal get their features if these differ."""
+    """Names, of which those that are equal get their features if these differ; a path stands for its file's name."""
     features: dict[str, set[str]] = {}
     for name, text in zip(names, feature, strict=True):
         features.setdefault(name, set()).add(text)
     return [
-        f"{name}, {text}" if text and len(features[name]) > 1 else name
+        name if not text or len(features[name]) == 1 else text if text.endswith(f"/{name}") else f"{name}, {text}"
         for name, text in zip(names, feature, strict=True)
     ]
 
@@ -223,14 +224,21 @@ def compare_suites(catalogues: Mapping[str, Sequence[Side]], limits: dict[str, f
 
 
 def _figures_by_side(sides: Sequence[Side], align: str | None) -> list[Figures]:
-    by_side = [
-        _pooled([metrics.of_recording(recording) | results.of_imported(recording) for recording in side.repeats])
-        for side in sides
-    ]
+    recordings = [recording for side in sides for recording in side.repeats]
+    causes = [[phase["cause"] for phase in recording.findings.get("phases", [])] for recording in recordings]
+    phases = iter(phase_names(causes))
+    by_side = [_pooled([_figures(recording, next(phases)) for recording in side.repeats]) for side in sides]
     if align is not None:
         for figures, more in zip(by_side, _aligned(sides, align), strict=True):
             figures.update(more)
     return by_side
+
+
+def _figures(recording: Recording, phases: Sequence[Name]) -> Figures:
+    """The figures of a recording, the speeds of its phases under these names."""
+    names = dict(zip(metrics.phase_metrics(len(phases)), phases, strict=True))
+    own = {names.get(name, name): figure for name, figure in metrics.of_recording(recording).items()}
+    return own | results.of_imported(recording)
 
 
 def _rows(figures_by_side: Sequence[Figures], limits: dict[str, float]) -> list[Compared]:

@@ -166,8 +166,8 @@ def _all_of_recording(recording: Recording) -> Figures:
     results.pop("idle_s", None)
     figures_by_name = {Name(OWN_NAMES.get(key, key), label(key)): figure for key, figure in results.items()}
     curve = write_curve(recording) if findings.get("phases") else None
-    for number, phase in enumerate(findings.get("phases", []), 1):
-        called = Name(f"phase {number}", f"speed of phase {number}")
+    phases = findings.get("phases", [])
+    for called, phase in zip(phase_metrics(len(phases)), phases, strict=True):
         figures_by_name[called] = ("B/s", _phase_speed(phase, curve))
     for key, rows in findings.items():
         if key not in ("phases", "warnings") and isinstance(rows, list) and rows and isinstance(rows[0], dict):
@@ -180,6 +180,11 @@ def _all_of_recording(recording: Recording) -> Figures:
                 name = f"{job['name']} {kind} {what}"
                 figures_by_name[Name(name, name, Origin.JOB)] = figure
     return figures_by_name
+
+
+def phase_metrics(count: int) -> list[Name]:
+    """Names of the speeds of a recording's phases: `phase 1` and so on."""
+    return [Name(f"phase {number}", f"speed of phase {number}") for number in range(1, count + 1)]
 
 
 def _of_requests(done: Done, shares: Sequence[str]) -> dict[str, tuple[str, Figure]]:

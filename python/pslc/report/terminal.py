@@ -1,12 +1,12 @@
-"""A recording on a terminal: plot, tables, findings, in at most 40 lines of 100 columns."""
+"""A recording on a terminal: plot, tables, findings, in at most 40 lines of 100 columns; in narrower ones as much."""
 
 import sys
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
-from rich.table import Table as Grid
 from rich.text import Text as Drawn
 
 from pslc.base import console as consoles
@@ -17,12 +17,15 @@ from pslc.figures.picture import Picture, Table
 from pslc.figures.view import View
 from pslc.recording.change_summary import headlines, verdicts
 from pslc.recording.comparison import Compared, Side, without_jobs
+from pslc.report.grids import GAP, MIN_TEXT_LETTERS, Column, columns_of, fitting
 
 if TYPE_CHECKING:
     from pslc.twin.fit_report import FitReport
 
 WIDEST = 100
 MOST_LINES = 40
+MIN_CELL_LETTERS = 9
+"""Letters of a figure beside others, such as `1550 MB/s`."""
 COLOURS = {
     "pslc": "green", "direct": "yellow", "fold": "red", "native": "cyan", "gc": "red", "erase": "red",
     "read": "magenta", "map": "magenta", "link": "blue", "controller": "blue",
@@ -36,6 +39,11 @@ def console() -> Console:
     terminal = Console()
     terminal.width = min(terminal.width, WIDEST) if sys.stdout.isatty() else WIDEST
     return terminal
+
+
+def _lines(out: Console) -> int:
+    """Lines for a recording: a narrow terminal needs more of them for the same text."""
+    return MOST_LINES * WIDEST // out.width
 
 
 def show_fit(report: "FitReport") -> None:
@@ -68,7 +76,7 @@ def show(view: View, *, has_report: bool = False) -> None:
     parts: list[RenderableType] = [Text(sentence) for sentence in view.sentences]
     parts += [Text(f"warning: {warning}", style="yellow") for warning in view.of_level("warning")]
     parts += [Text(f"note: {note}", style="dim") for note in view.of_level("note")]
-    room = MOST_LINES - len(out.render_lines(Group(*head))) - len(out.render_lines(Group(*parts)))
+    room = _lines(out) - len(out.render_lines(Group(*head))) - len(out.render_lines(Group(*parts)))
     shown: list[RenderableType] = []
     for table in view.tables:
         if room < 1:
@@ -93,37 +101,24 @@ def _fitting(out: Console, table: Table, room: int, rest: str) -> RenderableType
     for count in range(min(len(table.rows), room), 0, -1):
         left = len(table.rows) - count
         more = [Text(f"({left} more {'row' if left == 1 else 'rows'} {rest})", style="dim")] if left else []
-        group = Group(grid(table, count), *more)
+        group = Group(grid(table, out.width, count), *more)
         if len(out.render_lines(group)) <= room:
             return group
     return Text(f"({table.title}: {len(table.rows)} rows {rest})", style="dim")
 
 
-def grid(table: Table, count: int | None = None) -> Grid:
-    """A table as rich draws it, or its first rows."""
-    grid = Grid(box=None, pad_edge=False, header_style="bold")
-    for name in table.columns:
-        last = name == table.columns[-1] and name in table.words
-        grid.add_column(
-            name,
-            justify="left" if name in table.words else "right",
-            no_wrap=name not in table.words,
-            overflow="fold" if name in table.words else "ellipsis",
-            style="dim" if last else "",
-        )
-    for row in table.rows[:count]:
-        grid.add_row(*(Text(cell, style=COLOURS.get(cell, "")) for cell in row))
-    return grid
+def grid(table: Table, width: int, count: int | None = None) -> RenderableType:
+    """A table, or its first rows, as rich draws it in this width."""
+    rows = [[Text(cell, style=COLOURS.get(cell, "")) for cell in row] for row in table.rows[:count]]
+    return fitting(columns_of(table.columns, table.words), rows, width)
 
 
 def show_table(rows: Sequence[Sequence[str]], columns: Sequence[str]) -> None:
-    """Print rows of text under names of columns."""
-    table = Grid(box=None, pad_edge=False, header_style="bold")
-    for column in columns:
-        table.add_column(column, overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
-    console().print(table)
+    """Print rows of text under names of columns, each in one line where another program reads them."""
+    out = console()
+    if not sys.stdout.isatty():
+        out.width = consoles.MAX_LINE_LETTERS
+    out.print(fitting([Column(name, is_text=True) for name in columns], rows, out.width))
 
 
 def show_comparison(
@@ -143,11 +138,16 @@ def show_comparison(
     """
     rows = every if jobs else without_jobs(every)
     out = console()
-    head: list[RenderableType] = [Text.assemble((side.name, "bold"), f": {side.subject(suites)}") for side in sides]
+    names = _column_names(sides, out.width)
+    head: list[RenderableType] = [
+        Text.assemble("" if name == side.name else f"{name}  ", (side.name, "bold"), f": {side.subject(suites)}")
+        for name, side in zip(names, sides, strict=True)
+    ]
     for picture in pictures[:1]:
         head += _plot(picture, out.width)
     lines = [Text(sentence) for sentence in verdicts(sides, rows)]
-    room = MOST_LINES - len(out.render_lines(Group(*head, *lines))) - 3
+    table = partial(_comparison_table, names, out.width)
+    room = _lines(out) - len(out.render_lines(Group(*head, *lines, table([])))) - 2
     shown = _shown(rows, room, bool(suites))
     parts: list[RenderableType] = []
     if len(shown) < len(rows):
@@ -156,7 +156,7 @@ def show_comparison(
         parts.append(Text(f"({len(every) - len(rows)} figures of single jobs with --all)", style="dim"))
     if any(any(row.differs) for row in shown):
         parts.append(Text("* differs from the first by more than the noise", style="dim"))
-    out.print(Group(*head, _comparison_table(sides, shown), *parts, *lines))
+    out.print(Group(*head, table(shown), *parts, *lines))
 
 
 def _shown(rows: list[Compared], room: int, is_catalogue: bool) -> list[Compared]:
@@ -173,15 +173,22 @@ def _shown(rows: list[Compared], room: int, is_catalogue: bool) -> list[Compared
     return [rows[index] for index in sorted(weight[: room - 1])]
 
 
-def _comparison_table(sides: Sequence[Side], rows: Sequence[Compared]) -> Grid:
-    table = Grid(box=None, pad_edge=False, header_style="bold")
-    table.add_column("figure", no_wrap=True)
-    for side in sides:
-        table.add_column(side.name, justify="right", overflow="fold")
-    for row in rows:
-        mark = Text("  out of tolerance", style="bold red") if row.out_of_tolerance else Text("")
-        table.add_row(Text(row.called) + mark, *(_cell(row, index) for index in range(len(sides))))
-    return table
+def _column_names(sides: Sequence[Side], width: int) -> list[str]:
+    """Names of the sides above their columns, or their numbers where names leave no room for all sides."""
+    longest = max(len(word) for side in sides for word in side.name.split())
+    if len(sides) * (max(longest, MIN_CELL_LETTERS) + GAP) + MIN_TEXT_LETTERS <= width:
+        return [side.name for side in sides]
+    return [str(number) for number, _ in enumerate(sides, 1)]
+
+
+def _comparison_table(names: Sequence[str], width: int, rows: Sequence[Compared]) -> RenderableType:
+    cells = [[_called(row), *(_cell(row, index) for index in range(len(names)))] for row in rows]
+    return fitting([Column("figure", is_text=True), *map(Column, names)], cells, width)
+
+
+def _called(row: Compared) -> Text:
+    called = Text(row.called)
+    return called.append("  out of tolerance", "bold red") if row.out_of_tolerance else called
 
 
 def _cell(row: Compared, index: int) -> Text:

@@ -24,7 +24,7 @@ from pslc.recording.store import CHANGED
 from pslc.recording.wear import of_load
 from pslc.recording.writes.findings import of_writes
 from pslc.runner import predicted
-from pslc.schema.imports import ImportOptions
+from pslc.schema.imports import ChartOptions, ImportOptions
 from pslc.schema.warnings import documented
 
 if TYPE_CHECKING:
@@ -57,13 +57,29 @@ def opened(folder: Path) -> Recording:
     return finding
 
 
-def load(folder: str | Path) -> Recording:
-    """The recording in the folder of a run, with its findings: `pslc.load("runs/20260504-101500-fill")`.
+def load(
+    path: str | Path,
+    *,
+    x: str | None = None,
+    y: str | None = None,
+    series: str | None = None,
+    capacity_bytes: float | None = None,
+) -> Recording:
+    """The recording in the folder of a run, `pslc.load("runs/20260504-101500-fill")`, or in a file that `pslc analyze`
+    reads, with its findings.
+
+    Args:
+        x, y: columns of a table, `COLUMN=UNIT`, or ranges of the axes of a picture: `0:2000GB`, `0:7000MB/s`.
+        series: color of a picture's curve, where it shows several.
+        capacity_bytes: capacity of the drive of a file.
 
     Raises:
-        PslcError: there is no recording in `folder`, or it is damaged.
+        PslcError: there is no recording, it is damaged, or a picture shows several.
     """
-    return opened(Path(folder))
+    if Path(path).is_dir() or not Path(path).exists():
+        return opened(Path(path))
+    chart = ChartOptions((series,) if series else ())
+    return read_one([Path(path)], ImportOptions(x, y, capacity_bytes=capacity_bytes, chart=chart))
 
 
 def _schema(suite: suites.Suite | None) -> TypeAdapter[Any]:

@@ -183,8 +183,7 @@ def _cells(row: "Row", names: list[str]) -> list[str]:
 def _show(study: "Study", results: "StudyRows", planned: int, requested: list[str] | None) -> None:
     """The axes that vary and the requested findings, or the first that differ, for people; of draws medians and
     quantiles."""
-    from rich.table import Table
-
+    from pslc.report.grids import columns_of, fitting
     from pslc.report.terminal import console, grid
     from pslc.studies.analysis import findings, over_draws
     from pslc.studies.page import of_draws
@@ -193,15 +192,12 @@ def _show(study: "Study", results: "StudyRows", planned: int, requested: list[st
 
     axes, rows = varied(study) or ["on"], over_draws(study, results.rows)
     names = requested or findings(results.rows)[:MAX_FINDINGS]
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    for axis in axes:
-        table.add_column(axis, no_wrap=True)
-    for name in names:
-        table.add_column(name, overflow="fold")
-    for row in rows[:MAX_ROWS]:
-        table.add_row(*(str(row[axis]) for axis in axes), *_cells(row, names))
     out = console()
-    out.print(grid(of_draws(rows, axes, names), MAX_ROWS) if study.draws else table)
+    if study.draws:
+        out.print(grid(of_draws(rows, axes, names), out.width, MAX_ROWS))
+    else:
+        cells = [[*(str(row[axis]) for axis in axes), *_cells(row, names)] for row in rows[:MAX_ROWS]]
+        out.print(fitting(columns_of([*axes, *names], axes), cells, out.width))
     if len(rows) > MAX_ROWS:
         out.print(f"({len(rows) - MAX_ROWS} more rows in the Parquet file)", style="dim")
     for sentence in study.intervals():
@@ -229,7 +225,7 @@ def _answer(study: "Study", results: "StudyRows", save: Path, requested: list[st
     for table in page.tables(analysis):
         out.print()
         out.print(table.title, style="bold")
-        out.print(grid(table))
+        out.print(grid(table, out.width))
     # The folder holds Parquet files alone, so that pandas and polars read it as it is.
     path = save.with_name(f"{save.name}.html")
     page.write(analysis, save.name, path, page.profiles(analysis, save))

@@ -105,6 +105,8 @@ OF_FILES = ("trace",)
 def meant_by(word: str) -> str | None:
     """The suite that a word probably means, by its name or that of the program whose test it is; None where none is
     alike."""
+    if re.match(r"(seq|rnd)\s?\d+[km]", word.lower()):
+        return "cdm"  # A test of CrystalDiskMark.
     plain = re.sub(r"[\W_]|\d+$", "", word.lower())
     return PROGRAMS.get(plain) or closest_match(word, [*names(), *OF_FILES])
 
