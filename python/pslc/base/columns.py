@@ -136,9 +136,7 @@ def _kind(name: str, low: str) -> tuple[Kind, float, str]:
         return kind, TIMES[unit], unit
     if unit := unit_of(name, set(SIZES)) or _leading_size(low):
         return ("number" if NOT_A_PLACE.search(low) else "size"), SIZES[unit], unit
-    if re.search(r"%|percent", low) and re.search(
-        r"written|position|progr|fortschritt|fill|full|offset|capacity|kapazit|done", low
-    ):
+    if re.search(r"%|percent", low) and PROGRESS.search(low):
         return "percent", 0.01, "%"
     if re.search(r"(?<![a-z])(date|time|timestamp|datetime)(?![a-z])", low) and not LATENCY.search(low):
         return "date", 1.0, ""

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from pslc.device.parts.log_fit import Fill
     from pslc.device.target import Target
 
-"""Columns of a terminal between two columns of a table."""
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document")]
 
 
