@@ -143,7 +143,7 @@ def _of_a_real_drive(recording: Recording, back: ReadBack) -> Findings:
     if doubt is not None:
         warnings.append(AnalysisWarning.SPEEDS_ONLY.of(why=doubt.why, next=doubt.next))
     if back["faults"]:
-        text = f"{back['faults']} places could not be read past the page cache: pslc probe tells of the drive's health"
+        text = f"{back['faults']} places could not be read past the page cache: see the drive's health with pslc probe"
         warnings.append(MeasurementWarning("unreadable", text))
     explanation, rows, group = None, list[Aged](), np.searchsorted(BORDERS_S, at, side="right")
     if not back["of_device"]:
