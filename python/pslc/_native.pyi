@@ -39,6 +39,9 @@ def write_file(path: str, data: bytes, may_replace: str, like: bytes | None = No
 def check_file(path: str, may_replace: str, like: bytes | None = None) -> None:
     """Whether `write_file` could make a file of a block; nothing is left there."""
 
+def created_unix_s(path: str) -> float | None:
+    """Birth of a file, in seconds since 1970; None where the file system does not tell."""
+
 def hand_over(path: str) -> None:
     """Give what was made at `path` to who became root by sudo, if its folder is theirs."""
 

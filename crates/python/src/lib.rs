@@ -470,7 +470,7 @@ mod _native {
     #[pymodule_export]
     use crate::fault::last_panic;
     #[pymodule_export]
-    use crate::files::{check_file, hand_over, limit_hint, remove_file, write_file, NewFile};
+    use crate::files::{check_file, created_unix_s, hand_over, limit_hint, remove_file, write_file, NewFile};
     #[pymodule_export]
     use crate::parts::{derive_profile, profile_toml, way_of_folding};
     #[pymodule_export]
