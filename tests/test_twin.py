@@ -27,6 +27,7 @@ from pslc.cli import app
 from pslc.device import parts
 from pslc.device.region import Budget, Scope, find_region
 from pslc.device.target import RealOptions, find_target
+from pslc.figures import curves
 from pslc.lab import page_data
 from pslc.recording import metrics, store
 from pslc.recording.model import TWIN_TAILS
@@ -707,10 +708,15 @@ def test_one_request_at_a_time_is_recognised() -> None:
     assert priors.guess_load(4000e6, "pcie4x4")[0] == "qd32"
 
 
-def test_a_budget_leaves_out_what_does_not_fit(small: str) -> None:
+def test_a_budget_leaves_out_what_does_not_fit(small: str, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = pslc.run("twin", on=small, scope=Scope(quick=True))
+    with monkeypatch.context() as patch:
+        patch.setattr(suite.suites, "load", lambda name: pytest.fail(f"{name} is analyzed again for its picture"))
+        fill = suite.pictures(whole)[0]
     assert list(suite.parts_by_suite(whole)) == ["fill", "recovery"]
     assert suite.parts_by_suite(whole)["recovery"].findings["idle_threshold_s"] == pytest.approx(0.5, rel=0.4)
+    alone = suite.parts_by_suite(whole)["fill"]
+    assert repr(fill) == repr(curves.speed_by_bytes(alone, alone.findings["phases"]))
     part = pslc.run("twin", on=small, scope=Scope(quick=True, budget=Budget(bytes=9e9)))
     assert list(suite.parts_by_suite(part)) == ["fill"]
     assert part.findings["left_out"] == ["recovery"]
