@@ -1,4 +1,4 @@
-"""Arrays of simulated drives, as a user meets them; `crates/load/tests/array.rs` holds layouts against md's rules."""
+"""Arrays of simulated drives, as a user meets them; `crates/load/tests/array.rs` holds layouts against md."""
 
 import json
 
