@@ -129,8 +129,7 @@ def row(name: str, some: Sequence[Score]) -> str:
     gross = sum(scored.error > GROSS for scored in some)
     covered = _share([scored.covered for scored in some if scored.covered is not None])
     causes = _share([right for scored in some for right, _ in scored.causes])
-    seeds = ", ".join(str(scored.seed) for scored in some if scored.error > CLOSE)
-    return f"| {name} | {len(some)} | {close} | {gross} | {covered} | {causes} | {seeds} |"
+    return f"| {name} | {len(some)} | {close} | {gross} | {covered} | {causes} |"
 
 
 def _share(truths: Iterable[bool]) -> str:
@@ -145,14 +144,16 @@ def table(all_scores: Sequence[Score]) -> str:
         "|---|---:|---:|---:|---:|---:|---|",
     ]
     for shape in dict.fromkeys(scored.shape for scored in all_scores):
-        lines.append(row(shape, [scored for scored in all_scores if scored.shape == shape]))
+        some = [scored for scored in all_scores if scored.shape == shape]
+        seeds = ", ".join(str(scored.seed) for scored in some if scored.error > CLOSE)
+        lines.append(f"{row(shape, some)} {seeds} |")
     for name, some in (
         ("with an end", [scored for scored in all_scores if scored.has_end]),
         ("no end in the log", [scored for scored in all_scores if scored.has_cache and not scored.has_end]),
         ("no cache", [scored for scored in all_scores if not scored.has_cache]),
         ("all", list(all_scores)),
     ):
-        lines.append(row(name, some))
+        lines.append(f"{row(name, some)}  |")
     without = [scored for scored in all_scores if not scored.has_cache]
     false = sum(scored.confidence is not None and scored.confidence >= SURE for scored in without)
     lines.append(f"\nEnds stated above {SURE} in {false} of {len(without)} logs without a cache.\n")

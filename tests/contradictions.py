@@ -32,11 +32,10 @@ INTRODUCTION: Final = """
 For those who work on suites: where their findings are held against the drive itself.
 
 A simulated drive knows what a suite infers from outside: its idle threshold, its cache and the tiers of it, its write
-buffer, its link, its temperature, its cycles. After each simulated run pslc holds the findings against the profile and
-the counters of that drive (`pslc.recording.contradictions`); a finding that they refute is an error of pslc, and the
-warning `contradiction` says so. This page counts them: every suite but `old-data` with `--quick` on every built-in
-drive, scaled down, as delivered and in other states. `make contradictions` writes it within 20 minutes, of cells drawn
-by a seed that changes from day to day; `make test-long` asks 400 of them.
+buffer, its link, its temperature, its cycles. After each simulated run pslc holds the findings against the drive
+(`pslc.recording.contradictions`); a finding that the drive refutes is an error of pslc, and the warning `contradiction`
+says so. This page counts them: every suite but `old-data` with `--quick` on every built-in drive, scaled down, in
+several states, of cells drawn by a seed that changes from day to day (`make contradictions`).
 """.strip()
 
 
@@ -127,12 +126,12 @@ def seed_of_today() -> int:
 
 def page(counts: Counter[tuple[str, str]], lines: Sequence[str], seed: int) -> str:
     """The page: how many cells were asked, by suite and state, and what contradicts."""
-    rows = [f"| suite | {' | '.join(STATES)} |", f"|---|{'---:|' * len(STATES)}"]
-    for suite in held():
-        rows.append(f"| `{suite}` | {' | '.join(str(counts[suite, state]) for state in STATES)} |")
     drawn = f"drawn with SEED={seed} from {len(cells(seed))}, without those that a suite refuses"
-    sentence = f"Of {counts.total()} cells {len(lines)} contradict ({drawn}). Cells asked:"
-    return "\n\n".join([INTRODUCTION, sentence, "\n".join(rows), *(f"- {line}" for line in lines)]) + "\n"
+    sentence = f"Of {counts.total()} cells {len(lines)} contradict ({drawn})."
+    by_suite = "; ".join(f"`{suite}` {sum(counts[suite, state] for state in STATES)}" for suite in held())
+    by_state = "; ".join(f"{state} {sum(counts[suite, state] for suite in held())}" for state in STATES)
+    asked = f"- By suite: {by_suite}.\n- By state: {by_state}."
+    return "\n\n".join([INTRODUCTION, sentence, asked, *(f"- {line}" for line in lines)]) + "\n"
 
 
 def main(seconds: float) -> None:

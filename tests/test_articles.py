@@ -58,9 +58,12 @@ def test_each_item_of_the_five_articles_has_a_command_or_says_why_not():
     assert counts["right"] >= 50
     page = (ROOT / "docs" / "articles.md").read_text()
     for item in published.document()["item"]:
-        section = page.partition(f"### {item['title']}\n")[2].partition("\n###")[0]
+        before, _, after = page.partition(f"### {item['title']}\n")
+        section = after.partition("\n###")[0]
         verdict = section.strip().partition(".")[0]
-        assert "pslc run" in section or verdict == "No command"
+        blocks = re.findall(r"```sh\n(.*?)```", before.rpartition("\n## ")[2] + section, flags=re.DOTALL)
+        commands = articles().runs_of(item["id"], articles().of_articles())
+        assert blocks[-1].splitlines() == list(commands) or verdict == "No command", item["title"]
         assert ("- Miss: " in section) == (verdict != "Right"), item["title"]
 
 

@@ -93,15 +93,20 @@ def told(row: Row, value: float | str) -> str:
     return forms[row["unit"]](value) if row["unit"] in forms else make.shown(row, value)
 
 
-def section(item: published.Item, of_article: list[Row], drawn: dict[tuple[str, ...], Path]) -> list[str]:
-    """The lines of an item; its answer may name figures of its whole article."""
+def section(
+    item: published.Item, of_article: list[Row], drawn: dict[tuple[str, ...], Path], shown: tuple[str, ...]
+) -> list[str]:
+    """The lines of an item; its answer may name figures of its whole article. Commands that are `shown` above it are
+    not repeated."""
     rows = [row for row in of_article if row["item"] == item["id"]]
     lines = [f"### {item['title']}", "", f"{verdict(item, rows).capitalize()}.", ""]
-    if commands := runs_of(item["id"], rows):
+    commands = runs_of(item["id"], rows)
+    if commands and commands != shown:
         lines += ["```sh", *commands, "```", ""]
     for runs in by_suite(commands):
-        if drawn[runs].is_file():
-            lines += [f"![{item['title']}](pictures/articles/{drawn[runs].name})", ""]
+        # Each picture stands once, with the first item that has its runs.
+        if (picture := drawn.pop(runs, None)) and picture.is_file():
+            lines += [f"![{item['title']}](pictures/articles/{picture.name})", ""]
     if said := [row for row in rows if "value" in row]:
         lines += ["| figure | article | pslc | |", "|---|---:|---:|---|"]
         lines += [f"| {row['what']} | {_said(row)} | {told(row, row['simulated'])} | "
@@ -134,9 +139,11 @@ def document(rows: list[Row]) -> str:
     for article in published.document()["article"]:
         of_article = [row for row in rows if row["item"].startswith(f"{article['id']}.")]
         lines += ["", f"## {article['title']}", "", f"{article['on']}.", ""]
+        shown: tuple[str, ...] = ()
         for item in published.document()["item"]:
             if item["id"].startswith(f"{article['id']}."):
-                lines += section(item, of_article, drawn)
+                lines += section(item, of_article, drawn, shown)
+                shown = runs_of(item["id"], of_article) or shown
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip() + "\n"
 
 

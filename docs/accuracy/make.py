@@ -29,7 +29,7 @@ SHOWN = {
 }
 
 MIN_SHOWN_ERROR = 0.1
-"""Drives none of whose figures is further off share one line."""
+"""Drives none of whose figures is further off are counted in one line."""
 SUMS = ("all", "with an end", "no end in the log", "no cache")
 """First cells of rows that sum up the shapes of a table."""
 PAGE = FOLDER.parent.parent / "ACCURACY.md"
@@ -178,7 +178,7 @@ def built_in(table: Sequence[dict[str, Any]]) -> list[str]:
         else:
             lines.append(drive_line(name, rows))
     if close:
-        lines += ["", f"No figure of these is {MIN_SHOWN_ERROR:.0%} off: {', '.join(close)}."]
+        lines += ["", f"No figure of {len(close)} other drives is {MIN_SHOWN_ERROR:.0%} off."]
     misses = [row for row in table if row["miss"]]
     reasons = [f"- {row['drive'].partition(',')[0]}, {row['what']}: {row['reason']}."
                for row in misses if "item" not in row]  # fmt: skip

@@ -47,7 +47,7 @@ PARTS_OF_PHASE = 16
 border that the simulated drive has elsewhere moves some of them only."""
 WORKERS = 2
 MAX_SCALE = 8
-"""Of a drive of 2 TB a fill of an eighth gives its speeds to 0.5 % (docs/model.md, scaled drives) in a tenth of the
+"""Of a drive of 2 TB a fill of an eighth gives its speeds within 1 % (docs/model.md, scaled drives) in a tenth of the
 time."""
 
 

@@ -28,7 +28,6 @@ from pslc.device.published import of_a_fill
 from pslc.device.target import find_target
 from pslc.twin import priors, profile_writer, published_curve
 from pslc.twin.datasets import Floats, dataset_of_curve
-from pslc.twin.model import in_words
 from pslc.twin.pipeline import fit_datasets
 from pslc.twin.review import Drive
 
@@ -62,7 +61,6 @@ class Refit:
     drive: str
     of: str
     words: str
-    firmware: str
     error: float
     figures: list[Figure]
     left_out: str = ""
@@ -123,13 +121,13 @@ def one(row: dict[str, str]) -> Refit:
     try:
         words = words_of(row)
     except ValueError as error:
-        return Refit(row["drive"], row["of"], "", "", 0.0, [], str(error))
+        return Refit(row["drive"], row["of"], "", 0.0, [], str(error))
     capacity = round(float(row["capacity_GB"]) * 1e9)
     bits = priors.bits_of(row["cells"])
     try:
         curve, _ = published_curve.curve(words, capacity, Drive(capacity, bits or 3))
     except PslcError as error:
-        return Refit(row["drive"], row["of"], words, "", 0.0, [], error.message)
+        return Refit(row["drive"], row["of"], words, 0.0, [], error.message)
     fastest = float(curve.bytes_per_s.max())
     job, host = priors.LOADS[row["tool"]]
     if fastest > 1 / (1 / priors.link_rate(row["link"], capacity) + host * 1e-9 / 2**20):
@@ -146,9 +144,8 @@ def one(row: dict[str, str]) -> Refit:
         path = Path(folder) / "twin.toml"
         path.write_text(profile_writer.to_toml(fitted, row["drive"]))
         recording = pslc.run("fill", on=f"sim:{path}{keys}", options=options)
-    named = in_words(fitted.firmware_models)
     rms = fitted.best.rms_log_error
-    return Refit(row["drive"], row["of"], words, named, rms, figures(row, words, recording, capacity))
+    return Refit(row["drive"], row["of"], words, rms, figures(row, words, recording, capacity))
 
 
 def figures(row: dict[str, str], words: str, recording: pslc.Recording, capacity: float) -> list[Figure]:
@@ -214,18 +211,17 @@ def table(refits: list[Refit]) -> str:
                 else ""
             )
         )
-    lines += ["", "| drive | figure | published | twin | error | |", "|---|---|---:|---:|---:|---|"]
+    lines += ["", "| drive | given figures | largest error | means that were not given |", "|---|---:|---:|---:|"]
+    reasons: dict[str, list[str]] = {}
     for refit in refits:
-        for figure in refit.figures:
-            scale, unit = (1e9, "GB") if figure.what in ("cache", "end 2") else (1e6, "MB/s")
-            both = " | ".join(f"{value / scale:.4g} {unit}" for value in (figure.published, figure.twin))
-            miss = ", **miss**" if figure.given and abs(figure.error) > TARGET else ""
-            word = ("given" if figure.given else "not given") + miss
-            lines.append(f"| {refit.drive} | {figure.what} | {both} | {figure.error:+.1%} | {word} |")
-    lines += ["", "Firmware models that make such a fill:", ""]
-    lines += [f"- {refit.drive}: {refit.firmware}" for refit in refits if not refit.left_out]
-    lines += ["", "Left out:", ""]
-    lines += [f"- {refit.drive}: {refit.left_out}" for refit in refits if refit.left_out]
+        if refit.left_out:
+            reasons.setdefault(refit.left_out, []).append(refit.drive)
+            continue
+        errors = [abs(figure.error) for figure in refit.figures if figure.given]
+        miss = " **miss**" if max(errors) > TARGET else ""
+        means = ", ".join(f"{figure.error:+.1%}" for figure in refit.figures if not figure.given)
+        lines.append(f"| {refit.drive} | {len(errors)} | {max(errors):.1%}{miss} | {means} |")
+    lines += ["", "Left out:", "", *(f"- {reason}: {', '.join(drives)}" for reason, drives in reasons.items())]
     return "\n".join(lines) + "\n"
 
 

@@ -44,8 +44,9 @@ def _takes(found: Cost) -> str:
 def _section(name: str, target: Target) -> str:
     suite = suites.load(name)
     quick = _cost(name, target, quick=True)
-    sample = f"`--quick` takes {_takes(quick)}: {suite.QUICK}."
-    return f"## {name}\n\n{suite.__doc__.strip()}\n\n{sample}\n\n{suites.findings_text(name)}"
+    # Its question stands in the table.
+    text = suite.__doc__.partition("?")[2].strip()
+    return f"## {name}\n\n{text}\n\n`--quick` takes {_takes(quick)}: {suite.QUICK}."
 
 
 if __name__ == "__main__":

@@ -26,8 +26,6 @@ SCRIPTS = {
     "latency_percentiles": "cmdprio",
 }  # fmt: skip
 """Test scripts, and the option whose tests look for what pslc leaves out."""
-MAX_NAMED = 12
-"""Tests of a script that one row names."""
 COMPLAINT = re.compile(r"^(Offset|Expected) \d+")
 """strided.py prints what is wrong and passes all the same."""
 
@@ -154,23 +152,22 @@ def page(of: str, verdicts: list[Verdict]) -> str:
         "## fio's own tests",
         "",
         f"The tests in the sources of {of}, run by `make fio-tests FOLDER=<a checkout>` against `pslc-fio`:",
-        f"{summary}. *Refused*: pslc says why before anything runs.",
+        f"{summary}. *Refused*: pslc says why before anything runs. In parentheses: how many of a script.",
         "Those of zoned drives, NVMe's passthrough, several hosts, other engines and fio's own data structures are not "
         "run.",
         "",
-        "| test | is | and |",
+        "| tests | are | and |",
         "|---|---|---|",
     ]
-    # Tests of one script with the same verdict and reason share a row.
-    rows: dict[tuple[str, str, str], list[str]] = {}
+    # Tests with the same verdict and reason share a row, and those of one script a name in it.
+    rows: dict[tuple[str, str], Counter[str]] = {}
     for verdict in verdicts:
-        name, _, number = verdict.name.partition(".py ")
-        rows.setdefault((f"{name}.py" if number else name, verdict.verdict, verdict.why), []).append(number)
-    for (name, word, why), numbers in rows.items():
-        named = ", ".join(dict.fromkeys(numbers))
-        count = f"{len(numbers)} tests" if len(numbers) > MAX_NAMED or word == "passed" else f"tests {named}"
-        reason = "; ".join(filter(None, [count if numbers[0] else "", why.replace("|", " ")]))
-        lines.append(f"| `{name}` | {word} | {reason} |")
+        name, is_script, _ = verdict.name.removesuffix(".fio").partition(".py ")
+        reason = re.sub(r"^the jobs:\d+: ", "", verdict.why).replace("|", " ")
+        rows.setdefault((verdict.verdict, reason), Counter())[f"{name}.py" if is_script else name] += 1
+    for (word, reason), tests in rows.items():
+        names = [f"`{name}` ({count})" if name.endswith(".py") else f"`{name}`" for name, count in tests.items()]
+        lines.append(f"| {', '.join(names)} | {word} | {reason} |")
     return "\n".join(lines) + "\n"
 
 

@@ -27,9 +27,9 @@ INTRODUCTION = """# Questions
 
 For those with a question about a drive: seventeen, each with the command that answers it.
 
-What people ask of a drive, and the one command that answers. Each answer is what the command says, on an SN850 of TLC
-and on a 660p of QLC, simulated at a sixteenth of the size ([what that changes](model.md#scaled-drives)),
-or on the drive that it names; `make questions` asks again. Put your drive and your work in the place of these.
+Each answer is what the command says, on an SN850 of TLC and on a 660p of QLC, simulated at a sixteenth of the size
+([what that changes](model.md#scaled-drives)), or on the drive that it names.
+Put your drive and your work in their place.
 """
 
 

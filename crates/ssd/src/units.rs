@@ -3,6 +3,8 @@
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
 
+use crate::dense::Access;
+
 /// A point on, or a span of, the drive's virtual clock, in integer nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(try_from = "u64")]
@@ -147,12 +149,14 @@ impl From<MapUnit> for u64 {
 
 /// The number of a page in one of the two address spaces that the mapping relates.
 pub trait PageNumber: Copy + Eq {
+    /// How a map of it is walked.
+    const ACCESS: Access;
     fn new(number: u32) -> Self;
     fn number(self) -> u32;
 }
 
 macro_rules! page_number {
-    ($(#[$about:meta])* $name:ident) => {
+    ($(#[$about:meta])* $name:ident, $access:ident) => {
         $(#[$about])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
         pub struct $name(pub u32);
@@ -163,6 +167,7 @@ macro_rules! page_number {
         }
 
         impl PageNumber for $name {
+            const ACCESS: Access = Access::$access;
             #[inline(always)]
             fn new(number: u32) -> $name {
                 $name(number)
@@ -201,9 +206,9 @@ macro_rules! page_number {
 
 page_number! {
     /// A logical page number: which 4 KiB of what the host addresses.
-    Lpn
+    Lpn, Random
 }
 page_number! {
     /// A physical page number: which 4 KiB of the NAND, counted superblock by superblock.
-    Ppn
+    Ppn, Sequential
 }

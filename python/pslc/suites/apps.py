@@ -1,8 +1,8 @@
 """How long does everyday work take? Requests of programs that also compute: booting, games and applications.
 
-An imitation of what PCMark 10 and 3DMark Storage replay. Their traces are closed, so sizes, mixes and orders are
-pslc's own, and it gives no score of theirs. Between requests a program computes (parses, decompresses, compiles
-shaders) for as long as published load times leave beside the drive:
+An imitation of what PCMark 10 and 3DMark Storage replay; their traces are closed, so sizes, mixes and orders are
+pslc's own, and it gives no score of theirs. Between requests a program computes for as long as published load times
+leave beside the drive:
 
 - boot: 10 s to the login on any SSD (Maximum PC, February 2017), of which a SATA drive takes 2 s for these requests
 - game-load: 13.8 s for Final Fantasy XIV: Shadowbringers on an SX8200 Pro (legitreviews.com), of which that takes 1.9 s
@@ -10,7 +10,7 @@ shaders) for as long as published load times leave beside the drive:
 - project-load: 10 s of its own (assumed) for a project of 16.5 GB, as in the article on the Aldrin Pro
 - office, creative: nothing (no figure is published), so their time is that of the drive alone
 
-Programs were installed long ago, so the drive rests after they were laid out; a project is copied to it, then loaded.
+The drive rests after the programs were laid out; a project is copied to it, then loaded.
 """
 
 from dataclasses import dataclass

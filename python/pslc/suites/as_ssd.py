@@ -1,10 +1,10 @@
 """What would AS SSD show? Its rows, scores and copies, by its formula.
 
-AS-SSD-compatible: a file of 1 GB is written in blocks of 16 MB, which is its Seq write, and read; random 4 KiB
-requests over it, one at a time and by 64 threads with 16 MB each; the time of a 4 KiB read anywhere in it, and of a
-512 B write (4 KiB if the target takes no less). Nothing else is written before, so the first GB meets an empty cache.
-Scores are in MB/s: read seq/10 + 4K + 64, write the same, total 0.15 seq write + 0.1 seq read + 2 x 4K read + 4K write
-+ 64 write + 1.5 x 64 read. It copies two large files, many small ones, and a mix, through the page cache.
+AS-SSD-compatible: a file of 1 GB is written in blocks of 16 MB and read; random 4 KiB requests over it, one at a time
+and by 64 threads with 16 MB each; the time of a 4 KiB read anywhere in it, and of a 512 B write (4 KiB if the target
+takes no less). Scores are in MB/s: read seq/10 + 4K + 64, write the same, total 0.15 seq write + 0.1 seq read + 2 x
+4K read + 4K write + 64 write + 1.5 x 64 read. Copies of two large files, many small ones, and a mix go through the
+page cache.
 """
 
 from functools import partial

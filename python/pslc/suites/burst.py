@@ -1,8 +1,7 @@
 """How large is the write buffer, and how soon is a write acknowledged?
 
-First 4 KiB writes one by one, without and with a flush after each. Then, while the cache is full and the cells are
-slow, short bursts of 128 KiB writes into an empty buffer, after pauses too short for the drive to start other work. The
-buffer is what goes in at link speed before the cells slow it down for the first time.
+First 4 KiB writes one by one, without and with a flush after each. Then, while the cache is full, short bursts of 128
+KiB writes into an empty buffer. The buffer is what goes in at link speed before the cells slow it down.
 """
 
 from dataclasses import dataclass

@@ -3,9 +3,8 @@
 CrystalDiskMark-compatible: a file of 1 GiB; all reads, then all writes, then a mix of 70 % reads. Each test has one
 run that does not count, then five of 5 s, of which the best MB/s and the lowest mean latency count, with 5 s of pause
 between tests. NVMe drives get its NVMe profile, others its default; both get 4 KiB requests of 1 to 16 threads
-besides, which a reviewer sets. IOPS are MB/s over the request size. Rounds of 5 s rewrite the 1 GiB again and again,
-so this is a cyclic overwrite. Within the pauses a drive may move the file out of its cache, and reads then come from
-other cells: a simulated drive tells how much it moved.
+besides. Rounds rewrite the 1 GiB again and again. In the pauses a drive may move the file out of its cache: a
+simulated one says how much.
 """
 
 from typing import NotRequired

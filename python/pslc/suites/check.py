@@ -1,8 +1,8 @@
 """Is it a cache that ends? Measurements that tell a cache from heat, a full link and a disk.
 
 The write again, a write after a pause of five minutes, reads, and the same write at a lower rate: a cache ends at the
-same byte whatever the rate, heat at the same second. With `--explains RUN` as much is written as that recording needs,
-and each of its explanations is said to be right or not.
+same byte whatever the rate, heat at the same second. With `--explains RUN` each explanation of that recording is said
+to be right or not.
 """
 
 from collections.abc import Iterator, Mapping

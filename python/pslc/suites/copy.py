@@ -1,9 +1,8 @@
 """How long do file copies take, from memory to the drive and from the drive to itself?
 
-The copies of the article on the Aldrin Pro, from a RAM disk: an ISO image of 6.25 GB, a game folder of 25.2 GB in
-many files, and 4 GB of photos. They go through the page cache if the host has one, with read-ahead of one block, and
-end when all data are in the drive. A folder is files of 32 MiB, or 4 MiB for photos, one after the other in any
-order.
+The copies of the article on the Aldrin Pro, from a RAM disk: an ISO image of 6.25 GB, a game folder of 25.2 GB (files
+of 32 MiB, in any order), and 4 GB of photos (4 MiB). They go through the page cache if the host has one, and end when
+all data are in the drive.
 """
 
 from functools import partial

@@ -1,8 +1,7 @@
 """How long does the drive live, and would it live longer with another cache?
 
 Six tenths of the drive are written, and the drive rests. Then random overwrites in 128 KiB requests follow, in bursts
-of 1 % of the drive, with a minute of idle time after each. Wear is what was programmed, relative to what the cells
-endure. To compare, run it with another `cache.mode`.
+of 1 % of the drive, with a minute of idle time after each. To compare, run it with another `cache.mode`.
 """
 
 from pslc.base import words

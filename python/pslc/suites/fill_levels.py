@@ -1,8 +1,7 @@
 """How does the cache shrink as the drive fills? Its size at 0, 10 and up to 95 % full.
 
-At each level the drive rests for ten minutes, or for three times as long as folding its cache takes at the speed past
-the cache. Then free space is written until the cache ends, and trimmed again. If all of that is as slow as past the
-cache, no cache was left.
+At each level the drive rests for ten minutes, or for three times as long as folding its cache takes. Then free space
+is written until the cache ends, and trimmed again.
 """
 
 import numpy as np

@@ -1,8 +1,7 @@
 """How fast is each place of the drive? The surface is written and read from end to end, one request at a time.
 
-HD-Tune-Pro-compatible: requests of one size, one after the other; lowest, highest and mean speed over 200 equal
-stretches, where and when the write fell, and the time of a 4 KiB read anywhere. The program takes 64 KiB to 8 MiB a
-request; this suite takes 128 KiB, `--bs=64k` another size.
+HD-Tune-Pro-compatible: requests of one size (128 KiB, `--bs=64k` another), one after the other; lowest, highest and
+mean speed over 200 equal stretches, where and when the write fell, and the time of a 4 KiB read anywhere.
 """
 
 import numpy as np

@@ -1,9 +1,8 @@
 """How long do reads take while the drive writes, and while it moves its cache? The QLC paradox.
 
-Random 4 KiB reads, one by one: on the idle drive, while its cache migrates because the host was silent for 5 s, during
-a write into the cache, during a write past it while the drive folds, and right after. Reads in sequence in the first
-two. As AS SSD shows, reads wait for the block that holds the data and writes go anywhere, so a busy drive may write
-small blocks much faster than it reads them.
+Random 4 KiB reads, one by one: on the idle drive, while its cache migrates after a silence of 5 s, during a write
+into the cache, during a write past it, and right after. Reads in sequence in the first two. Reads wait for the block
+that holds the data and writes go anywhere, so a busy drive may write small blocks much faster than it reads them.
 """
 
 from functools import partial

@@ -1,9 +1,8 @@
 """What would NIOBench show? Medians of reading, writing and copying files, over 10, 20 and 50 iterations.
 
-NIOBench-compatible, files of 100 MiB in blocks of 10 MiB, one request at a time. `native` works as the legacy program
-without buffers: each iteration writes two files, reads them, copies them and deletes all four, always at the same
-place. `series` works as its successor: all files are written, then all copied, then all read. `asynchronous` is the
-same through the page cache, where writes do not wait for the drive and copies end with a flush.
+NIOBench-compatible, files of 100 MiB in blocks of 10 MiB, one request at a time. `native`: each iteration writes two
+files, reads them, copies them and deletes all four. `series`: all files are written, then all copied, then all read.
+`asynchronous` is the same through the page cache, where copies end with a flush.
 """
 
 from functools import partial

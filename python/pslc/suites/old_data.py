@@ -1,9 +1,8 @@
 """How slowly are old data read, and what does the firmware do about it? Data are written, age, and are read again.
 
-After the 840 EVO, which read data of 6 to 8 weeks at 50 to 100 MB/s (AnandTech 8617; PC Perspective, 2014 and 2015). A
-simulated drive is switched off between the reads, at 30 °C. Then its firmware has an hour to rewrite what is old, and
-all is read once more. Of a real drive pslc reads what is there and writes nothing: the files of a folder by age, but
-for those that were changed long after they were made, or a whole device over its address.
+A simulated drive is switched off between the reads, at 30 °C; then its firmware has an hour to rewrite what is old,
+and all is read once more. Of a real drive pslc reads what is there and writes nothing: the files of a folder by age,
+but for those that were changed long after they were made, or a whole device over its address.
 """
 
 import math

@@ -1,7 +1,7 @@
 """Is rewriting a region smaller than the cache accelerated, when the total written exceeds the cache?
 
-The question of the articles on TurboWrite. Regions of 1/8 to 2 times the cache size are rewritten until each has
-received four times the cache size. Before each the drive is trimmed and rests.
+Regions of 1/8 to 2 times the cache size are rewritten until each has received four times the cache size. Before each
+the drive is trimmed and rests.
 """
 
 from dataclasses import replace

@@ -1,9 +1,8 @@
 """What does the drive draw, and what does a byte cost? Watts in each phase of work, and when idle.
 
-As reviewers measure with a meter: idle, writing into the cache and past it, reading in sequence and at random, and a
-transfer: 25 GB are copied within the drive again and again, 256 KiB at a time, one after the other, for ten minutes. A
-simulated drive measures its own power. A real drive needs the CSV log of a power meter, with `--meter` or afterwards
-(`pslc analyze RUN --meter LOG.csv`). Without a log the findings hold speeds only.
+Idle, writing into the cache and past it, reading in sequence and at random, and a transfer: 25 GB are copied within
+the drive again and again, 256 KiB at a time, for ten minutes. A simulated drive measures its own power. A real drive
+needs the CSV log of a power meter, with `--meter` or afterwards (`pslc analyze RUN --meter LOG.csv`).
 """
 
 from functools import partial

@@ -1,8 +1,7 @@
 """How deep a queue does the drive need? Reads and writes, random and sequential, at queue depths from 1 to 512.
 
-Iometer's sweep of total queue depth: random 4 KiB and sequential 128 KiB requests within 8 GiB that were written
-before. A drive rests before writes, and where its cache ended meanwhile before reads: it would be folding, and writes
-would go past its cache.
+Iometer's sweep: random 4 KiB and sequential 128 KiB requests within 8 GiB that were written before. A drive rests
+before writes, and where its cache ended meanwhile before reads.
 """
 
 from itertools import accumulate

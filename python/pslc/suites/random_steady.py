@@ -1,9 +1,8 @@
 """What is left of random writes in the long run? 4 KiB all over the drive, empty and full, and within 64 GiB.
 
-SNIA's write saturation test and the plots of reviewers, in rounds of a minute, 16 requests under way (`--iodepth=64`
-sets another depth). An empty drive is written for an hour, a full one for half an hour, or until it is steady. SNIA's
-rule calls five rounds steady if they differ little. A cache can meet it for a quarter of an hour, so the verdict is
-`steady` only after twice the raw capacity was written, and `plateau` before.
+SNIA's write saturation test, in rounds of a minute, 16 requests under way (`--iodepth=64` sets another depth). An
+empty drive is written for an hour, a full one for half an hour, or until it is steady: five rounds that differ
+little, after twice the raw capacity was written (`plateau` before that, as a cache can look steady).
 """
 
 from collections.abc import Mapping

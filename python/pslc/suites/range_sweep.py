@@ -1,10 +1,8 @@
 """How much of its map does the controller hold? Latency of random reads against the span they are spread over.
 
-The whole drive is written, then read at random within spans from 64 MiB up, each warmed first. A drive with its whole
-map in DRAM is equally fast in all spans. Without DRAM, reads beyond the held part of the map also read the map from
-flash. Reads may also be slower in one place than in another, because some data are still in pSLC. So the smallest
-span is read in other places too: in sixteen parts of the region, and closer together at its start, where the smaller
-spans are. That difference is not attributed to the map.
+The whole drive is written, then read at random within spans from 64 MiB up, each warmed first. Without DRAM, reads
+beyond the held part of the map also read the map from flash. Reads may also differ by place, because some data are
+still in pSLC, so the smallest span is read in sixteen other places too; that difference is not attributed to the map.
 """
 
 from dataclasses import dataclass

@@ -1,10 +1,8 @@
 """How long must the drive be idle before its cache is fast again, and how fast does it empty?
 
-The idle rounds of PC Perspective and Tom's Hardware, made adaptive. Half of the drive is written and the drive rests;
-from then on it is only overwritten, so that it stays equally full. Each round fills the cache nearly to its end and
-leaves the drive idle. The recovered cache is what can then be written fast, beyond what would fit without a pause.
-Each pause lies within the largest step of recovered cache between two others: the first ones bracket the threshold,
-later ones lie along the slope between nothing and all.
+Half of the drive is written and the drive rests; from then on it is only overwritten. Each round fills the cache
+nearly to its end and leaves the drive idle. The recovered cache is what can then be written fast, beyond what would
+fit without a pause. The first pauses bracket the threshold, later ones lie along the slope between nothing and all.
 """
 
 from collections.abc import Generator, Mapping

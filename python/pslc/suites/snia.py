@@ -1,9 +1,9 @@
 """What would SNIA's performance test for clients show? IOPS, throughput, latency, saturation and host idle recovery.
 
-SNIA-PTS-compatible, shortened: purge (trim), the drive written twice in sequence in blocks of 128 KiB, then rounds
-with 32 requests in flight until the last five differ by at most 20 % of their mean and their fitted line by at most
-10 %. A point takes a second where the rule has a minute, saturation 20 rounds of 3 s, and host idle recovery 8 cycles
-where the rule has 360. A cache can look steady, so steady counts only after twice the raw capacity was written.
+SNIA-PTS-compatible, shortened: purge (trim), the drive written twice in sequence, then rounds with 32 requests in
+flight until the last five differ by at most 20 % of their mean and their fitted line by at most 10 %. A point takes a
+second where the rule has a minute, saturation 20 rounds of 3 s, and host idle recovery 8 cycles where the rule has
+360. Steady counts only after twice the raw capacity was written.
 """
 
 import numpy as np

@@ -1,7 +1,7 @@
 """How soon is a flush answered, and does the drive have power-loss protection?
 
-Writes of 4, 16 and 64 KiB one after the other, each followed by a flush: what databases, etcd (bs=2300, fdatasync=1)
-and the log of a file system ask of a drive. A drive with power-loss protection answers from its buffer.
+Writes of 4, 16 and 64 KiB one after the other, each followed by a flush, as databases and etcd ask of a drive. A
+drive with power-loss protection answers from its buffer.
 """
 
 from typing_extensions import TypedDict

@@ -1,10 +1,9 @@
 """How hot does the drive get, and what does it do about it? Writing and reading without a pause, against temperature.
 
 Sequential reads and writes until the drive is as hot as it gets, and single reads, far apart, while it cools. Each
-begins at rest: the drive is left alone until its temperature no longer changes, for an hour at most. A real drive is
-asked for its temperature once a second; it is never idle long enough for that to wake it. A real drive does not report
-throttling. So reads that become slow and stay slow while the drive is hot count as throttled. Writes become slow for
-other reasons too and are not used.
+begins at rest: until the temperature no longer changes, for an hour at most. A real drive is asked for its
+temperature once a second. It does not report throttling, so reads that become slow and stay slow while the drive is
+hot count as throttled; writes become slow for other reasons too and are not used.
 """
 
 from dataclasses import replace

@@ -1,8 +1,7 @@
 """What is needed for a twin of this drive? The suites that tell most for the least writing, one after the other.
 
-The suites of pslc in an order for `pslc fit`: single requests first, then a fill, pauses, a second pass, rewriting and
-random writes, each in its quick form, as far as the budget goes (--budget 400GB or 2h). The drive is trimmed and rests
-between them. `pslc fit` makes a profile of the recording.
+The suites in an order for `pslc fit`: single requests first, then a fill, pauses, a second pass, rewriting and random
+writes, each in its quick form, as far as the budget goes (--budget 400GB or 2h).
 """
 
 from __future__ import annotations

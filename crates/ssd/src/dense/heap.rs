@@ -9,7 +9,7 @@ impl Memory {
     /// # Panics
     ///
     /// They are more than a page has memory for.
-    pub fn new(len: usize) -> Memory {
+    pub fn new(len: usize, _access: super::Access) -> Memory {
         assert!(len <= isize::MAX as usize / 4, "this takes more memory than a page has");
         Memory(vec![0; len])
     }

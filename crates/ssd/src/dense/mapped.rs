@@ -2,6 +2,8 @@
 
 use memmap2::{MmapMut, MmapOptions};
 
+use super::Access;
+
 #[derive(Debug)]
 pub struct Memory {
     map: MmapMut,
@@ -10,12 +12,16 @@ pub struct Memory {
 
 impl Memory {
     /// `len` numbers, all 0.
-    pub fn new(len: usize) -> Memory {
+    pub fn new(len: usize, access: Access) -> Memory {
         let map = MmapOptions::new().len(4 * len.max(1)).no_reserve_swap().map_anon();
         let map = map.expect("address space for four bytes a page");
         // Huge pages only make access faster; a system without them ignores the advice.
         #[cfg(target_os = "linux")]
-        let _ = map.advise(memmap2::Advice::HugePage);
+        if access == Access::Random {
+            let _ = map.advise(memmap2::Advice::HugePage);
+        }
+        #[cfg(not(target_os = "linux"))]
+        let _ = access;
         Memory { map, len }
     }
 

@@ -1,5 +1,5 @@
 //! A large array of page numbers of which only what is used takes memory: an anonymous mapping, in huge pages where the
-//! system has them, because random access to gigabytes in small pages costs more in address translation than in data.
+//! system has them and access is random, because address translation for gigabytes in small pages costs more than the data.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -21,9 +21,18 @@ pub const SEGMENT: usize = 1 << 19;
 /// system makes zeros of each new page.
 const SPARE: usize = 32;
 
+/// How an array is walked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    Random,
+    /// In small pages: a run in a segment would take the zeros of a huge one.
+    Sequential,
+}
+
 #[derive(Debug)]
 pub struct Dense {
     len: usize,
+    access: Access,
     /// Made at the first use.
     memory: Option<Memory>,
     used: Vec<bool>,
@@ -33,9 +42,9 @@ pub struct Dense {
 
 impl Dense {
     /// `len` numbers, all 0.
-    pub fn new(len: u32) -> Dense {
+    pub fn new(len: u32, access: Access) -> Dense {
         let len = len as usize;
-        Dense { len, memory: None, used: vec![false; len.div_ceil(SEGMENT)], spare: VecDeque::new() }
+        Dense { len, access, memory: None, used: vec![false; len.div_ceil(SEGMENT)], spare: VecDeque::new() }
     }
 
     /// The numbers; empty if none was ever written.
@@ -48,7 +57,7 @@ impl Dense {
     #[inline]
     pub fn values_mut(&mut self, from: u32, to: u32) -> &mut [u32] {
         if self.memory.is_none() {
-            self.memory = Some(Memory::new(self.len));
+            self.memory = Some(Memory::new(self.len, self.access));
         }
         let segments = from as usize / SEGMENT..=(to as usize - 1) / SEGMENT;
         self.used[segments].fill(true);
@@ -149,7 +158,7 @@ impl Serialize for Dense {
 impl<'de> Deserialize<'de> for Dense {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Dense, D::Error> {
         let written = Written::deserialize(from)?;
-        let mut dense = Dense::new(written.len);
+        let mut dense = Dense::new(written.len, Access::Random);
         for (index, bytes) in written.segments {
             let numbers = dense.segment(index as usize);
             dense.fill(numbers, bytes).map_err(serde::de::Error::custom)?;
@@ -160,7 +169,7 @@ impl<'de> Deserialize<'de> for Dense {
 
 impl Clone for Dense {
     fn clone(&self) -> Dense {
-        let mut copy = Dense::new(self.len as u32);
+        let mut copy = Dense::new(self.len as u32, self.access);
         let values = self.values();
         for index in self.used() {
             let Range { start, end } = self.segment(index);
@@ -177,7 +186,7 @@ mod tests {
     #[test]
     fn a_copy_has_the_same_numbers_and_its_own() {
         let len = 3 * SEGMENT as u32 + 7;
-        let mut dense = Dense::new(len);
+        let mut dense = Dense::new(len, Access::Random);
         assert!(dense.values().is_empty() && dense.clone().values().is_empty());
         dense.values_mut(len - 1, len)[0] = 7;
         let mut copy = dense.clone();
@@ -189,7 +198,7 @@ mod tests {
     #[test]
     fn memory_goes_back_only_of_segments_beyond_the_spare_ones() {
         let filled = |segments: usize| {
-            let mut dense = Dense::new((segments * SEGMENT) as u32);
+            let mut dense = Dense::new((segments * SEGMENT) as u32, Access::Random);
             for _ in 0..3 {
                 dense.values_mut(0, (segments * SEGMENT) as u32).fill(7);
                 (0..segments).for_each(|segment| dense.give_back(segment));

@@ -70,7 +70,7 @@ impl<K: PageNumber, V: PageNumber> PageMap<K, V> {
         PageMap {
             borders: vec![CHUNK as u16; chunks],
             runs: vec![Runs { first: NONE, second: NONE }; chunks],
-            dense: Dense::new(keys.next_multiple_of(CHUNK)),
+            dense: Dense::new(keys.next_multiple_of(CHUNK), K::ACCESS),
             in_segment: vec![0; (keys as usize).div_ceil(SEGMENT)],
             of: PhantomData,
         }

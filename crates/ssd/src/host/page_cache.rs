@@ -13,7 +13,7 @@ use std::collections::{BinaryHeap, VecDeque};
 use crate::config;
 use crate::consistency::{ensure, Consistency};
 use crate::cores::Cores;
-use crate::dense::Dense;
+use crate::dense::{Access, Dense};
 use crate::drive::CyclingDrive;
 use crate::request::{Op, Request};
 use crate::units::{Nanos, PAGE_BYTES};
@@ -60,8 +60,8 @@ impl PageCache {
         PageCache {
             of: *of,
             memory: Cores::new(1),
-            held: Dense::new(pages),
-            dirty: Dense::new(pages),
+            held: Dense::new(pages, Access::Random),
+            dirty: Dense::new(pages, Access::Random),
             used: VecDeque::new(),
             waiting: VecDeque::new(),
             stamp: 0,

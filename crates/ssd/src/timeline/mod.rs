@@ -22,6 +22,9 @@ struct Gap {
     end: Nanos,
 }
 
+/// Gaps at the end that are looked at one by one.
+const NEAR: usize = 8;
+
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Timeline {
     /// Ascending.
@@ -82,8 +85,14 @@ impl Timeline {
     /// Take the first gap that is long enough, if one is.
     #[inline(never)]
     fn reserve_in_gap(&mut self, horizon: Nanos, ready: Nanos, len: Nanos) -> Option<Nanos> {
-        // Those that end after `ready` are mostly few, and the first of them mostly is long enough.
-        let first = self.gaps.iter().rposition(|gap| gap.end <= ready).map_or(0, |past| past + 1);
+        // Those that end after `ready` are mostly few, and the first of them mostly is long enough. They are many where a wire
+        // is waited for while data of many dies are ready out of order.
+        let is_past = |gap: &Gap| gap.end <= ready;
+        let near = self.gaps.len().saturating_sub(NEAR);
+        let first = match self.gaps[near..].iter().rposition(is_past) {
+            Some(past) => near + past + 1,
+            None => self.gaps[..near].partition_point(is_past),
+        };
         let fits = |gap: &Gap| gap.start.max(ready) + len <= gap.end;
         let first = first + self.gaps[first..].iter().position(fits)?;
         let start = self.gaps[first].start.max(ready);
@@ -112,6 +121,7 @@ impl Timeline {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn n(ns: u64) -> Nanos {
         Nanos(ns)
@@ -128,5 +138,19 @@ mod tests {
         assert_eq!(wire.reserve(n(0), n(10), n(5)), n(10));
         assert_eq!(wire.clone().reserve(n(0), n(0), n(10)), n(0), "ten fit before ten");
         assert_eq!(wire.reserve(n(0), n(0), n(11)), n(15), "eleven do not");
+    }
+
+    proptest! {
+        #[test]
+        fn a_transfer_takes_the_first_room_that_is_long_enough(asked in prop::collection::vec((0u64..3000, 1u64..40), 1..200)) {
+            let (mut wire, mut reserved) = (Timeline::default(), Vec::<(u64, u64)>::new());
+            for (ready, len) in asked {
+                let fits = |at: u64| reserved.iter().all(|&(start, end)| at + len <= start || end <= at);
+                let ends = reserved.iter().map(|&(_, end)| end).filter(|&end| end > ready);
+                let first = ends.chain([ready]).filter(|&at| fits(at)).min().unwrap();
+                prop_assert_eq!(wire.reserve(n(0), n(ready), n(len)), n(first));
+                reserved.push((first, first + len));
+            }
+        }
     }
 }
