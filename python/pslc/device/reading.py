@@ -35,11 +35,8 @@ class Extent(NamedTuple):
     at: float
 
 
-class Choice(NamedTuple):
-    """Extents to read, and the number of files left out since their data may be of several ages."""
-
-    extents: list[Extent]
-    mixed: int
+Choice = tuple[list[Extent], int]
+"""Extents to read, and the number of files left out since their data may be of several ages."""
 
 
 def choose(path: Path, borders_s: Sequence[float], look: Callable[[int], None], *, seed: int, quick: bool) -> Choice:
@@ -57,17 +54,17 @@ def choose(path: Path, borders_s: Sequence[float], look: Callable[[int], None], 
     ratio = QUICK_RATIO if quick else 1
     try:
         if path.is_block_device():
-            choice = Choice(list(_places(path, PLACE_BYTES // ratio)), 0)
+            chosen, mixed = list(_places(path, PLACE_BYTES // ratio)), 0
         else:
-            choice = _of_files(path, borders_s, GROUP_BYTES // ratio, random.Random(seed), look)
+            chosen, mixed = _of_files(path, borders_s, GROUP_BYTES // ratio, random.Random(seed), look)
     except OSError as error:
         is_denied = error.errno in (errno.EACCES, errno.EPERM)
         hint = f"sudo $(command -v pslc) run old-data --on {path}" if is_denied else HINT
         raise TargetError(f"{path}: {error.strerror}", hint) from None
-    if not choice.extents:
-        left_out = f"; files changed long after they were made: {choice.mixed}" if choice.mixed else ""
+    if not chosen:
+        left_out = f"; files changed long after they were made: {mixed}" if mixed else ""
         raise TargetError(f"{path} holds nothing of 4 MiB or more that can be read{left_out}", HINT)
-    return choice
+    return chosen, mixed
 
 
 def _places(device: Path, size: int) -> Iterator[Extent]:
@@ -101,7 +98,7 @@ def _of_files(
         if left[group] > 0:
             left[group] -= extent.bytes
             chosen.append(extent)
-    return Choice(chosen, len(files) - len(certain))
+    return chosen, len(files) - len(certain)
 
 
 def _folders(folder: Path, device: int) -> Iterator[list[tuple[Extent, float]]]:
