@@ -351,9 +351,9 @@ def test_fill_levels_finds_how_the_cache_shrinks(small):
 
 def test_fill_levels_of_a_static_cache_are_equal(small):
     found = small("fill-levels", cache__mode="static-slc", cache__static="400MB", cache__when_full="direct-then-fold")
-    known = [row["cache_bytes"] for row in found["levels"] if row["cache_bytes"]]
-    assert len(known) >= 9
-    assert max(known) < 1.05 * min(known)
+    sizes = [row["cache_bytes"] for row in found["levels"] if row["cache_bytes"]]
+    assert len(sizes) >= 9
+    assert max(sizes) < 1.05 * min(sizes)
     assert found["half_gone"] is None
     assert not found["warnings"]
     *_, held, advice = suites.load("fill-levels").sentences(found)
@@ -935,9 +935,9 @@ def test_a_profile_without_heat_tells_no_temperature(small):
 def test_what_a_buffer_takes_in_while_it_drains_is_no_cache() -> None:
     """At 30 % it took 69 MB at 6.4 GB/s, before cells of 4.9 GB/s: 16 MB of memory. All further probes were small."""
     found = pslc.run("fill-levels", on="sim:sn850-1tb,scale=1/4").findings
-    known = [row["cache_bytes"] for row in found["levels"]]
-    assert all(known)
-    assert known == sorted(known, reverse=True)
+    sizes = [row["cache_bytes"] for row in found["levels"]]
+    assert all(sizes)
+    assert sizes == sorted(sizes, reverse=True)
 
 
 def test_a_recording_that_does_not_name_what_was_asked_is_of_a_suite_that_was_asked_nothing() -> None:
