@@ -1,4 +1,4 @@
-"""Arrays of simulated drives, as a user meets them; `crates/load/tests/array.rs` holds layouts against md's rules."""
+"""Arrays of simulated drives, as a user meets them; `crates/load/tests/array.rs` holds layouts against md."""
 
 import json
 
@@ -33,6 +33,7 @@ def test_a_mirror_writes_as_the_slower_of_its_drives_and_says_which_that_is(comm
     ends = [recording.findings["phases"][-1]["bytes_per_s"] for recording in (alone, mirror)]
     assert ends[1] == pytest.approx(ends[0], rel=0.03)
     assert mirror.facts["array"]["members"] == [f"sim:{FAST}", f"sim:{SLOW}"]
+    assert mirror.facts["array"]["chunk_kib"] == 512
     for members, says in (
         (f"{FAST},{SLOW}", "note: member 1 (sim:bx500-512gb,scale=1/64) holds the array back"),
         (f"{SLOW},{FAST}", "note: member 0 (sim:bx500-512gb,scale=1/64) holds the array back"),
@@ -84,7 +85,7 @@ def test_job_files_and_traces_run_on_an_array(command, tmp_path):
         ("raid5,failed=3,3xmx500-1tb", "member 3 is none: there are 3"),
         ("raid5,failed=x,3xmx500-1tb", '"x" is not the number of a member'),
         ("raid0,chunk=3k,2xmx500-1tb", "a chunk of 3072 bytes"),
-        ("raid0,chunk=64,2xmx500-1tb", "chunk=64 is not a size"),
+        ("raid0,chunk=64,2xmx500-1tb", 'chunk: "64" is not a size'),
         ("raid0,stripe=64k,2xmx500-1tb", "an array has no key stripe"),
         ("raid0,2xmx50", "did you mean mx500-1tb"),
         ("raid0,mx500-1tb,mx500-1tb,scale=1/2", "members of an array are of one scale"),

@@ -58,9 +58,9 @@ def test_every_part_has_its_constants_and_each_profile_has_their_medians():
 def test_a_part_that_no_table_has_is_as_its_class_and_less_certain():
     chip = parts.published_controller("maxio-map1602")
     features = constants.of_controller(chip, "TLC")
-    known, stranger = (constants.constant("slc_write", name, features) for name in (chip.name, "example-x4"))
-    assert stranger.sd > 2 * known.sd
-    assert stranger.median == pytest.approx(known.median, rel=0.6)
+    measured, stranger = (constants.constant("slc_write", name, features) for name in (chip.name, "example-x4"))
+    assert stranger.sd > 2 * measured.sd
+    assert stranger.median == pytest.approx(measured.median, rel=0.6)
     faster = constants.constant("slc_write", "example-x4", {**features, "link": features["link"] + math.log(2)})
     assert faster.median > 1.3 * stranger.median
 

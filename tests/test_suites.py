@@ -32,6 +32,7 @@ from pslc.schema.unknown import unknown
 from pslc.schema.warnings import MeasurementWarning
 from pslc.suites import apps, burst, old_data, random_steady, recovery, thermal
 from tests import scaled
+from tests.test_console import on_a_terminal
 
 
 @pytest.fixture
@@ -350,9 +351,9 @@ def test_fill_levels_finds_how_the_cache_shrinks(small):
 
 def test_fill_levels_of_a_static_cache_are_equal(small):
     found = small("fill-levels", cache__mode="static-slc", cache__static="400MB", cache__when_full="direct-then-fold")
-    known = [row["cache_bytes"] for row in found["levels"] if row["cache_bytes"]]
-    assert len(known) >= 9
-    assert max(known) < 1.05 * min(known)
+    sizes = [row["cache_bytes"] for row in found["levels"] if row["cache_bytes"]]
+    assert len(sizes) >= 9
+    assert max(sizes) < 1.05 * min(sizes)
     assert found["half_gone"] is None
     assert not found["warnings"]
     *_, held, advice = suites.load("fill-levels").sentences(found)
@@ -832,17 +833,24 @@ def slow_where(monkeypatch: pytest.MonkeyPatch, is_slow: Callable[[float], bool]
 
 def test_old_data_reads_the_files_of_a_folder_by_age_and_changes_nothing(tmp_path, monkeypatch, command):
     folder = tmp_path / "my photos"
-    paths = [folder / "new.raw", folder / "old" / "a.raw", folder / "old" / "b.raw", folder / "small.txt"]
-    paths[1].parent.mkdir(parents=True)
+    paths = [folder / name for name in ("new.raw", "base.db", "old/a.raw", "old/b.raw", "small.txt")]
+    paths[2].parent.mkdir(parents=True)
     for number, path in enumerate(paths):
-        path.write_bytes(os.urandom(5 << 20 if path.suffix == ".raw" else 4096))
-        os.utime(path, (number, 10**9))  # Another reader would bring the access time up to date.
+        path.write_bytes(os.urandom(4096 if path.suffix == ".txt" else 5 << 20))
+        # Another reader would bring the access time up to date; a copy keeps the time of the last write (mtime).
+        os.utime(path, (number, 10**9))
     (folder / "link.raw").symlink_to(paths[0])
     before = [path.stat() for path in paths]
     # The folder is looked at today, and the one in it seven weeks later.
     monkeypatch.setattr(reading, "time", itertools.count(time.time(), 7 * old_data.WEEK_S).__next__)
     slow_where(monkeypatch, lambda age_s: age_s > old_data.WEEK_S)
-    recording = pslc.run("old-data", on=str(folder))
+    # A database, whose data were written at any time since it was made.
+    born, made_s = reading.created_unix_s, {str(paths[1]): -3 * old_data.WEEK_S}
+    monkeypatch.setattr(reading, "created_unix_s", lambda path: (born(path) or time.time()) + made_s.get(path, 0))
+    looks = []
+    recording = pslc.run(
+        "old-data", on=str(folder), progress=lambda at: not looks.append((at["step"], at["done_bytes"]))
+    )
     if recording.facts["read_back"]["faults"]:
         pytest.skip("the file system refuses O_DIRECT")
     rows, text = of_old_data(recording)
@@ -850,11 +858,17 @@ def test_old_data_reads_the_files_of_a_folder_by_age_and_changes_nothing(tmp_pat
     assert text.startswith("Fresh data are read at 500 MB/s, those of 6 weeks at 70.0 MB/s. Files in fragments")
     assert recording.read_bytes == 3 * 5 << 20
     assert recording.written_bytes == 0
+    assert [str(warning) for warning in recording.findings.warnings if warning.code == "mixed-ages"] == [
+        "files left out: 1; changed long after they were made, they may hold data of several ages"
+    ]
+    assert looks[:2] == [("looking for files", 10 << 20), ("looking for files", 20 << 20)]
+    assert looks[2:] == [("read", size << 20) for size in (0, 5, 10)]
+    assert "looking for files" in on_a_terminal(["run", "old-data", "--on", str(folder), "--dry-run"], tmp_path)
     store.save(recording, tmp_path / "run")
     stored = store.load(tmp_path / "run")
     assert suites.load("old-data").findings(stored) == suites.load("old-data").findings(recording)
     terminal.show(recording_view.of_recording(recording))
-    assert "reads 15.7 MB at 3 places" in command("run", "old-data", "--on", str(folder), "--dry-run").stdout
+    assert "reads 21.0 MB at 4 places" in command("run", "old-data", "--on", str(folder), "--dry-run").stdout
     assert "takes --quick alone" in command.refused("run", "old-data", "--on", str(folder), "--size", "1GB").stderr
     assert "No such file" in command.refused("run", "old-data", "--on", str(folder / "nothing")).stderr
     assert "holds nothing of 4 MiB" in command.refused("run", "old-data", "--on", str(tmp_path / "run")).stderr
@@ -921,9 +935,9 @@ def test_a_profile_without_heat_tells_no_temperature(small):
 def test_what_a_buffer_takes_in_while_it_drains_is_no_cache() -> None:
     """At 30 % it took 69 MB at 6.4 GB/s, before cells of 4.9 GB/s: 16 MB of memory. All further probes were small."""
     found = pslc.run("fill-levels", on="sim:sn850-1tb,scale=1/4").findings
-    known = [row["cache_bytes"] for row in found["levels"]]
-    assert all(known)
-    assert known == sorted(known, reverse=True)
+    sizes = [row["cache_bytes"] for row in found["levels"]]
+    assert all(sizes)
+    assert sizes == sorted(sizes, reverse=True)
 
 
 def test_a_recording_that_does_not_name_what_was_asked_is_of_a_suite_that_was_asked_nothing() -> None:

@@ -27,6 +27,7 @@ from pslc.cli import app
 from pslc.device import parts
 from pslc.device.region import Budget, Scope, find_region
 from pslc.device.target import RealOptions, find_target
+from pslc.figures import curves
 from pslc.lab import page_data
 from pslc.recording import metrics, store
 from pslc.recording.model import TWIN_TAILS
@@ -115,9 +116,9 @@ def test_what_a_drive_did_is_explained_by_its_own_values_scaled_or_not(seed: int
     path.write_text(hidden.profile(values))
     for name in ("overwrite", "second-pass", "random-steady"):
         dataset = dataset_of(pslc.run(name, on=f"sim:{path}", scope=Scope(quick=True)))
-        for one, most in ((hidden, 0.05), (hidden.scaled(), 0.14)):
+        for one, max_loss in ((hidden, 0.05), (hidden.scaled(), 0.14)):
             off = optimizer.FitProblem(one, [dataset], [], values).residuals(np.zeros(0))
-            assert residuals.loss_of(off, [dataset], 0) ** 0.5 < most, name
+            assert residuals.loss_of(off, [dataset], 0) ** 0.5 < max_loss, name
 
 
 @pytest.mark.parametrize(("mode", "size"), [("static-slc", 160e6), ("dynamic-slc", 1.2e9), ("hybrid-slc", 1.36e9)])
@@ -220,8 +221,8 @@ def test_the_profile_holds_the_least_cache_that_the_fit_states(kept: float) -> N
     values = {name: one.prior_mean for name, one in model.PARAMETERS.items()} | {"dynamic_min": kept, "dynamic": 0.1}
     drive = model.Model(build, model.FirmwareModel("dynamic-slc", "direct-then-fold"))
     keys = drive.keys(values)
-    least, most = (units.size(keys[f"cache.{key}"].strip('"'), key) for key in ("dynamic_least", "dynamic"))
-    assert least == pytest.approx(kept * most, abs=1)
+    smallest, largest = (units.size(keys[f"cache.{key}"].strip('"'), key) for key in ("dynamic_least", "dynamic"))
+    assert smallest == pytest.approx(kept * largest, abs=1)
 
 
 @pytest.mark.long
@@ -707,10 +708,15 @@ def test_one_request_at_a_time_is_recognised() -> None:
     assert priors.guess_load(4000e6, "pcie4x4")[0] == "qd32"
 
 
-def test_a_budget_leaves_out_what_does_not_fit(small: str) -> None:
+def test_a_budget_leaves_out_what_does_not_fit(small: str, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = pslc.run("twin", on=small, scope=Scope(quick=True))
+    with monkeypatch.context() as patch:
+        patch.setattr(suite.suites, "load", lambda name: pytest.fail(f"{name} is analyzed again for its picture"))
+        fill = suite.pictures(whole)[0]
     assert list(suite.parts_by_suite(whole)) == ["fill", "recovery"]
     assert suite.parts_by_suite(whole)["recovery"].findings["idle_threshold_s"] == pytest.approx(0.5, rel=0.4)
+    alone = suite.parts_by_suite(whole)["fill"]
+    assert repr(fill) == repr(curves.speed_by_bytes(alone, alone.findings["phases"]))
     part = pslc.run("twin", on=small, scope=Scope(quick=True, budget=Budget(bytes=9e9)))
     assert list(suite.parts_by_suite(part)) == ["fill"]
     assert part.findings["left_out"] == ["recovery"]
@@ -726,14 +732,14 @@ def test_a_budget_of_time_counts_the_rests(small: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "most"), [("small", 1 << 26), ("sim:pm871b-128gb", 10**9), ("sim:sn850-1tb", 8 << 30)]
+    ("name", "max_bytes"), [("small", 1 << 26), ("sim:pm871b-128gb", 10**9), ("sim:sn850-1tb", 8 << 30)]
 )
-def test_queues_are_tried_on_what_a_small_cache_holds(name: str, most: int, small: str) -> None:
+def test_queues_are_tried_on_what_a_small_cache_holds(name: str, max_bytes: int, small: str) -> None:
     target = find_target(small if name == "small" else name)
     sweep = next(text for text in suite.steps(find_region(target, Scope())) if "[randread-1]" in text)
     sizes = {int(line.removeprefix("size=")) for line in sweep.splitlines() if line.startswith("size=")}
-    assert max(sizes) <= most
-    assert max(sizes) > 0.9 * min(most, target.capacity_bytes / 128)
+    assert max(sizes) <= max_bytes
+    assert max(sizes) > 0.9 * min(max_bytes, target.capacity_bytes / 128)
 
 
 def test_random_writes_go_on_until_they_tell_the_spare_space(tmp_path: Path) -> None:

@@ -126,15 +126,15 @@ class Design:
         """The constants of a review, in the order of `SPEEDS`."""
         features = {True: constants.of_controller(review.chip, constants.cells_of(review.die)),
                     False: constants.of_die(review.die)}  # fmt: skip
-        found = [
+        rows = [
             self.constant(
                 name, constants.part_of(name, review.chip, review.die), features[name in constants.OF_CONTROLLERS]
             )
             for name in SPEEDS
         ]
         at = SPEEDS.index("folding")
-        found[at] = self.way(way, review.line) + (found[at] if way != WAYS[-1] else [])
-        return found
+        rows[at] = self.way(way, review.line) + (rows[at] if way != WAYS[-1] else [])
+        return rows
 
     def biases(self, review: Review, phase: str) -> Columns:
         """What a pair of parts and a line share of a phase."""
@@ -158,13 +158,13 @@ class Fit:
 
     def of(self, rows: Sequence[Columns]) -> tuple[Floats, Floats]:
         """Means and covariance of sums of effects."""
-        design, known = self.design, len(self.x)
+        design, fitted = self.design, len(self.x)
         a = np.zeros((len(rows), len(design.mean)))
         for number, columns in enumerate(rows):
             for column, weight in columns:
                 a[number, column] += weight
         variance = np.array(design.variance)
-        shared = (a[:, :known] * variance[:known]) @ self.jacobian.T
+        shared = (a[:, :fitted] * variance[:fitted]) @ self.jacobian.T
         return a @ self.effects, (a * variance) @ a.T - shared @ self.inverse @ shared.T
 
 
@@ -266,8 +266,8 @@ def used(review: Review) -> list[str]:
 
 def figures(review: Review, way: str, logs: Floats) -> dict[str, Floats]:
     """Logarithms of the figures of a review, for rows of constants in the order of `SPEEDS`."""
-    found = speeds(review.drive, way, dict(zip(SPEEDS, logs, strict=True)))
-    return dict(zip(FIGURES, map(np.log, (found.first, found.second, found.third, found.mean)), strict=True))
+    law = speeds(review.drive, way, dict(zip(SPEEDS, logs, strict=True)))
+    return dict(zip(FIGURES, map(np.log, (law.first, law.second, law.third, law.mean)), strict=True))
 
 
 def fit(
@@ -277,7 +277,7 @@ def fit(
 ) -> Fit:
     """All effects from the figures of these reviews, synced writes and commands (default: all), and of makers."""
     design = Design()
-    said = list(
+    observations = list(
         statements(
             design,
             ledger.flushes() if flushes is None else flushes,
@@ -287,7 +287,7 @@ def fit(
     rows = [(review, design.constants(review, review.way), {name: design.biases(review, phase_of(name))
              for name in used(review)}) for review in reviews]  # fmt: skip
     m, v = np.array(design.mean), np.array(design.variance)
-    count = sum(len(biases) for *_, biases in rows) + len(said)
+    count = sum(len(biases) for *_, biases in rows) + len(observations)
     x = m.copy()
     for _ in range(ITERATIONS):
         jacobian, residual, noise = np.zeros((count, len(m))), np.zeros(count), np.zeros(count)
@@ -306,7 +306,7 @@ def fit(
                 residual[at] = review.figures[name] - value[0] - sum(x[i] for i, _ in extra)
                 noise[at] = NOISE[phase_of(name)][review.kind] ** 2
                 at += 1
-        for linear, sd in said:
+        for linear, sd in observations:
             made_of, residual[at] = linear(x)
             for i, weight in made_of:
                 jacobian[at, i] += weight
@@ -330,9 +330,9 @@ def left_out(fit: Fit, law: Linear, published: float, sd: float) -> Interval:
 Row = tuple[str, str, float, float]
 
 
-def table(found: Fit) -> list[Row]:
+def table(effects: Fit) -> list[Row]:
     """The rows of constants.csv: classes and their slopes, parts, ways of folding, what is left of phases."""
-    design, keys = found.design, []
+    design, keys = effects.design, []
     for name in NAMES:
         for part in ("class", *constants.FEATURES[name]):
             keys.append((name, part if part == "class" else f"per {part}", [(design.index[name, part], 1.0)]))
@@ -344,7 +344,7 @@ def table(found: Fit) -> list[Row]:
         pairs = dict.fromkeys(review.pair for review in ledger.reviews())
         keys += [(phase, pair, [(design.effect((phase, "pair", pair), 0.0, BIASES[phase]["pair"]), 1.0)])
                  for pair in pairs if (phase, "pair", pair) in design.index]  # fmt: skip
-    means, covariance = found.of([columns for *_, columns in keys])
+    means, covariance = effects.of([columns for *_, columns in keys])
     rows = [(name, part, math.exp(mean), math.sqrt(variance))
             for (name, part, _), mean, variance in zip(keys, means, np.diag(covariance), strict=True)]  # fmt: skip
     among = lines(ledger.reviews())
@@ -381,7 +381,7 @@ def lines(reviews: Sequence[Review]) -> list[Line]:
     groups: dict[tuple[str, str, str], list[Review]] = {}
     for review in reviews:
         groups.setdefault((review.line, review.chip.name, review.die.name), []).append(review)
-    found = []
+    drive_lines = []
     for key, mine in groups.items():
         some = [review for review in mine if review.drive.cache]
         shares = [math.log(review.drive.cache * review.drive.bits / review.drive.capacity)
@@ -389,8 +389,8 @@ def lines(reviews: Sequence[Review]) -> list[Line]:
         ways = Counter(review.way for review in some if review.way).most_common(1)
         mode = mode_of(some[0].drive) if some else "none"
         share = float(f"{math.exp(statistics.fmean(shares)):.3g}") if shares else None
-        found.append(Line(*key, mode, share, ways[0][0] if ways else ""))
-    return sorted(found, key=lambda line: (line.name, line.controller, line.nand))
+        drive_lines.append(Line(*key, mode, share, ways[0][0] if ways else ""))
+    return sorted(drive_lines, key=lambda line: (line.name, line.controller, line.nand))
 
 
 def write() -> None:

@@ -39,6 +39,9 @@ def write_file(path: str, data: bytes, may_replace: str, like: bytes | None = No
 def check_file(path: str, may_replace: str, like: bytes | None = None) -> None:
     """Whether `write_file` could make a file of a block; nothing is left there."""
 
+def created_unix_s(path: str) -> float | None:
+    """Birth of a file, in seconds since 1970; None where the file system does not tell."""
+
 def hand_over(path: str) -> None:
     """Give what was made at `path` to who became root by sudo, if its folder is theirs."""
 
@@ -197,11 +200,49 @@ def fio_words() -> tuple[list[tuple[list[str], str, str]], list[tuple[list[str],
     """Treatment of fio's options and of its engines, as two lists of names, treatment (`obeyed`, `on real drives`,
     `ignored` or `refused`) and reason."""
 
-@final
-class RealDrive:
-    """A file or a block device, open for writing. Its clock begins when it is opened."""
+@type_check_only
+class _Drive:
+    """What jobs run on."""
 
     capacity_bytes: int
+
+    def run(
+        self,
+        jobs: str,
+        source: str,
+        overrides: list[tuple[str, str]],
+        seed: int,
+        progress: Callable[[Progress], bool] | None = None,
+        keep: Callable[[Result], None] | None = None,
+    ) -> Result:
+        """Run an fio job file, as `SimDrive.run` says."""
+
+@type_check_only
+class _SimulatedDrive(_Drive):
+    """What has a virtual clock, which starts at 0."""
+
+    now_ns: int
+
+    def lay_out(self, jobs: str, source: str, overrides: list[tuple[str, str]]) -> int:
+        """Write, in sequence, what the jobs read that is not written and that no job before them writes. Returns the
+        bytes."""
+
+    def unwritten_bytes(self, jobs: str, source: str, overrides: list[tuple[str, str]]) -> int:
+        """Bytes that `lay_out` would write."""
+
+    def replay(
+        self,
+        trace: TraceFile,
+        how: Asked,
+        progress: Callable[[Progress], bool] | None = None,
+        keep: Callable[[ReplaySoFar], None] | None = None,
+    ) -> ReplayResult:
+        """Replay a trace on the drive, and return its recording."""
+
+@final
+class RealDrive(_Drive):
+    """A file or a block device, open for writing. Its clock begins when it is opened."""
+
     block_bytes: int
     columns: list[str]
     """`host_read_bytes_total`, `host_write_bytes_total`, `host_trim_bytes_total`, `cpu_ns_total` (of this process); and
@@ -250,17 +291,6 @@ class RealDrive:
         """Record what devices move together for everyone, from `/sys/block/NAME/stat`; False where one cannot be
         read."""
 
-    def run(
-        self,
-        jobs: str,
-        source: str,
-        overrides: list[tuple[str, str]],
-        seed: int,
-        progress: Callable[[Progress], bool] | None = None,
-        keep: Callable[[Result], None] | None = None,
-    ) -> Result:
-        """Run jobs as `SimDrive.run` does."""
-
     def replay(
         self,
         trace: TraceFile,
@@ -273,8 +303,8 @@ class RealDrive:
         blocks are moved."""
 
 @final
-class SimDrive:
-    """One simulated drive, fresh, with a virtual clock that starts at 0."""
+class SimDrive(_SimulatedDrive):
+    """One simulated drive, fresh."""
 
     def __new__(cls, source: str, text: str, library: dict[str, str], overrides: list[tuple[str, str]]) -> Self:
         """`text` is the TOML profile and `source` its file name in errors; `library` maps profile names to texts,
@@ -283,8 +313,6 @@ class SimDrive:
         `("cache.mode", "pure-xlc")`."""
 
     name: str
-    capacity_bytes: int
-    now_ns: int
     scale: str | None
 
     @staticmethod
@@ -340,13 +368,6 @@ class SimDrive:
     def switch_off(self, aged_ns: int) -> None:
         """Flush it, and leave it switched off for a time in which data age by so much at 30 °C."""
 
-    def lay_out(self, jobs: str, source: str, overrides: list[tuple[str, str]]) -> int:
-        """Write, in sequence, what the jobs read that is not written and that no job before them writes. Returns the
-        bytes."""
-
-    def unwritten_bytes(self, jobs: str, source: str, overrides: list[tuple[str, str]]) -> int:
-        """Bytes that `lay_out` would write."""
-
     def run(
         self,
         jobs: str,
@@ -368,15 +389,6 @@ class SimDrive:
         every 5 s.
         """
 
-    def replay(
-        self,
-        trace: TraceFile,
-        how: Asked,
-        progress: Callable[[Progress], bool] | None = None,
-        keep: Callable[[ReplaySoFar], None] | None = None,
-    ) -> ReplayResult:
-        """Replay a trace on the drive, and return its recording."""
-
     columns: list[str]
     """Counters end in `_total`; the others are gauges:
     host_read_bytes_total host_write_bytes_total host_trim_bytes_total
@@ -397,13 +409,13 @@ class SimDrive:
     """
 
 @final
-class ArrayDrive:
-    """An array of copies of simulated drives, with a virtual clock that starts at 0 (`pslc.device.arrays`)."""
+class ArrayDrive(_SimulatedDrive):
+    """An array of copies of simulated drives (`pslc.device.arrays`)."""
 
-    capacity_bytes: int
+    LEVELS: list[str]
+    """Levels of md that it may have."""
     member_bytes: int
     """Bytes of each member that the array uses."""
-    now_ns: int
 
     def __new__(
         cls, level: str, chunk_bytes: int, members: Sequence[SimDrive], failed: list[int], rebuild: int | None
@@ -420,32 +432,6 @@ class ArrayDrive:
         requests_total held_ns_total (time in which requests of the host waited for it alone, added)
         read_bytes_total written_bytes_total programmed_bytes_total slc_valid_bytes
         """
-
-    def lay_out(self, jobs: str, source: str, overrides: list[tuple[str, str]]) -> int:
-        """Lay out as `SimDrive.lay_out` does."""
-
-    def unwritten_bytes(self, jobs: str, source: str, overrides: list[tuple[str, str]]) -> int:
-        """Bytes that `lay_out` would write."""
-
-    def run(
-        self,
-        jobs: str,
-        source: str,
-        overrides: list[tuple[str, str]],
-        seed: int,
-        progress: Callable[[Progress], bool] | None = None,
-        keep: Callable[[Result], None] | None = None,
-    ) -> Result:
-        """Run jobs as `SimDrive.run` does."""
-
-    def replay(
-        self,
-        trace: TraceFile,
-        how: Asked,
-        progress: Callable[[Progress], bool] | None = None,
-        keep: Callable[[ReplaySoFar], None] | None = None,
-    ) -> ReplayResult:
-        """Replay a trace as `SimDrive.replay` does."""
 
 @final
 class NbdServer:

@@ -40,8 +40,8 @@ def test_no_way_to_cut_costs_less(seed):
         for borders in combinations(range(MIN_SEGMENT_SAMPLES, signal.size - MIN_SEGMENT_SAMPLES + 1), count)
         if all(b - a >= MIN_SEGMENT_SAMPLES for a, b in zip((0, *borders), (*borders, signal.size), strict=True))
     )
-    least = min(_cost(signal, list(borders), penalty) for borders in ways)
-    assert np.isclose(_cost(signal, change_points(signal, penalty), penalty), least)
+    lowest_cost = min(_cost(signal, list(borders), penalty) for borders in ways)
+    assert np.isclose(_cost(signal, change_points(signal, penalty), penalty), lowest_cost)
 
 
 def test_a_signal_too_short_to_cut_has_none():

@@ -73,8 +73,8 @@ def test_pauses_of_one_length_on_the_slope_tell_no_rate_but_a_least_one():
 
 def test_a_threshold_that_nothing_tells_from_none_may_be_none():
     # 802 MB/s from 1 s on, as a T500 in five minutes; after its pauses the cache was not written to its end.
-    given = [Pause(at, max(at - 1.0, 0.0) * 802e6, cut=at > 30) for at in (0.01, 0.01, 0.01, 1.7, 22.8, 52.75, 300.0)]
-    found = estimate_recovery(given, 16e6)
+    pauses = [Pause(at, max(at - 1.0, 0.0) * 802e6, cut=at > 30) for at in (0.01, 0.01, 0.01, 1.7, 22.8, 52.75, 300.0)]
+    found = estimate_recovery(pauses, 16e6)
     assert found.rate_bytes_per_s is None
     assert found.threshold_s is not None
     assert found.threshold_s.low <= 1.0 <= found.threshold_s.high

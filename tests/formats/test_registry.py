@@ -130,10 +130,10 @@ OTHER_KINDS = {"diskspd": ("diskspd_xml",), "smartctl": ("smartctl_nvme",)}
 
 @pytest.mark.parametrize("path", sorted(CORPUS.iterdir()), ids=lambda path: path.name)
 def test_how_a_file_was_understood_is_told_by_every_format(path: Path):
-    given = {"x": "GB=GB", "y": "MB/s=MB/s"} if path.name == "table" else {}
+    options = {"x": "GB=GB", "y": "MB/s=MB/s"} if path.name == "table" else {}
     # The fuzzer begins these two with files that are damaged.
     path = {"iometer": FIXTURES / "iometer.csv", "niobench": FIXTURES / "niobench.txt"}.get(path.name, path)
-    data = formats.read([path], ImportOptions(**given))
+    data = formats.read([path], ImportOptions(**options))
     gives = formats.load(formats._format(path)).ABOUT.gives
     if gives == "curve":
         assert data.curve is not None

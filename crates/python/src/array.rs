@@ -1,7 +1,5 @@
 //! An array of simulated drives.
 
-use std::collections::HashMap;
-
 use pslc_load::array::layout::{Layout, LayoutFault, Level, State};
 use pslc_load::array::ArrayTarget;
 use pslc_load::job::Ground;
@@ -10,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::run::Calls;
-use crate::{errors, parse, run, trace, SimDrive};
+use crate::{counters, errors, lay_out, parse_simulated, run, trace, unwritten_bytes, SimDrive};
 
 #[pyclass]
 pub struct ArrayDrive(ArrayTarget);
@@ -38,6 +36,12 @@ impl ArrayDrive {
         Ok(ArrayDrive(ArrayTarget::new(layout, targets)))
     }
 
+    #[classattr]
+    #[pyo3(name = "LEVELS")]
+    fn levels() -> [&'static str; Level::ALL.len()] {
+        Level::ALL.map(Level::word)
+    }
+
     #[getter]
     fn capacity_bytes(&self) -> u64 {
         self.0.capacity_bytes()
@@ -53,22 +57,17 @@ impl ArrayDrive {
         self.0.now().0
     }
 
-    fn counters(&mut self) -> HashMap<&'static str, u64> {
-        let mut values = vec![0; self.0.columns().len()];
-        self.0.sample_begun(&mut values);
-        self.0.columns().iter().copied().zip(values).collect()
+    fn counters<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        counters(py, &mut self.0)
     }
 
     fn lay_out(&mut self, py: Python<'_>, jobs: &str, source: &str, overrides: Vec<(String, String)>) -> PyResult<u64> {
-        let jobs = parse(source, jobs, &overrides, Ground::Simulated, self.0.capacity_bytes())?;
-        let target = &mut self.0;
-        let laid_out = py.detach(|| pslc_load::lay_out(target, &jobs, Ground::Simulated, &mut |_: &_| true));
-        Ok(laid_out.expect("writes alone do not fail").expect("nobody stops it"))
+        let jobs = parse_simulated(&self.0, source, jobs, &overrides)?;
+        Ok(lay_out(py, &mut self.0, &jobs))
     }
 
     fn unwritten_bytes(&self, jobs: &str, source: &str, overrides: Vec<(String, String)>) -> PyResult<u64> {
-        let jobs = parse(source, jobs, &overrides, Ground::Simulated, self.0.capacity_bytes())?;
-        Ok(pslc_load::missing(&self.0, &jobs).iter().map(|(_, len)| len).sum())
+        Ok(unwritten_bytes(&self.0, &parse_simulated(&self.0, source, jobs, &overrides)?))
     }
 
     #[pyo3(signature = (jobs, source, overrides, seed, progress=None, keep=None))]
@@ -83,7 +82,7 @@ impl ArrayDrive {
         progress: Option<Py<PyAny>>,
         keep: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let jobs = parse(source, jobs, &overrides, Ground::Simulated, self.0.capacity_bytes())?;
+        let jobs = parse_simulated(&self.0, source, jobs, &overrides)?;
         run::run(py, &mut self.0, &jobs, seed, &Calls { progress, keep, ..Calls::default() })
     }
 

@@ -71,6 +71,12 @@ pub fn limit_hint(number: i32) -> Option<String> {
     pslc_drive::limit_hint(&io::Error::from_raw_os_error(number))
 }
 
+#[pyfunction]
+pub fn created_unix_s(path: PathBuf) -> Option<f64> {
+    let created = std::fs::symlink_metadata(path).and_then(|about| about.created()).ok()?;
+    created.duration_since(std::time::UNIX_EPOCH).ok().map(|since| since.as_secs_f64())
+}
+
 /// A file that gets its name when it is whole.
 #[pyclass]
 pub struct NewFile {

@@ -34,7 +34,7 @@ use pslc_ssd::profile::{self, Profile};
 use pslc_ssd::state::About;
 use pslc_ssd::{CellMode, Machine, Nanos, Words};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{IntoPyDict, PyDict};
 
 use policy::Governors;
 use run::Calls;
@@ -191,13 +191,7 @@ impl SimDrive {
     }
 
     fn counters<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let mut values = vec![0; self.target.columns().len()];
-        self.target.sample_begun(&mut values);
-        let counters = PyDict::new(py);
-        for (name, value) in self.target.columns().iter().zip(values) {
-            counters.set_item(name, value)?;
-        }
-        let drive = self.target.drive();
+        let (counters, drive) = (counters(py, &mut self.target)?, self.target.drive());
         counters.set_item("power_cycles", drive.power_cycles())?;
         counters.set_item("unsafe_shutdowns", drive.unsafe_shutdowns())?;
         counters.set_item("lost_bytes", drive.lost_bytes())?;
@@ -311,17 +305,13 @@ impl SimDrive {
     #[pyo3(signature = (jobs, source, overrides))]
     fn lay_out(&mut self, py: Python<'_>, jobs: &str, source: &str, overrides: Vec<(String, String)>) -> PyResult<u64> {
         self.raise_of_policy()?;
-        let jobs = parse(source, jobs, &overrides, Ground::Simulated, self.target.capacity_bytes())?;
-        let target = &mut self.target;
-        let mut on = |_: &_| true;
-        let laid_out = py.detach(|| pslc_load::lay_out(target, &jobs, Ground::Simulated, &mut on));
-        self.raise_of_policy()?;
-        Ok(laid_out.expect("a simulated drive does not fail").expect("nobody stops it"))
+        let jobs = parse_simulated(&self.target, source, jobs, &overrides)?;
+        let laid_out = lay_out(py, &mut self.target, &jobs);
+        self.raise_of_policy().map(|()| laid_out)
     }
 
     fn unwritten_bytes(&self, jobs: &str, source: &str, overrides: Vec<(String, String)>) -> PyResult<u64> {
-        let jobs = parse(source, jobs, &overrides, Ground::Simulated, self.target.capacity_bytes())?;
-        Ok(pslc_load::missing(&self.target, &jobs).iter().map(|(_, len)| len).sum())
+        Ok(unwritten_bytes(&self.target, &parse_simulated(&self.target, source, jobs, &overrides)?))
     }
 
     #[pyo3(signature = (jobs, source, overrides, seed, progress=None, keep=None, coarseness=None))]
@@ -338,7 +328,7 @@ impl SimDrive {
         coarseness: Option<u64>,
     ) -> PyResult<Bound<'py, PyDict>> {
         self.raise_of_policy()?;
-        let jobs = parse(source, jobs, &overrides, Ground::Simulated, self.target.capacity_bytes())?;
+        let jobs = parse_simulated(&self.target, source, jobs, &overrides)?;
         let coarseness = coarseness.map(|times| times.clamp(1, 1024));
         let calls = Calls { progress, keep, coarseness, failure: self.failure(), in_flight: None };
         run::run(py, &mut self.target, &jobs, seed, &calls)
@@ -393,6 +383,32 @@ fn parse(
         pslc_drive::keyword(name).or_else(|| std::env::var(name).ok())
     })
     .map_err(errors::job)
+}
+
+fn parse_simulated(
+    target: &impl Target,
+    source: &str,
+    text: &str,
+    overrides: &[(String, String)],
+) -> PyResult<Vec<Job>> {
+    parse(source, text, overrides, Ground::Simulated, target.capacity_bytes())
+}
+
+/// Write what jobs read unwritten on a simulated target; returns the bytes.
+fn lay_out(py: Python<'_>, target: &mut (impl Target + Send), jobs: &[Job]) -> u64 {
+    let laid_out = py.detach(|| pslc_load::lay_out(target, jobs, Ground::Simulated, &mut |_: &_| true));
+    laid_out.expect("a simulated drive does not fail").expect("nobody stops it")
+}
+
+fn unwritten_bytes(target: &impl Target, jobs: &[Job]) -> u64 {
+    pslc_load::missing(target, jobs).iter().map(|(_, len)| len).sum()
+}
+
+/// The columns of a target as they are now, by name.
+fn counters<'py>(py: Python<'py>, target: &mut impl Target) -> PyResult<Bound<'py, PyDict>> {
+    let mut values = vec![0; target.columns().len()];
+    target.sample_begun(&mut values);
+    target.columns().iter().zip(values).into_py_dict(py)
 }
 
 #[pyfunction]
@@ -454,7 +470,7 @@ mod _native {
     #[pymodule_export]
     use crate::fault::last_panic;
     #[pymodule_export]
-    use crate::files::{check_file, hand_over, limit_hint, remove_file, write_file, NewFile};
+    use crate::files::{check_file, created_unix_s, hand_over, limit_hint, remove_file, write_file, NewFile};
     #[pymodule_export]
     use crate::parts::{derive_profile, profile_toml, way_of_folding};
     #[pymodule_export]

@@ -52,24 +52,6 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
     prop::collection::vec(prop_oneof![6 => writes, 1 => seek, 2 => other, 1 => idle], 1..12)
 }
 
-/// A drive whose superblocks are so many times larger, and all that is counted in them.
-fn scaled(mut config: Config, by: u32) -> Config {
-    config.nand.pages_per_block *= by;
-    config.capacity_bytes *= by as u64;
-    let cache = &mut config.cache;
-    for bytes in [
-        &mut cache.static_bytes,
-        &mut cache.dynamic_bytes,
-        &mut cache.dynamic_least_bytes,
-        &mut cache.fold_below_bytes,
-        &mut cache.fold_batch_bytes,
-        &mut config.ftl.erase_every_bytes,
-    ] {
-        *bytes *= by as u64;
-    }
-    config
-}
-
 /// The same drive twice: in a run, and outside of one.
 struct Pair {
     run: Machine,
@@ -180,7 +162,7 @@ fn compare(config: &Config, acts: &[Act]) -> (u64, Vec<u64>) {
 }
 
 fn config(numbers: &[u32], by: u32) -> Option<Config> {
-    Some(scaled(drawn::config(numbers).ok()?, by))
+    drawn::config(numbers).ok()?.scaled(by, 1)
 }
 
 proptest! {

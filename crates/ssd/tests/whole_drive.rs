@@ -164,15 +164,9 @@ fn what_was_just_read_or_written_is_read_from_memory() {
     let mut config = small();
     config.host.page_cache = page_cache(false);
     let mut machine = Machine::new(&config);
-    let mut at = Nanos::ZERO;
-    for i in 0..64u64 {
-        at = machine.submit(at, &Request::write(i << 20, 1 << 20), false);
-    }
-    let begin = at;
-    for i in 0..64u64 {
-        at = machine.submit(at, &Request::read(i << 20, 1 << 20), false);
-    }
-    let speed = (64 << 20) as f64 / (at - begin).as_secs_f64() / 1e6;
+    let begin = closed_loop(&mut machine, Nanos::ZERO, 1, 64, false, |i| Request::write((i as u64) << 20, 1 << 20));
+    let time = closed_loop(&mut machine, begin, 1, 64, false, |i| Request::read((i as u64) << 20, 1 << 20));
+    let speed = (64 << 20) as f64 / time.as_secs_f64() / 1e6;
     assert!((speed / 4000.0 - 1.0).abs() < 0.01, "{speed}");
     assert_eq!(column(&machine, "host_read_bytes_total"), 0);
 }
@@ -182,10 +176,7 @@ fn a_flush_leaves_nothing_dirty_and_every_byte_reaches_the_drive_once() {
     let mut config = small();
     config.host.page_cache = page_cache(false);
     let mut machine = Machine::new(&config);
-    let mut at = Nanos::ZERO;
-    for i in 0..300u64 {
-        at = machine.submit(at, &Request::write(i << 20, 1 << 20), false);
-    }
+    let at = closed_loop(&mut machine, Nanos::ZERO, 1, 300, false, |i| Request::write((i as u64) << 20, 1 << 20));
     machine.submit(at, &Request::flush(), false);
     assert_eq!(column(&machine, "page_cache_dirty_bytes"), 0);
     assert_eq!(column(&machine, "host_write_bytes_total"), 300 << 20);

@@ -3,6 +3,10 @@
 import platform
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Final
+
+RELEASE_YEAR: Final = 2026
+"""Year in which this version is released, as CITATION.cff has it: a later build is the same version."""
 
 
 def described() -> str:
@@ -17,7 +21,7 @@ def described() -> str:
 
 
 def citation() -> str:
-    """BibTeX of this version, with the facts of CITATION.cff. Its year is that of the build, in UTC."""
+    """BibTeX of this version, with the facts of CITATION.cff."""
     from pslc import _native
 
     return (
@@ -25,7 +29,7 @@ def citation() -> str:
         "@software{pslc,\n"
         "  title   = {pslc: a laboratory for SSD write caching},\n"
         "  author  = {{The pslc maintainers}},\n"
-        f"  year    = {{{_built():%Y}}},\n"
+        f"  year    = {{{RELEASE_YEAR}}},\n"
         f"  version = {{{_native.version()}}}\n"
         "}"
     )

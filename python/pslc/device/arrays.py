@@ -11,16 +11,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, cast
 
+from pslc._native import ArrayDrive
+from pslc.base import units
 from pslc.base.errors import TargetError
 from pslc.device import computers
 from pslc.schema.facts import ArrayFacts, Facts
 
 PREFIX: Final = "array:"
-LEVELS: Final = ("raid0", "raid1", "raid5", "raid6", "raid10")
 EXAMPLE: Final = "for example array:raid5,chunk=64k,4xmx500-1tb"
-DEFAULT_CHUNK_BYTES: Final = 512 << 10
+DEFAULT_CHUNK: Final = "512k"
 """Chunk of an array for which none is named: mdadm's own."""
-KIB: Final = {"k": 1, "m": 1024}
 SUMMED: Final = (
     *(f"{mode}_{what}" for mode in ("slc", "mlc", "native") for what in ("superblock_bytes", "raw_bytes")),
     *("channels", "dies", "bus_bytes_per_s", "link_read_bytes_per_s", "cache_bytes", "fold_below_bytes"),
@@ -58,8 +58,9 @@ class ArraySpec:
             TargetError: it names no array.
         """
         level, *words = spec.removeprefix(PREFIX).split(",")
-        if level not in LEVELS:
-            raise TargetError(f"{spec}: {level or 'nothing'} is no level", f"one of {', '.join(LEVELS)}; {EXAMPLE}")
+        if level not in ArrayDrive.LEVELS:
+            hint = f"one of {', '.join(ArrayDrive.LEVELS)}; {EXAMPLE}"
+            raise TargetError(f"{spec}: {level or 'nothing'} is no level", hint)
         own: dict[str, str] = {}
         members: list[tuple[int, str]] = []
         for word in words:
@@ -79,7 +80,7 @@ class ArraySpec:
             raise TargetError(f"{spec}: an array has no key {min(unknown)}", hint)
         return cls(
             level,
-            _chunk_bytes(own["chunk"], spec) if "chunk" in own else DEFAULT_CHUNK_BYTES,
+            _chunk_bytes(own.get("chunk", DEFAULT_CHUNK), spec),
             tuple(name for count, name in members for _ in range(count)),
             tuple(_number(text, spec) for text in own["failed"].split("+")) if "failed" in own else (),
             _number(own["rebuild"], spec) if "rebuild" in own else None,
@@ -124,7 +125,5 @@ def _number(text: str, spec: str) -> int:
 
 
 def _chunk_bytes(text: str, spec: str) -> int:
-    match = re.fullmatch(r"(\d{1,9})([km])", text.lower())
-    if match is None:
-        raise TargetError(f"{spec}: chunk={text} is not a size", "in KiB or MiB: chunk=64k, chunk=1m")
-    return int(match[1]) * KIB[match[2]] << 10
+    """Bytes of mdadm's `64k` or `1m`, or of a size with its unit."""
+    return units.size(re.sub(r"[kKmM]$", lambda suffix: f"{suffix[0].upper()}iB", text), f"{spec}: chunk")

@@ -10,14 +10,14 @@ from pslc.recording.model import Columns, Recording
 
 Floats = NDArray[np.float64]
 
-MIN_SILENCE_S: Final = 1.0
+MIN_UNASKED_S: Final = 1.0
 """Time without a request that is a gap in a curve; a request in flight may last longer than a bin, and leaves shorter
 silences."""
 
 
 def speed_by_time(recording: Recording, kind: str) -> tuple[Floats, Floats]:
     """Seconds since the start at the end of each bin, and bytes/s within it; not a number where nothing was asked of
-    the drive for `MIN_SILENCE_S`, neither reads nor writes nor trims, and in the bin in which pslc did not run."""
+    the drive for `MIN_UNASKED_S`, neither reads nor writes nor trims, and in the bin in which pslc did not run."""
     series = recording.time
     ends = np.concatenate([[recording.start_ns], series["end_ns"]]).astype(np.float64)
     seconds = np.maximum(np.diff(ends), 1.0) / 1e9
@@ -48,7 +48,7 @@ def writing_s(recording: Recording, *, paced: bool) -> float:
 
 
 def is_silent(series: Columns, seconds: Floats) -> NDArray[np.bool_]:
-    """Whether each bin lies in a stretch of `MIN_SILENCE_S` or more without a request.
+    """Whether each bin lies in a stretch of `MIN_UNASKED_S` or more without a request.
 
     Args:
         seconds: how long each bin is, shape (n,).
@@ -57,5 +57,5 @@ def is_silent(series: Columns, seconds: Floats) -> NDArray[np.bool_]:
     edges = np.flatnonzero(np.diff(empty.astype(np.int8), prepend=0, append=0))
     silent = np.zeros(len(empty), dtype=np.bool_)
     for start, end in zip(edges[::2], edges[1::2], strict=True):
-        silent[start:end] = seconds[start:end].sum() >= MIN_SILENCE_S
+        silent[start:end] = seconds[start:end].sum() >= MIN_UNASKED_S
     return silent

@@ -8,6 +8,7 @@ from typing import Final
 
 import numpy as np
 
+from pslc import suites
 from pslc._native import version
 from pslc.base import words
 from pslc.base.errors import JobError
@@ -21,7 +22,6 @@ from pslc.runner.plan import Plan
 from pslc.runner.subject import Suite
 from pslc.schema.facts import Device, ReadBack
 from pslc.schema.results import StepProgress
-from pslc.suites.old_data import BORDERS_S
 
 COLUMNS: Final = ("read_bytes", "write_bytes", "trim_bytes", "reads", "writes", "trims",
                   *(f"lat_{name}_ns" for name in ("sum", "max", "p50", "p99", "p999")))  # fmt: skip
@@ -38,7 +38,14 @@ def read_back(suite: Suite, on: str, options: RunOptions) -> Recording:
     is_writing = options.real not in (None, RealOptions()) or suite.overrides or options.is_governed
     if is_writing or scope != Scope(quick=scope.quick):
         raise JobError(f"{suite.name} on {on} reads what is there, and takes --quick alone", "leave the others out")
-    chosen = reading.extents(path, BORDERS_S, seed=options.seed, quick=scope.quick)
+    look_began = monotonic()
+
+    def look(found_bytes: int) -> None:
+        if not _goes_on(options, "looking for files", (found_bytes, 0), look_began):
+            raise KeyboardInterrupt
+
+    borders_s = suites.reads_back(suite.name)
+    chosen, mixed = reading.choose(path, borders_s, look, seed=options.seed, quick=scope.quick)
     size = words.size(sum(extent.bytes for extent in chosen))
     sentence = f"reads {size} at {len(chosen)} places of {on}, past the page cache, and writes nothing"
     if options.confirm is not None and not options.confirm(Plan([sentence], "", 0)):
@@ -46,6 +53,8 @@ def read_back(suite: Suite, on: str, options: RunOptions) -> Recording:
     facts, began, began_unix_ns = probe.facts(path), monotonic(), time_ns()
     device = facts["device"] or Device()
     facts["read_back"], interrupted = _read(chosen, options)
+    if mixed:
+        facts["read_back"]["mixed"] = mixed
     columns = _columns(facts["read_back"])
     return Recording(
         suite=suite.name, target=on, drive=device.get("model") or device.get("name") or on, seed=options.seed,
@@ -59,15 +68,10 @@ def read_back(suite: Suite, on: str, options: RunOptions) -> Recording:
 def _read(chosen: Sequence[reading.Extent], options: RunOptions) -> tuple[ReadBack, bool]:
     """Read the extents; returns what was read, and whether that was interrupted."""
     done: ReadBack = {"of_device": chosen[0].path.is_block_device(), "at": [], "bytes": [], "seconds": [], "faults": 0}
-    total, began = sum(extent.bytes for extent in chosen), monotonic()
+    so_far, total, began = 0, sum(extent.bytes for extent in chosen), monotonic()
     with mmap.mmap(-1, reading.REQUEST_BYTES) as buffer:
         for extent in chosen:
-            so_far, took = sum(done["bytes"]), monotonic() - began
-            state: StepProgress = {
-                "step": "read", "done_bytes": so_far, "total_bytes": total, "drive_time_ns": round(took * 1e9),
-                "total_time_ns": 0, "bytes_per_s": so_far / max(took, 1e-9),
-            }  # fmt: skip
-            if options.progress is not None and not options.progress(state):
+            if not _goes_on(options, "read", (so_far, total), began):
                 return done, True
             try:
                 moved, seconds = reading.read(extent, buffer)
@@ -75,10 +79,21 @@ def _read(chosen: Sequence[reading.Extent], options: RunOptions) -> tuple[ReadBa
                 done["faults"] += 1
                 continue
             if moved:
+                so_far += moved
                 done["at"].append(extent.at)
                 done["bytes"].append(moved)
                 done["seconds"].append(seconds)
     return done, False
+
+
+def _goes_on(options: RunOptions, step: str, moved: tuple[int, int], began: float) -> bool:
+    """Report bytes done and their total (0: not known); False where the run is to end."""
+    (done, total), seconds = moved, monotonic() - began
+    state: StepProgress = {
+        "step": step, "done_bytes": done, "total_bytes": total, "drive_time_ns": round(seconds * 1e9),
+        "total_time_ns": 0, "bytes_per_s": done / max(seconds, 1e-9),
+    }  # fmt: skip
+    return options.progress is None or options.progress(state)
 
 
 def _columns(done: ReadBack) -> Columns:

@@ -362,13 +362,14 @@ Limit = Literal["dies", "bus", "data-path", "buffer"]
 
 class ReadBack(TypedDict):
     """Reads of what was on a real drive, all shape (n,): `at` is the age in seconds of a file's data, or the address on
-    a device (`of_device`). `faults`: places that could not be read."""
+    a device (`of_device`). `faults`: places that could not be read; `mixed`: files left out, of data of any age."""
 
     of_device: bool
     at: list[float]
     bytes: list[int]
     seconds: list[float]
     faults: int
+    mixed: NotRequired[int]
 
 
 class ArrayFacts(TypedDict):

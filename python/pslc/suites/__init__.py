@@ -136,9 +136,10 @@ def setting(name: str, step: str) -> CacheSetting | None:
     return cast("Callable[[str], CacheSetting]", module.setting)(step) if hasattr(module, "setting") else None
 
 
-def reads_back(name: str) -> bool:
-    """Whether the suite reads what is on a real drive, and writes to simulated ones alone (`READS_BACK`)."""
-    return bool(getattr(load(name), "READS_BACK", False))
+def reads_back(name: str) -> tuple[float, ...]:
+    """Ages in seconds from which files are of another group, of a suite that reads what is on a real drive, and writes
+    to simulated ones alone (`READS_BACK_S`); of others none."""
+    return cast("tuple[float, ...]", getattr(load(name), "READS_BACK_S", ()))
 
 
 def off_s(name: str, step: str) -> float:

@@ -1,8 +1,8 @@
 """How slowly are old data read, and what does the firmware do about it? Data are written, age, and are read again.
 
 A simulated drive is switched off between the reads, at 30 °C; then its firmware has an hour to rewrite what is old,
-and all is read once more. Of a real drive pslc reads what is there and writes nothing: the files of a folder, by when
-they were last changed, or a whole device over its address.
+and all is read once more. Of a real drive pslc reads what is there and writes nothing: the files of a folder by age,
+but for those that were changed long after they were made, or a whole device over its address.
 """
 
 import math
@@ -31,11 +31,10 @@ from pslc.suites import Steps
 
 QUICK = "an eighth of the data"
 COMPUTER = "none"
-READS_BACK = True
 WEEK_S: Final = 7 * 86_400.0
 AGES: Final = {"fresh": 0} | {f"{weeks} weeks": weeks for weeks in (2, 4, 6, 8, 13, 26, 52)}
 """Age in weeks at which each span is first read; the published ones are 6 to 8."""
-BORDERS_S: Final = tuple(WEEK_S * weeks for weeks in AGES.values())[1:]
+READS_BACK_S: Final = tuple(WEEK_S * weeks for weeks in AGES.values())[1:]
 """Ages from which files are of the next group."""
 SPAN_BYTES: Final = 512 * MIB
 MAX_SPAN_SHARE: Final = 1 / 16
@@ -48,7 +47,7 @@ MAX_SLOW_RATIO: Final = 0.8
 SAME_LOG_SPEED: Final = 0.05
 """Speeds that differ by less are called one."""
 OF_FILES: Final = (
-    "Files in fragments are slow, too. To tell: copy a slow file, and read the copy now and in some weeks."
+    "Files in fragments are slow, too. To tell: copy a slow file (cp --reflink=never), and read it now and in weeks."
 )
 AGAIN: Final = "again "
 
@@ -142,9 +141,12 @@ def _of_a_real_drive(recording: Recording, back: ReadBack) -> Findings:
     if doubt is not None:
         warnings.append(AnalysisWarning.SPEEDS_ONLY.of(why=doubt.why, next=doubt.next))
     if back["faults"]:
-        text = f"{back['faults']} places could not be read past the page cache: pslc probe tells of the drive's health"
+        text = f"{back['faults']} places could not be read past the page cache: see the drive's health with pslc probe"
         warnings.append(MeasurementWarning("unreadable", text))
-    explanation, rows, group = None, list[Aged](), np.searchsorted(BORDERS_S, at, side="right")
+    if mixed := back.get("mixed"):
+        text = f"files left out: {mixed}; changed long after they were made, they may hold data of several ages"
+        warnings.append(MeasurementWarning("mixed-ages", text))
+    explanation, rows, group = None, list[Aged](), np.searchsorted(READS_BACK_S, at, side="right")
     if not back["of_device"]:
         of_ages = ((name, weeks, group == number) for number, (name, weeks) in enumerate(AGES.items()))
         rows = [

@@ -152,6 +152,13 @@ def _cost(region: Region, name: str) -> Cost:
 
 def parts_by_suite(recording: Recording) -> dict[str, Recording]:
     """The suites of a recording of this one, each as if it had been run alone, with its findings."""
+    parts = {name: _alone(recording, name, steps) for name, steps in _steps_by_suite(recording).items()}
+    for name, part in parts.items():
+        part.findings = type(recording.findings)(suites.load(name).findings(part))
+    return parts
+
+
+def _steps_by_suite(recording: Recording) -> dict[str, list[Recording]]:
     groups: dict[str, list[Recording]] = {}
     name = ""
     for part in recording.parts:
@@ -160,7 +167,7 @@ def parts_by_suite(recording: Recording) -> dict[str, Recording]:
             name = first.removeprefix(BEGIN)
         elif name:
             groups.setdefault(name, []).append(part)
-    return {name: _alone(recording, name, parts) for name, parts in groups.items()}
+    return groups
 
 
 def between(recording: Recording) -> dict[str, str]:
@@ -171,9 +178,7 @@ def between(recording: Recording) -> dict[str, str]:
 
 def _alone(recording: Recording, name: str, parts: Sequence[Recording]) -> Recording:
     scope: ScopeDocument = {**recording.scope, "quick": name != "fill"}
-    recording_of_suite = replace(join(list(parts)), suite=name, scope=scope, findings=recording.findings)
-    recording_of_suite.findings = type(recording.findings)(suites.load(name).findings(recording_of_suite))
-    return recording_of_suite
+    return replace(join(list(parts)), suite=name, scope=scope, findings=recording.findings)
 
 
 class SuiteRun(TypedDict):
@@ -233,10 +238,10 @@ def tables(findings: Findings) -> list[Table]:
 
 def pictures(recording: Recording) -> list[Picture]:
     """The fill, then all of it."""
-    recordings = parts_by_suite(recording)
-    first = (
-        [curves.speed_by_bytes(recordings["fill"], recordings["fill"].findings.typed(Writes)["phases"])]
-        if "fill" in recordings
-        else []
-    )
+    first = []
+    for row in recording.findings.typed(Findings)["suites"]:
+        if row["suite"] == "fill":
+            fill = _alone(recording, "fill", _steps_by_suite(recording)["fill"])
+            fill.findings = type(recording.findings)(row["findings"])
+            first = [curves.speed_by_bytes(fill, fill.findings.typed(Writes)["phases"])]
     return [*first, *curves.of_any(recording)]

@@ -152,7 +152,7 @@ def _narrowed(dies: list[Nand], line: str) -> list[Nand]:
 
 def _is_generation_in(die: Nand, line: str) -> bool:
     """Whether a line has the generation of a die as its part is named: `bics5`, `b47r`, `x3-9070`."""
-    generation = re.sub(r"^(samsung|hynix|micron|intel|solidigm|toshiba|ymtc)-|-(mlc|tlc|qlc)-.*$", "", die.name)
+    generation = re.sub(rf"^({'|'.join(makers(die))})-|-(mlc|tlc|qlc)-.*$", "", die.name)
     return re.search(rf"(?<![a-z0-9]){re.escape(generation)}(?![a-z0-9])", line.lower()) is not None
 
 

@@ -6,14 +6,7 @@ from typing import Final
 
 from pslc.device.parts.schema import Controller, Nand
 
-MAKERS: Final = (
-    {"kioxia", "toshiba", "sandisk", "wd"},
-    {"intel", "solidigm"},
-    {"hynix"},
-    {"micron"},
-    {"samsung"},
-    {"ymtc"},
-)
+MAKERS: Final = ({"kioxia", "toshiba", "sandisk", "wd"}, {"intel", "solidigm"})
 """Makers that sell their dies under each other's names."""
 STEPPING: Final = re.compile(r"(?<=\d)(?:xt|en|a|b)$")
 """Letters that may follow the model of a controller."""
@@ -39,12 +32,12 @@ def matching(name: str, parts: Iterable[Nand | Controller]) -> list[str]:
     """Names of the parts that have each word of a name; what stands in its brackets chooses among several of them."""
     outside = re.sub(r"(\d)[ -]layers?\b", r"\1l", re.sub(r"\(.*?\)", " ", name.lower()))
     asked, within = words(outside), words(name) - words(outside)
-    known = {part.name: _words_of(part) for part in parts}
-    matches = [each for each, own in known.items() if asked and asked <= own]
+    words_of = {part.name: _words_of(part) for part in parts}
+    matches = [part for part in words_of if asked and asked <= words_of[part]]
     if not matches:
         asked = {STEPPING.sub("", word) for word in asked}
-        matches = [each for each, own in known.items() if asked and asked <= own]
-    return [each for each in matches if within & known[each]] or matches
+        matches = [part for part in words_of if asked and asked <= words_of[part]]
+    return [part for part in matches if within & words_of[part]] or matches
 
 
 def _words_of(part: Nand | Controller) -> set[str]:
