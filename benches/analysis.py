@@ -19,6 +19,7 @@ from benches import logs, truth
 from benches.curves import simulated, synthetic
 from pslc.analysis import CAUSES, CacheEnd, Curve, cache_end, find_phases
 from pslc.analysis.thresholds import WHOLE_DRIVE_SHARE
+from pslc.analysis.write_analysis import PhaseRow
 from pslc.base import work
 from pslc.recording.model import Recording
 from pslc.recording.writes.findings import of_writes
@@ -128,7 +129,8 @@ def explained(recordings: Iterable[Recording]) -> list[tuple[str, str, float]]:
     answers: list[tuple[str, str, float]] = []
     for recording in recordings:
         inside, outside = recording.findings["phases"], of_writes(recording, outside=True)["phases"]
-        for true, answer in zip(inside, outside, strict=True):
+        for answer in outside:
+            true = max(inside, key=lambda phase: _common_bytes(phase, answer))
             again = true["from_bytes"] >= WHOLE_DRIVE_SHARE * (recording.drive_bytes or np.inf)
             both = true.get("shares", {}).get(answer["cause"], 0.0) >= TELLING_SHARE or {
                 "dram": true["cause"] in WAY_TO_BUFFER,
@@ -137,6 +139,11 @@ def explained(recordings: Iterable[Recording]) -> list[tuple[str, str, float]]:
             }.get(answer["cause"], False)
             answers.append((answer["cause"] if both else true["cause"], answer["cause"], answer["confidence"]))
     return answers
+
+
+def _common_bytes(phase: PhaseRow, other: PhaseRow) -> float:
+    """How much is written in both phases."""
+    return min(phase["to_bytes"], other["to_bytes"]) - max(phase["from_bytes"], other["from_bytes"])
 
 
 def right(answers: list[tuple[str, str, float]]) -> float:
