@@ -53,19 +53,19 @@ def _letters(columns: Sequence[Column], rows: Sequence[Sequence[Text]], width: i
     """Letters of each column that there is room for, by its place."""
     texts = list(zip(*rows, strict=True))
     wide = [max(text.cell_len for text in own) for own in texts]
-    least = [_least(*parts) for parts in zip(columns, texts, wide, strict=True)]
-    least[0] = min(width, wide[0], max(MIN_TEXT_LETTERS, *map(_longest_word, texts[0])))
+    needed = [_needed(*parts) for parts in zip(columns, texts, wide, strict=True)]
+    needed[0] = min(width, wide[0], max(MIN_TEXT_LETTERS, *map(_longest_word, texts[0])))
     shown = list(range(len(columns)))
-    while (spare := width - sum(least[at] + GAP for at in shown) + GAP) < 0 and len(shown) > 1:
+    while (spare := width - sum(needed[at] + GAP for at in shown) + GAP) < 0 and len(shown) > 1:
         shown.remove(next((at for at in shown[:0:-1] if columns[at].is_text), shown[-1]))
     letters = {}
     for at in shown:
-        letters[at] = min(wide[at], least[at] + max(spare, 0))
-        spare -= letters[at] - least[at]
+        letters[at] = min(wide[at], needed[at] + max(spare, 0))
+        spare -= letters[at] - needed[at]
     return letters
 
 
-def _least(column: Column, texts: Sequence[Drawn], wide: int) -> int:
+def _needed(column: Column, texts: Sequence[Drawn], wide: int) -> int:
     """Letters that a column needs: few, where text may wrap, or else its longest figure."""
     if column.is_text:
         return wide if wide <= MAX_NAME_LETTERS else MIN_TEXT_LETTERS
