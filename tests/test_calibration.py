@@ -16,6 +16,9 @@ import pslc
 from pslc.device import parts
 from pslc.device.parts import constants, forecast, laws
 from pslc.device.parts.schema import RATES, TIMES, quantity
+from pslc.device.profiles import library
+from pslc.device.target import find_target
+from pslc.runner.predicted import names_a_part
 from tests.conftest import ROOT
 
 FOLDER = ROOT / "docs" / "accuracy"
@@ -283,6 +286,14 @@ def test_a_profile_that_states_its_link_itself_is_made_of_its_parts(command):
     command("examples")
     document = json.loads(command("drives", "show", "./examples/parts.toml", "--json").stdout)
     assert document["forecast"]["first"]["low"] < document["forecast"]["first"]["high"]
+
+
+def test_drives_of_parts_are_looked_for_by_a_name_of_a_part_alone():
+    for name in library():
+        target = find_target(f"sim:{name}")
+        if forecast.parts_of(target.profile, dict(target.provenance)):
+            assert names_a_part(target.provenance), name
+    assert all("-" in name for name in (*parts.nands(), *parts.controllers()))
 
 
 @pytest.mark.parametrize(("drive", "is_predicted"), [("990-pro-4tb", True), ("mx500-1tb", False)])
