@@ -2,7 +2,7 @@
 
 import csv
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -193,11 +193,25 @@ def number(cell: str, separator: str) -> float:
     if separator == "," or re.search(r"\d,\d{3}\.|,\d{3},", word):
         word = word.replace(",", "") if re.fullmatch(r"[-+]?\d{1,3}(,\d{3})+(\.\d*)?", word) else word
     else:
+        word = word.replace(".", "") if re.fullmatch(r"[-+]?\d{1,3}(\.\d{3})+,\d+", word) else word
         word = word.replace(",", ".")
     parsed = float(word)
     if not abs(parsed) <= MAX_CELL:
         raise ValueError(parsed)
     return parsed
+
+
+def undecided_thousands(words: Collection[str], mark: str) -> str | None:
+    """A number such as `2.082` whose `mark` separates thousands in the rest of its column, so that it may be 2082: no
+    number has another count of digits behind the mark, and a number below 1000 has none. None where there is none."""
+    digits, other = re.escape(mark), "." if mark == "," else ","
+    grouped = [word for word in words if re.fullmatch(rf"[-+]?[1-9]\d{{0,2}}({digits}\d{{3}})+({other}\d+)?", word)]
+    rest = set(words) - set(grouped)
+    undecided = [word for word in grouped if word.count(mark) == 1 and other not in word]
+    if not undecided or any(mark in word for word in rest):
+        return None
+    small = (word for word in rest if re.fullmatch(r"[-+]?[1-9]\d{0,2}", word))
+    return undecided[0] if len(undecided) < len(grouped) or any(small) else None
 
 
 def cells(path: Path, lines: Iterable[str], separator: str = ",") -> Iterator[list[str]]:
