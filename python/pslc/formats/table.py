@@ -28,6 +28,7 @@ from pslc.base.columns import (
     is_number,
     moment,
     number,
+    refuse_cut_decimals,
     shown_unit,
     undecided_thousands,
     unit_of,
@@ -64,7 +65,6 @@ MIN_FALLS_SHARE: Final = 0.25
 MIN_STILL_SHARE: Final = 0.01
 MAX_STILL_SHARE: Final = 0.1
 """Share of the time in which nothing moved, above which it is noted, and above which no cause of a speed is sure."""
-POINT = re.compile(r"\s*[-+]?\d+\.\d+\s*$")
 MINUTES = re.compile(r"\d{1,2}:\d\d")
 PROCESSOR = re.compile(r"\b(?:cpu|processor)\b.*(?:%|percent)", re.IGNORECASE)
 PARAMETERS = re.compile(r"depth|(?<![a-z])(?:qd|bs|jobs?|numjobs|threads?|block|size|pattern|queue|iodepth|mix)")
@@ -190,27 +190,11 @@ def grid(path: Path, numbered: Sequence[tuple[int, str]]) -> Grid:
     body, at = (rows, [line for line, _ in kept]) if bare else (rows[1:], [line for line, _ in kept[1:]])
     of = _columns_of(names)
     table = Grid(path, separator, of, *_filled(body, at))
-    _refuse_cut_decimals(table)
+    for row, line in zip(table.rows, table.lines, strict=True):
+        refuse_cut_decimals(path, line, row, len(names), separator)
     _join_dates(table)
     _take_units_of_cells(table)
     return table
-
-
-def _refuse_cut_decimals(table: Grid) -> None:
-    """Refuse commas that separate both cells and decimals: `0,5,2067,23` below two names.
-
-    Raises:
-        PslcError: a row of whole numbers has more of them than there are names.
-    """
-    count = len(table.columns)
-    for row, line in zip(table.rows, table.lines, strict=True):
-        further = [cell for cell in row[count:] if cell.strip()]
-        if further and table.separator == "," and all(map(str.isdecimal, further)) and not any(map(POINT.match, row)):
-            raise RecordingError(
-                f"{table.path}:{line}: {count + len(further)} numbers below {count} names: commas separate cells and "
-                "decimals",
-                "save the table with semicolons or tabs between its columns, or with decimal points",
-            )
 
 
 def _refuse_undecided_thousands(table: Grid, wanted: Iterable[Column]) -> None:
