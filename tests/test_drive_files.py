@@ -343,6 +343,7 @@ def test_data_age_sooner_where_it_is_warm_and_not_in_the_cache(
     assert "Data of this profile do not age" in unaged.stderr
     for options in ((), ("--idle", "1h", "--days", "1"), ("--idle", "1h", "--at-celsius", "40"), ("--days", "4000")):
         command.refused("drives", "age", str(disk), *options)
+    assert "hint: 0 to 87600h" in command.refused("drives", "age", str(disk), "--days", "-4").stderr
     assert "-40 to 85" in command.refused("drives", "age", str(disk), "--days", "1", "--at-celsius", "90").stderr
 
 

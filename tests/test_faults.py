@@ -338,6 +338,7 @@ def test_what_is_left_is_a_bug_with_a_report_to_send(tmp_path):
     no_traceback(done.stderr)
     assert "this is a bug in pslc" in done.stderr
     assert "to those who gave you pslc, as this build names no issue tracker; it holds" in done.stderr
+    assert "it holds the command line, paths and the error" in done.stderr
     report = next(tmp_path.glob("pslc-bug-*.txt")).read_text()
     assert "ZeroDivisionError: on purpose" in report
     assert "Traceback" in report

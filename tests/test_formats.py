@@ -193,6 +193,7 @@ def test_what_is_no_known_format_is_refused(command, tmp_path):
 
 def test_our_own_recordings_are_shown_again(command, tmp_path):
     store.save(fill("sim:pm871b-128gb"), tmp_path / "run")
+    assert "hint: give its folder: run" in command.refused("analyze", "run/run.json").stderr
     done = command("analyze", "run")
     assert "The write cache ends after 3.02 GB" in done.stdout
 

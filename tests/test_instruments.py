@@ -95,6 +95,7 @@ def test_without_a_meter_nothing_is_guessed(powered):
 
 
 ERRORS = {
+    "decimal commas among commas": ("time_s,power_w\n0,5,3,75\n1,0,3,80\n", "log.csv:2: 4 numbers below 2 names"),
     "no power": ("time_s,humidity\n1,2\n2,3\n", "its columns are time_s, humidity"),
     "no number": ("time_s,power_w\n1,2\n2,much\n", 'log.csv:3: "2,much"'),
     "one sample": ("time_s,power_w\n1,2\n", "has 1 samples"),

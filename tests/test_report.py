@@ -119,6 +119,12 @@ def test_a_cache_that_was_full_from_the_start_is_no_drive_without_a_cliff():
     assert [warning.code for warning in found["warnings"]] == ["used-up"]
 
 
+def test_a_cache_that_filled_without_being_seen_was_not_full_from_the_start():
+    findings = pslc.run("fill", on="array:raid5,chunk=64k,4xmx500-1tb,scale=1/64").findings
+    assert "hidden" in [warning.code for warning in findings["warnings"]]
+    assert sentences.describe(findings)[0].startswith("No cliff")
+
+
 def test_a_fall_that_is_no_cache_s_end_is_not_said_to_be_none():
     seconds = np.arange(1.0, 1201.0)
     falls = np.where(seconds < 300, 900e6, 300e6) * np.random.default_rng(1).normal(1, 0.02, seconds.size)

@@ -1,5 +1,7 @@
 """A recording of a simulated drive is repeated by one command, to the byte."""
 
+import re
+
 import pytest
 
 SMALL = "sim:pm871b-128gb,scale=1/32"
@@ -39,6 +41,15 @@ def test_what_comes_out_otherwise_is_named(command, tmp_path):
     assert done.stdout.startswith("run: this pslc gives another ")
     assert "jobs" in done.stdout
     assert "series.parquet" in done.stdout
+
+
+def test_a_key_that_a_newer_pslc_adds_to_the_profile_is_no_difference(command, tmp_path):
+    command.fine("run", "burst", "--quick", "--on", SMALL, "--save", "run", "--no-report")
+    document = tmp_path / "run" / "run.json"
+    older = re.sub(r"retry_growth = [\d.]+\\n", "", document.read_text())
+    assert len(older) < len(document.read_text())
+    document.write_text(older)
+    assert command.fine("rerun", "run").stdout == "run: the same to the byte\n"
 
 
 def test_what_a_recording_does_not_hold_is_refused(command):

@@ -354,6 +354,12 @@ def test_replay_takes_a_job_file_that_replays_a_trace_and_no_other(command, tmp_
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
+        (["replay", "none.csv", "--on", "sim:pm871b-128gb"], "no such file\n\nhint: give the file of a trace"),
+        (
+            ["replay", "{root}/tests/fixtures/fill.csv", "--on", "sim:pm871b-128gb"],
+            "is not a trace\n\nhint: give the file of a trace",
+        ),
+        (["replay", "{trace}", "--on", "sim:pm871b-128gb", "--from", "10h"], "no request is between --from and --to"),
         (["replay", "{trace}", "--on", "sim:pm871b-128gb", "--bs=4k"], "pslc replay has no option --bs"),
         (["replay", "{trace}", "--on", "./x.bin", "--size", "64MB"], "but the drive has"),
         (["replay", "{trace}", "--on", "sim:pm871b-128gb", "--from", "5s", "--to", "5s"], "--to 5s is not after"),
@@ -366,7 +372,7 @@ def test_replay_takes_a_job_file_that_replays_a_trace_and_no_other(command, tmp_
 )
 def test_what_cannot_be_done_is_an_error_that_says_what_to_do(command, arguments, said):
     trace = str(ROOT / "examples" / "evening.csv")
-    done = command(*(word.format(trace=trace) for word in arguments))
+    done = command(*(word.format(trace=trace, root=ROOT) for word in arguments))
     assert done.returncode == 2
     assert said in done.stderr
     assert "hint: " in done.stderr

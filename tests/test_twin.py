@@ -941,6 +941,16 @@ def test_what_cannot_be_fitted_is_refused(command, arguments: tuple[str, ...], w
     assert "hint:" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("place", "what"), [("no/twin.toml", "no/twin.toml: No such file"), ("twin.toml", "twin.html was not made by pslc")]
+)
+def test_what_cannot_be_written_is_refused_before_the_fit(place, what, fitting, monkeypatch, tmp_path: Path) -> None:
+    (tmp_path / "twin.html").write_text("somebody's")
+    monkeypatch.setattr("pslc.twin.api.fit", lambda *_, **__: pytest.fail("it was fitted"))
+    assert what in str(fitting("--published", REVIEW, "--capacity", "2TB", "-o", place).exception)
+    assert (tmp_path / "twin.html").read_text() == "somebody's"
+
+
 @pytest.mark.parametrize(("times_worse", "is_refined"), [(1.9, False), (2.1, True)])
 def test_a_candidate_in_another_geometry_is_refined_where_its_loss_is_more_than_twice_the_one_before(
     times_worse, is_refined, monkeypatch

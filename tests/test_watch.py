@@ -453,6 +453,8 @@ def test_what_is_no_block_device_is_refused_with_the_device_it_lies_on(command, 
     assert "is not a block device" in done.stderr
     done = command.refused("watch", "/dev/nvme77n7")
     assert "no such device" in done.stderr
+    done = command.refused("watch", "/dev/nvme77n7", "--for", "0s")
+    assert "--for is 0s, but counters are read once a second" in done.stderr
 
 
 @loops

@@ -53,9 +53,9 @@ def test_a_cache_that_the_fill_before_used_up_is_said_to_take_nothing_until_it_r
     write = fill("sim:990-pro-4tb,scale=1/16", Scope(fill_first=50, idle_s=idle_s), io_size="31g")
     assert (write.cache is None) == used
     sentence = (
-        "the fill before used the cache up, which took none of this write and still held 0 B: let it rest first, "
+        "the cache took none of this write, as the fill before had used it up; it held 0 B when the write began: "
     )
-    assert (f"{sentence}--idle 10min" in write.warnings) == used
+    assert (f"{sentence}let it rest first, --idle 10min" in write.warnings) == used
     assert any("of the free 2000 GB was written" in warning for warning in write.warnings)
 
 

@@ -26,6 +26,11 @@ def grouped(names, signs):
     return csv(names, *((second, cell.translate(signs)) for second, cell in cells), separator=";")
 
 
+SECONDS = ("Zeit (s)", "write MB/s")
+GERMAN = str.maketrans(",._", ";,.")
+"""A table with semicolons, decimal commas and points between thousands."""
+
+
 @pytest.mark.parametrize(
     ("name", "unit", "direction"),
     [
@@ -74,10 +79,11 @@ def test_a_latency_is_no_time(name):
         grouped(("Temps (s)", "Écriture (Mo/s)"), "\u202f,"),
         curve(("second", "write MB/s")),
         curve(("time", "write MB/s")),
+        curve(("Zeit (s)", "write GB/s"), lambda speed: f"{speed / 1e9:.5f}").translate(GERMAN),
     ],
     ids=["MBps", "units in cells", "thousands", "ISO dates", "a clock over midnight", "ms since 1970", "comments",
          "reads before writes", "bytes over time", "UTF-16", "German thousands", "French thousands", "second",
-         "time without a unit"],
+         "time without a unit", "decimal commas"],
 )  # fmt: skip
 def test_a_table_is_read_whatever_its_form(text, tmp_path):
     data = made.read(tmp_path, text, "table.csv")
@@ -447,6 +453,28 @@ def test_a_table_drawn_with_bars_is_read_among_other_text(program, tmp_path):
 def test_of_two_drawn_tables_none_is_taken(tmp_path):
     with pytest.raises(PslcError, match=r"has 2 tables: lines 3 to 104 and lines 109 to 210"):
         made.read(tmp_path, drawn("Markdown") * 2, "notes.md")
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        (curve(time=lambda s: f"{s},5", cell=lambda speed: f"{speed / 1e6:.2f}".replace(".", ",")),
+         r"a\.csv:2: 4 numbers below 2 names"),
+        (curve(SECONDS, lambda speed: f"{speed / 1e6:_.0f}").translate(GERMAN),
+         r"1\.\d{3} in write MB/s may be 1\d{3} or 1\."),
+        (curve(("Zeit (s)", "write KB/s"), lambda speed: f"{speed / 1e3:_.0f}").translate({44: ";", 95: ","}),
+         r"\d{3},\d{3} in write KB/s may be \d{6} or"),
+        (csv(("test", "MB/s"), ("a", "2.100"), ("b", "480"), separator=";"), r"2\.100 in MB/s may be 2100 or 2\.100"),
+    ],
+)  # fmt: skip
+def test_a_number_that_may_be_another_is_refused(text, what, tmp_path):
+    with pytest.raises(PslcError, match=what):
+        made.read(tmp_path, text, "a.csv")
+
+
+def test_minutes_without_seconds_are_read_with_a_warning(tmp_path):
+    data = made.read(tmp_path, curve(("Time", "write MB/s"), time=lambda s: f"{s // 60}:{s % 60:02}"), "a.csv")
+    assert any("0:01 is read as a minute" in str(warning) for warning in data.warnings)
 
 
 def test_a_decimal_comma_in_a_drawn_table_is_no_comma_of_thousands(tmp_path):

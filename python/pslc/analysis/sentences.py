@@ -148,7 +148,7 @@ def _stated_end(findings: Writes) -> list[str]:
     codes = {warning.code for warning in findings["warnings"]}
     if AnalysisWarning.EARLY.code in codes:
         return []
-    if began_full(phases):
+    if began_full(phases) and AnalysisWarning.HIDDEN.code not in codes:
         return ["No write cache is left: it was full from the start."]
     if unsure := _unsure_end(phases):
         return [unsure]

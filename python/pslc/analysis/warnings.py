@@ -58,8 +58,8 @@ class AnalysisWarning(WarningCode):
     EARLY = "the cache was full after {size} by the drive's counters, too soon to be seen in this curve: write less"
     HELD = "the cache still held {size} when the write began, so not all of it is seen: let it rest first, --idle 10min"
     USED_UP = (
-        "the fill before used the cache up, which took none of this write and still held {size}: let it rest first, "
-        "--idle 10min"
+        "the cache took none of this write, as the fill before had used it up; it held {size} when the write began: "
+        "let it rest first, --idle 10min"
     )
     MAY_HOLD = (
         "the cache may still hold data of the fill before, so not all of it may be seen: let it rest, --idle 10min"

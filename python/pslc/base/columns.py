@@ -2,7 +2,7 @@
 
 import csv
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -71,6 +71,7 @@ SPELLINGS: Final[tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...]] =
     (r"(?i)^\s*second\s*$", "seconds"),
 )
 """Units and the word for time in other languages, each with the English one: `Mo/s`, `МБ/сек`, `秒`."""
+POINT = re.compile(r"\s*[-+]?\d+\.\d+\s*")
 CLOCK = re.compile(r"(?P<h>\d{1,2}):(?P<m>\d\d)(?::(?P<s>\d\d(?:[.,]\d+)?))?(?:\s*(?P<half>[AaPp])[Mm])?")
 DATES: Final = (
     "%Y-%m-%d", "%Y/%m/%d", "%m/%d/%Y", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%y", "%d.%m.%y", "%Y%m%d", "%d-%m-%Y",
@@ -202,6 +203,33 @@ def number(cell: str, separator: str) -> float:
     if not abs(parsed) <= MAX_CELL:
         raise ValueError(parsed)
     return parsed
+
+
+def refuse_cut_decimals(path: Path, line: int, row: Sequence[str], names: int, separator: str) -> None:
+    """Refuse a row in which commas separate both cells and decimals: `0,5,2067,23` below two names.
+
+    Raises:
+        RecordingError: it holds whole numbers, and more of them than there are names.
+    """
+    further = [cell for cell in row[names:] if cell.strip()]
+    if further and separator == "," and all(map(str.isdecimal, further)) and not any(map(POINT.fullmatch, row)):
+        raise RecordingError(
+            f"{path}:{line}: {names + len(further)} numbers below {names} names: commas separate cells and decimals",
+            "save the table with semicolons or tabs between its columns, or with decimal points",
+        )
+
+
+def undecided_thousands(words: Collection[str], mark: str) -> str | None:
+    """A number such as `2.082` whose `mark` separates thousands in the rest of its column, so that it may be 2082: no
+    number has another count of digits behind the mark, and a number below 1000 has none. None where there is none."""
+    digits, other = re.escape(mark), "." if mark == "," else ","
+    grouped = [word for word in words if re.fullmatch(rf"[-+]?[1-9]\d{{0,2}}({digits}\d{{3}})+({other}\d+)?", word)]
+    rest = set(words) - set(grouped)
+    undecided = [word for word in grouped if word.count(mark) == 1 and other not in word]
+    if not undecided or any(mark in word for word in rest):
+        return None
+    small = (word for word in rest if re.fullmatch(r"[-+]?[1-9]\d{0,2}", word))
+    return undecided[0] if len(undecided) < len(grouped) or any(small) else None
 
 
 def cells(path: Path, lines: Iterable[str], separator: str = ",") -> Iterator[list[str]]:

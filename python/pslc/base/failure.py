@@ -169,5 +169,5 @@ def _where(report: str) -> str:
             writer.write(folder / name, report, writer.Replace.NEVER, private=True)
         except (OSError, PslcError):
             continue
-        return f"please send {folder / name} to {_tracker()}; it holds the command line and no data"
+        return f"please send {folder / name} to {_tracker()}; it holds the command line, paths and the error"
     return f"please send this to {_tracker()}:\n{report}"

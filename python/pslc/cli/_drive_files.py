@@ -99,9 +99,8 @@ def age(
     option = "--idle" if days is None else "--days"
     seconds = units.seconds(idle or "", option) if days is None else days * DAY_S
     if not 0 <= seconds <= MAX_AGE_S:
-        raise user_error(
-            f"{option} is {idle or days}", f"at most {MAX_AGE_S / 3600:.0f}h ({MAX_AGE_S / DAY_S:.0f} days)"
-        )
+        limits = f"0 to {MAX_AGE_S / 3600:.0f}h ({MAX_AGE_S / DAY_S:.0f} days)"
+        raise user_error(f"{option} is {idle or days}", limits)
     drive = drive_files.open_kept(file)
     if days is None:
         drive.idle(round(seconds * 1e9))

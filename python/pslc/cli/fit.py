@@ -14,6 +14,7 @@ from pslc.base.console import say
 from pslc.base.ends import hear
 
 if TYPE_CHECKING:
+    from pslc.base.writer import Replace
     from pslc.recording.model import Recording
     from pslc.twin.fit_report import FitReport
 
@@ -82,6 +83,7 @@ def command(
     """
     from pslc.base.writer import STDOUT
     from pslc.cli._progress import Bar
+    from pslc.report import page as pages
     from pslc.runner.load import read_one
     from pslc.schema.imports import is_random
     from pslc.twin import api
@@ -96,6 +98,7 @@ def command(
         sources = [log]
     if name is None and output is not None and not any(path.is_dir() for path in paths):
         name = output.stem
+    page, replaces = _checked_page(output, page)
     with Bar("fit") as bar, _ended_in_words():
         report = api.fit(
             sources,
@@ -110,10 +113,13 @@ def command(
             workload=workload,
             chart=hints,
         )
-    _write(report, output, page)
+    with _unwritten_in_words():
+        if output is not None:
+            report.save(output)
+        if page is not None:
+            pages.write_fit(report, page, replaces)
     _show(report, output, as_json)
     if output is not None:
-        page = page or output.with_suffix(".html")
         say(f"profile: {output}, page: {page}; use it as sim:./{output.name}", err=True)
     if strict and report.result.is_poor:
         raise typer.Exit(1)
@@ -140,19 +146,34 @@ def _ended_in_words() -> Iterator[None]:
         hear(signal.SIG_IGN)
 
 
-def _write(report: "FitReport", output: Path | None, page: Path | None) -> None:
-    """Write the profile and the page."""
-    from pslc.base.errors import user_error
-    from pslc.base.writer import Replace
-    from pslc.report import page as pages
+def _checked_page(output: Path | None, page: Path | None) -> "tuple[Path | None, Replace]":
+    """Return where the page goes and what it may replace; both files are tried here, as a fit takes minutes.
 
-    replaces = Replace.ANY if page else Replace.OURS
+    Raises:
+        PslcError: the profile or the page cannot be written.
+    """
+    from pslc.base import writer
+
+    replaces = writer.Replace.ANY if page else writer.Replace.OURS
     page = page or (output.with_suffix(".html") if output else None)
+    with _unwritten_in_words():
+        for path, over in ((output, writer.Replace.ANY), (page, replaces)):
+            if path is not None and path != writer.STDOUT:
+                writer.check(path, over)
+    return page, replaces
+
+
+@contextmanager
+def _unwritten_in_words() -> Iterator[None]:
+    """Say which of the files to write cannot be.
+
+    Raises:
+        PslcError: one cannot.
+    """
+    from pslc.base.errors import user_error
+
     try:
-        if output is not None:
-            report.save(output)
-        if page is not None:
-            pages.write_fit(report, page, replaces)
+        yield
     except OSError as error:
         raise user_error(f"{error.filename}: {error.strerror}", "give -o a file that can be written") from None
 

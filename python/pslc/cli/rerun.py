@@ -11,7 +11,7 @@ from pslc.base.console import say
 def command(run: Annotated[Path, typer.Argument(metavar="RUN", help="Run folder")]) -> None:
     """Repeat a recording of a simulated drive and compare it to the byte; exit 1 if anything differs.
 
-    What is compared: series.parquet, and run.json without the date, the duration and the version of pslc.
+    What is compared: series.parquet, and run.json without the date, the duration, the version of pslc and the profile.
     """
     from pslc.runner.rerun import differences
 

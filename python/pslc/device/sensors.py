@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pslc.base import gate, units
-from pslc.base.columns import TIMES, cells, number, unit_of
+from pslc.base.columns import TIMES, cells, number, refuse_cut_decimals, unit_of
 from pslc.base.errors import RecordingError
 from pslc.recording.model import Recording, join
 
@@ -157,6 +157,7 @@ class Meter:
         for line, row in enumerate(rows[1:], 2):
             if not any(cell.strip() for cell in row):
                 continue
+            refuse_cut_decimals(path, line, row, len(names), separator)
             try:
                 times.append(columns.seconds(row, separator))
                 watts.append(columns.watts(row, separator))

@@ -453,6 +453,11 @@ def lines(path: Path) -> Iterator[str]:
         yield (COLOR.sub("", line) if "\x1b" in line else line).removeprefix("^C")
 
 
+def _refuse_part_of_recording(path: Path) -> None:
+    if path.name in OF_RECORDINGS and all((path.parent / name).is_file() for name in OF_RECORDINGS[:2]):
+        raise RecordingError(f"{path} is a part of a recording", f"give its folder: {path.parent}")
+
+
 def refuse_trace(path: Path) -> None:
     """Refuse a trace of requests, of a format that `pslc trace` knows.
 
@@ -568,6 +573,7 @@ SHELL_ERROR: Final = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 """A line in which a shell or a program says that it may not do what it was to do, or is not there."""
+OF_RECORDINGS: Final = ("run.json", "series.parquet", "report.html")
 SHELL_HINTS: Final = (
     "install that program, or give its whole path: an ordinary user's PATH lacks /usr/sbin",
     "repeat the command that made the file as root, with sudo before it",
@@ -607,6 +613,7 @@ def _format(path: Path) -> str:
         what = f'{path} holds an error and no data: "{error[0].strip()}"'
         raise RecordingError(what, SHELL_HINTS[bool(error["denied"])])
     refuse_trace(path)
+    _refuse_part_of_recording(path)
     first = next((line.strip() for line in heads[0].splitlines() if line.strip()), "")
     raise RecordingError(
         f'{path} is of no known format: it begins "{first[:60]}"',

@@ -28,7 +28,9 @@ from pslc.base.columns import (
     is_number,
     moment,
     number,
+    refuse_cut_decimals,
     shown_unit,
+    undecided_thousands,
     unit_of,
 )
 from pslc.base.errors import RecordingError
@@ -63,6 +65,7 @@ MIN_FALLS_SHARE: Final = 0.25
 MIN_STILL_SHARE: Final = 0.01
 MAX_STILL_SHARE: Final = 0.1
 """Share of the time in which nothing moved, above which it is noted, and above which no cause of a speed is sure."""
+MINUTES = re.compile(r"\d{1,2}:\d\d")
 PROCESSOR = re.compile(r"\b(?:cpu|processor)\b.*(?:%|percent)", re.IGNORECASE)
 EXCEL_SEPARATOR = re.compile(r'"?sep=.?"?', re.IGNORECASE)
 PARAMETERS = re.compile(r"depth|(?<![a-z])(?:qd|bs|jobs?|numjobs|threads?|block|size|pattern|queue|iodepth|mix)")
@@ -188,9 +191,28 @@ def grid(path: Path, numbered: Sequence[tuple[int, str]]) -> Grid:
     body, at = (rows, [line for line, _ in kept]) if bare else (rows[1:], [line for line, _ in kept[1:]])
     of = _columns_of(names)
     table = Grid(path, separator, of, *_filled(body, at))
+    for row, line in zip(table.rows, table.lines, strict=True):
+        refuse_cut_decimals(path, line, row, len(names), separator)
     _join_dates(table)
     _take_units_of_cells(table)
     return table
+
+
+def _refuse_undecided_thousands(table: Grid, wanted: Iterable[Column]) -> None:
+    """Refuse a column in which `2.082` may be 2082.
+
+    Raises:
+        PslcError: it is one of those wanted.
+    """
+    for col in wanted:
+        if col.kind == "date":
+            continue
+        words = dict.fromkeys(row[col.place].strip() for row in table.rows if col.place < len(row))
+        for mark in "." if table.separator == "," else ".,":
+            if word := undecided_thousands(words, mark):
+                either = f"{word.replace(mark, '')} or {word.replace(mark, '.')}"
+                hint = "save the table without separators of thousands"
+                raise RecordingError(f"{table.path}: {word} in {col.called} may be {either}", hint)
 
 
 def _columns_of(names: Sequence[str]) -> list[Column]:
@@ -517,6 +539,7 @@ def _curve(table: Grid, hints: ImportOptions, along: Column, second: Column, hea
     data.kind = "read" if second.direction == "read" else "write"
     if missing:
         data.note(f"{missing} of {missing + values.shape[1]} rows have no value: each is counted to the row after it")
+    _warn_of_minutes(table, along, data)
     at = _from_its_first(values[0], along, data)
     _refuse_unordered(table, along, at)
     by_size = along.kind in ("size", "percent")
@@ -539,6 +562,13 @@ def _curve(table: Grid, hints: ImportOptions, along: Column, second: Column, hea
         columns = zip(beside, values[len(wanted) - len(beside) :], strict=True)
         data.busy = tuple((moved, _busy_share(col, column, values[1])) for col, column in columns)
     return data
+
+
+def _warn_of_minutes(table: Grid, along: Column, data: FileContents) -> None:
+    """Warn of a clock without seconds: spreadsheets write minutes and seconds that way, too."""
+    if table.holds(along, lambda cell: bool(MINUTES.fullmatch(cell.strip()))):
+        text = "has no seconds, so 0:01 is read as a minute: write 0:00:01 if it is minutes and seconds"
+        data.warn(f"{along.called} {text}")
 
 
 def _stated(table: Grid) -> Direction:
@@ -665,6 +695,7 @@ def _values(table: Grid, hints: ImportOptions, wanted: Sequence[Column]) -> tupl
     Raises:
         PslcError: a cell holds no number.
     """
+    _refuse_undecided_thousands(table, wanted)
     parts: list[Floats] = []
     missing = 0
     for part in _parts(table):
@@ -843,6 +874,7 @@ def _test_columns(table: Grid) -> _TestColumns:
 def _tests(table: Grid) -> FileContents:
     """A row each: the words and parameters of a row are its name."""
     columns = _test_columns(table)
+    _refuse_undecided_thousands(table, [*columns.speeds, *columns.rates])
     data = FileContents(table.path.name, None)
     for place, row in enumerate((row for part in _parts(table) for row in part.rows), 1):
         data.rows += _results_of_row(table, columns, row, place)

@@ -71,6 +71,8 @@ class _Replayer:
 
     def finished(self, result: ReplayResult, what_if: list[WhatIf] | None = None) -> Recording:
         """The recording of a replay on the drive itself."""
+        if not result["interrupted"]:
+            traces.refuse_none(self.trace.path, self.trace.replay.part, result["replay"]["requests"])
         recording = self.recording(result, self.target, result["replay"], what_if)
         raise_if_policy_failed(result, [recording])
         return recording

@@ -18,8 +18,9 @@ from pslc.runner.run import run_on
 from pslc.runner.subject import JobFile, Suite
 from pslc.schema.facts import Facts
 
-CLOCKS: Final = ("began_unix_ns", "wall_s", "version")
-"""Keys of run.json for the machine and the day of a run. All else follows from the drive, the jobs and the seed."""
+NOT_COMPARED: Final = ("began_unix_ns", "wall_s", "version", "profile")
+"""Keys of run.json for the machine and the day of a run, and the profile, of which the drive is made again: a newer
+pslc adds keys to it. All else follows from the drive, the jobs and the seed."""
 
 
 def differences(folder: Path) -> list[str]:
@@ -50,10 +51,10 @@ def _drive_of(recording: Recording) -> Target:
 
 
 def _documents(recording: Recording) -> dict[str, str]:
-    """Each key of run.json as its text, without `CLOCKS`, which each of its steps has too."""
+    """Each key of run.json as its text, without `NOT_COMPARED`, which each of its steps has too."""
     document = recording.document()
     document["steps"] = [_documents(part) for part in recording.parts if part is not recording]
-    return {key: json.dumps(value) for key, value in document.items() if key not in CLOCKS}
+    return {key: json.dumps(value) for key, value in document.items() if key not in NOT_COMPARED}
 
 
 def _refuse_unrepeatable(recording: Recording, folder: Path) -> None:

@@ -1,11 +1,13 @@
 """Subjects of a run: a suite, job files or a trace. Each type implements what a run needs of it."""
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from pslc import suites
+from pslc.base import gate
 from pslc.base.errors import JobError
 from pslc.device.region import FULL, Region, Scope, find_region
 from pslc.device.target import Target
@@ -15,6 +17,8 @@ from pslc.runner.options import Overrides, RunOptions
 from pslc.schema.cache_setting import CacheSetting
 from pslc.traces import Replay, is_trace
 
+TRACE: Final = gate.Expected("give the file of a trace; pslc trace formats lists the formats", max_bytes=sys.maxsize)
+RUN: Final = "pslc run {} runs it; --pace, --from and the like are for traces"
 ONLY_JOB_FILES: Final = "several files and --section are for job files"
 
 MAX_DEPTH: Final = 65536
@@ -190,7 +194,7 @@ def resolve(subject: str | Path, on: str, options: RunOptions) -> Suite | JobFil
 
 def _suite(name: str, more: Sequence[str | Path], options: RunOptions) -> Suite:
     _refuse_more(f"{name} is a suite", more, options.sections)
-    _refuse_replay(name, options.replay)
+    _refuse_replay(name, options.replay, RUN.format(name))
     return Suite(name, options.options)
 
 
@@ -200,6 +204,9 @@ def _jobs(files: Sequence[str | Path], options: RunOptions) -> JobFile | Trace:
     if name == job_file.COMMAND_LINE:
         text, overrides = job_file.of_command_line(overrides, files[1:], options.sections), ()
     else:
+        if options.replay is not None and name != job_file.STDIN:
+            with gate.opened(Path(name), TRACE):
+                pass
         text, overrides = job_file.read(files, options.sections), job_file.with_patterns(overrides)
     replayed = job_file.replayed(text, overrides, options.replay or Replay())
     if replayed is not None:
@@ -211,7 +218,7 @@ def _jobs(files: Sequence[str | Path], options: RunOptions) -> JobFile | Trace:
             hint = "pslc trace formats lists those that are; what read_iolog names is a trace"
             raise JobError(f"{name}: read_iolog={trace} is not a trace that pslc knows", hint)
         return Trace(trace, replay)
-    _refuse_replay(name, options.replay)
+    _refuse_replay(name, options.replay, RUN.format(name) if "\n[" in f"\n{text}" else TRACE.hint)
     return JobFile(text, name, overrides, options.layout)
 
 
@@ -220,9 +227,9 @@ def _refuse_more(what: str, more: Sequence[str | Path], sections: Sequence[str])
         raise JobError(f"{what}: unexpected argument {[*more, *sections][0]}", ONLY_JOB_FILES)
 
 
-def _refuse_replay(name: str, replay: Replay | None) -> None:
+def _refuse_replay(name: str, replay: Replay | None, hint: str) -> None:
     if replay is not None:
-        raise JobError(f"{name} is not a trace", f"pslc run {name} runs it; --pace, --from and the like are for traces")
+        raise JobError(f"{name} is not a trace", hint)
 
 
 def _refuse_pace(name: str, replay: Replay) -> None:

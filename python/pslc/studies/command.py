@@ -98,11 +98,11 @@ def command(
     points = study.points()
     if not points:
         raise user_error("the study has no points", "its conditions exclude all of them")
+    save = _named(save, file)
     if dry_run:
-        _plan(points, workers)
+        _plan(points, save, workers)
         return
-    if save is None:
-        save = output_dirs.STUDIES / file.stem if file else output_dirs.new_folder(within=output_dirs.STUDIES)
+    save = save or output_dirs.new_folder(within=output_dirs.STUDIES)
     results = _complete(points, save, workers, scheduler)
     if as_json:
         print(json.dumps(results.rows, indent=1))
@@ -139,14 +139,26 @@ def _axes(texts: list[str]) -> dict[str, str]:
     return axes
 
 
-def _plan(points: "list[Point]", workers: int | None) -> None:
+def _named(save: Path | None, file: Path | None) -> Path | None:
+    """The folder of the results, where an option or the file of the study names one."""
+    return save or (output_dirs.STUDIES / file.stem if file else None)
+
+
+def _plan(points: "list[Point]", save: Path | None, workers: int | None) -> None:
     from pslc.base import words, work
+    from pslc.studies.results import Results
     from pslc.studies.workers import timed
 
-    count = min(workers or work.cores(), len(points))
-    seconds, peak = timed(points)
-    say(f"{len(points)} points, the first of them: {points[0].command}")
-    whole = words.span(seconds * len(points) / count)
+    kept = Results(save) if save else None
+    missing = [point for point in points if kept is None or not kept.has(point)]
+    saved = f", {len(points) - len(missing)} of them in {save}" if len(missing) < len(points) else ""
+    if not missing:
+        say(f"{len(points)} points{saved}: none is left to run")
+        return
+    count = min(workers or work.cores(), len(missing))
+    seconds, peak = timed(missing)
+    say(f"{len(points)} points{saved}, the first {'to run' if saved else 'of them'}: {missing[0].command}")
+    whole = words.span(seconds * len(missing) / count)
     say(f"about {whole} with {count} processes, {words.span(seconds)} a point")
     say(f"about {words.size(peak * count)} of memory, {words.size(peak)} a process")
 

@@ -4,7 +4,7 @@ import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from pslc.base.live_lines import Live
     from pslc.recording.model import Recording
     from pslc.watch.run import Now
+
+MIN_WATCH_S: Final = 1.0
 
 
 def command(
@@ -47,19 +49,18 @@ def command(
     it can sleep. Ctrl-C ends it. pslc replay RUN/trace.txt replays what --trace recorded. For a pool
     (md, LVM, ZFS), pslc watches its drives, and the report names the one that slows down the pool.
     """
-    from pslc.base import units
     from pslc.base.errors import user_error
     from pslc.base.live_lines import Live
     from pslc.runner.load import analysed
     from pslc.watch.run import watch_all
 
+    seconds = _duration_s(for_)
     drives = _watch_several.drives_below(devices)
     if metrics is not None or len(devices) > 1 or len(drives) > 1:
-        several = _watch_several.Options(for_, save, metrics, report=not no_report, as_json=as_json, trace=trace)
+        several = _watch_several.Options(seconds, save, metrics, report=not no_report, as_json=as_json, trace=trace)
         _watch_several.execute(drives, several)
         return
     device = devices[0] if devices[0].is_block_device() else drives[0]
-    seconds = units.seconds(for_, "--for") if for_ else None
     folder = _watch_several.new_folder(save, f"watch-{device.name}", as_json=as_json)
     if trace and folder is None:
         raise user_error("--trace with --json needs a folder for the trace", "add --save DIR")
@@ -74,6 +75,21 @@ def command(
     _report(recording, folder, report=not no_report, as_json=as_json)
     if recording.error:
         raise user_error(f"watching ended early: {recording.error}", "the recording covers the time before")
+
+
+def _duration_s(text: str | None) -> float | None:
+    """Seconds of `--for`; None: until Ctrl-C.
+
+    Raises:
+        PslcError: it is no time, or shorter than the counters tell.
+    """
+    from pslc.base import units
+    from pslc.base.errors import user_error
+
+    seconds = units.seconds(text, "--for") if text is not None else None
+    if seconds is not None and seconds < MIN_WATCH_S:
+        raise user_error(f"--for is {text}, but counters are read once a second", "for example: --for 10s")
+    return seconds
 
 
 def _note_no_smart(device: Path) -> None:

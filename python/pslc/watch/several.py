@@ -35,7 +35,7 @@ def import_ahead() -> None:
 class Options:
     """Options of `pslc watch`."""
 
-    for_: str | None
+    seconds: float | None
     save: Path | None
     metrics: str | None
     report: bool
@@ -52,7 +52,6 @@ def drives_below(devices: list[Path]) -> list[Path]:
 
 def execute(drives: list[Path], options: Options) -> None:
     """Watch drives and report."""
-    from pslc.base import units
     from pslc.base.errors import user_error
     from pslc.base.http_server import is_local
     from pslc.runner.load import analysed
@@ -62,7 +61,6 @@ def execute(drives: list[Path], options: Options) -> None:
     if options.trace:
         raise user_error("--trace follows one drive, without --metrics", "pslc watch /dev/nvme0n1 --trace --save DIR")
     folder = new_folder(options.save, "watch", as_json=options.as_json)
-    seconds = units.seconds(options.for_, "--for") if options.for_ else None
     keep = Checkpoints({drive: folder / drive.name for drive in drives}) if folder is not None else None
     at = address(options.metrics) if options.metrics else None
     if at is not None and not is_local(at[0]):
@@ -80,7 +78,7 @@ def execute(drives: list[Path], options: Options) -> None:
 
     say(f"watching {', '.join(map(str, drives))}; Ctrl-C ends it", err=True)
     with closing(server) if server is not None else nullcontext(), saving(folder, keep) as on_keep:
-        watched = watch_all(drives, seconds, show, on_keep, ENDS)
+        watched = watch_all(drives, options.seconds, show, on_keep, ENDS)
         hear(signal.SIG_IGN)
     recordings = [analysed(of) for of in (keep.noted(watched) if keep is not None else watched)]
     _report(drives, recordings, folder, options)
