@@ -65,7 +65,6 @@ MIN_FALLS_SHARE: Final = 0.25
 MIN_STILL_SHARE: Final = 0.01
 MAX_STILL_SHARE: Final = 0.1
 """Share of the time in which nothing moved, above which it is noted, and above which no cause of a speed is sure."""
-MINUTES = re.compile(r"\d{1,2}:\d\d")
 PROCESSOR = re.compile(r"\b(?:cpu|processor)\b.*(?:%|percent)", re.IGNORECASE)
 PARAMETERS = re.compile(r"depth|(?<![a-z])(?:qd|bs|jobs?|numjobs|threads?|block|size|pattern|queue|iodepth|mix)")
 SPEED_WORDS = re.compile(r"speed|rate|throughput|bandwidth|(?<![a-z])bw(?![a-z])")
@@ -94,7 +93,6 @@ def matches(path: Path, head: str) -> bool:
 
 
 def _is_row(line: str) -> bool:
-    """Whether a line is no blank, no comment and not Excel's `sep=;`."""
     return bool(line.strip()) and not line.lstrip().lower().startswith(("#", "sep="))
 
 
@@ -210,7 +208,7 @@ def _refuse_undecided_thousands(table: Grid, wanted: Iterable[Column]) -> None:
         for mark in "." if table.separator == "," else ".,":
             if word := undecided_thousands(words, mark):
                 either = f"{word.replace(mark, '')} or {word.replace(mark, '.')}"
-                hint = "save the table without separators of thousands"
+                hint = "save the table without separators of thousands, or with as many decimals in every row"
                 raise RecordingError(f"{table.path}: {word} in {col.called} may be {either}", hint)
 
 
@@ -565,7 +563,7 @@ def _curve(table: Grid, hints: ImportOptions, along: Column, second: Column, hea
 
 def _warn_of_minutes(table: Grid, along: Column, data: FileContents) -> None:
     """Warn of a clock without seconds: spreadsheets write minutes and seconds that way, too."""
-    if table.holds(along, lambda cell: bool(MINUTES.fullmatch(cell.strip()))):
+    if table.holds(along, lambda cell: bool(re.fullmatch(r"\d{1,2}:\d\d", cell.strip()))):
         text = "has no seconds, so 0:01 is read as a minute: write 0:00:01 if it is minutes and seconds"
         data.warn(f"{along.called} {text}")
 
