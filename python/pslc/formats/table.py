@@ -196,14 +196,8 @@ def grid(path: Path, numbered: Sequence[tuple[int, str]]) -> Grid:
 
 
 def _refuse_undecided_thousands(table: Grid, wanted: Iterable[Column]) -> None:
-    """Refuse a column in which `2.082` may be 2082.
-
-    Raises:
-        PslcError: it is one of those wanted.
-    """
-    for col in wanted:
-        if col.kind == "date":
-            continue
+    """Refuse columns in which `2.082` may be 2082."""
+    for col in (col for col in wanted if col.kind != "date"):
         words = dict.fromkeys(row[col.place].strip() for row in table.rows if col.place < len(row))
         for mark in "." if table.separator == "," else ".,":
             if word := undecided_thousands(words, mark):
@@ -564,8 +558,7 @@ def _curve(table: Grid, hints: ImportOptions, along: Column, second: Column, hea
 def _warn_of_minutes(table: Grid, along: Column, data: FileContents) -> None:
     """Warn of a clock without seconds: spreadsheets write minutes and seconds that way, too."""
     if table.holds(along, lambda cell: bool(re.fullmatch(r"\d{1,2}:\d\d", cell.strip()))):
-        text = "has no seconds, so 0:01 is read as a minute: write 0:00:01 if it is minutes and seconds"
-        data.warn(f"{along.called} {text}")
+        data.warn(f"{along.called} has no seconds, so 0:01 is read as a minute: write 0:00:01 if it is a second")
 
 
 def _stated(table: Grid) -> Direction:
