@@ -222,14 +222,10 @@ def refuse_cut_decimals(path: Path, line: int, row: Sequence[str], names: int, s
 def undecided_thousands(words: Collection[str], mark: str) -> str | None:
     """A number such as `2.082` whose `mark` separates thousands in the rest of its column, so that it may be 2082: no
     number has another count of digits behind the mark, and a number below 1000 has none. None where there is none."""
-    digits, other = re.escape(mark), "." if mark == "," else ","
-    grouped = [word for word in words if re.fullmatch(rf"[-+]?[1-9]\d{{0,2}}({digits}\d{{3}})+({other}\d+)?", word)]
-    rest = set(words) - set(grouped)
-    undecided = [word for word in grouped if word.count(mark) == 1 and other not in word]
-    if not undecided or any(mark in word for word in rest):
-        return None
-    small = (word for word in rest if re.fullmatch(r"[-+]?[1-9]\d{0,2}", word))
-    return undecided[0] if len(undecided) < len(grouped) or any(small) else None
+    grouped = [word for word in words if re.fullmatch(rf"[1-9]\d{{0,2}}({re.escape(mark)}\d{{3}})+", word)]
+    rest, once = set(words) - set(grouped), [word for word in grouped if word.count(mark) == 1]
+    is_sure = len(once) < len(grouped) or any(re.fullmatch(r"[1-9]\d{0,2}", word) for word in rest)
+    return once[0] if once and is_sure and not any(mark in word for word in rest) else None
 
 
 def cells(path: Path, lines: Iterable[str], separator: str = ",") -> Iterator[list[str]]:

@@ -113,11 +113,10 @@ def command(
             workload=workload,
             chart=hints,
         )
-    with _unwritten_in_words():
-        if output is not None:
-            report.save(output)
-        if page is not None:
-            pages.write_fit(report, page, replaces)
+    if output is not None:
+        report.save(output)
+    if page is not None:
+        pages.write_fit(report, page, replaces)
     _show(report, output, as_json)
     if output is not None:
         say(f"profile: {output}, page: {page}; use it as sim:./{output.name}", err=True)
@@ -153,29 +152,17 @@ def _checked_page(output: Path | None, page: Path | None) -> "tuple[Path | None,
         PslcError: the profile or the page cannot be written.
     """
     from pslc.base import writer
+    from pslc.base.errors import user_error
 
     replaces = writer.Replace.ANY if page else writer.Replace.OURS
     page = page or (output.with_suffix(".html") if output else None)
-    with _unwritten_in_words():
-        for path, over in ((output, writer.Replace.ANY), (page, replaces)):
+    for path, over in ((output, writer.Replace.ANY), (page, replaces)):
+        try:
             if path is not None and path != writer.STDOUT:
                 writer.check(path, over)
+        except OSError as error:
+            raise user_error(f"{path}: {error.strerror}", "give -o a file that can be written") from None
     return page, replaces
-
-
-@contextmanager
-def _unwritten_in_words() -> Iterator[None]:
-    """Say which of the files to write cannot be.
-
-    Raises:
-        PslcError: one cannot.
-    """
-    from pslc.base.errors import user_error
-
-    try:
-        yield
-    except OSError as error:
-        raise user_error(f"{error.filename}: {error.strerror}", "give -o a file that can be written") from None
 
 
 def _show(report: "FitReport", output: Path | None, as_json: bool) -> None:

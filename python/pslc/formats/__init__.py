@@ -454,7 +454,7 @@ def lines(path: Path) -> Iterator[str]:
 
 
 def _refuse_part_of_recording(path: Path) -> None:
-    if path.name in OF_RECORDINGS and all((path.parent / name).is_file() for name in OF_RECORDINGS[:2]):
+    if path.suffix in (".html", ".json", ".parquet") and (path.parent / "series.parquet").is_file():
         raise RecordingError(f"{path} is a part of a recording", f"give its folder: {path.parent}")
 
 
@@ -573,7 +573,6 @@ SHELL_ERROR: Final = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 """A line in which a shell or a program says that it may not do what it was to do, or is not there."""
-OF_RECORDINGS: Final = ("run.json", "series.parquet", "report.html")
 SHELL_HINTS: Final = (
     "install that program, or give its whole path: an ordinary user's PATH lacks /usr/sbin",
     "repeat the command that made the file as root, with sudo before it",

@@ -65,7 +65,6 @@ MIN_FALLS_SHARE: Final = 0.25
 MIN_STILL_SHARE: Final = 0.01
 MAX_STILL_SHARE: Final = 0.1
 """Share of the time in which nothing moved, above which it is noted, and above which no cause of a speed is sure."""
-MINUTES = re.compile(r"\d{1,2}:\d\d")
 PROCESSOR = re.compile(r"\b(?:cpu|processor)\b.*(?:%|percent)", re.IGNORECASE)
 EXCEL_SEPARATOR = re.compile(r'"?sep=.?"?', re.IGNORECASE)
 PARAMETERS = re.compile(r"depth|(?<![a-z])(?:qd|bs|jobs?|numjobs|threads?|block|size|pattern|queue|iodepth|mix)")
@@ -199,19 +198,13 @@ def grid(path: Path, numbered: Sequence[tuple[int, str]]) -> Grid:
 
 
 def _refuse_undecided_thousands(table: Grid, wanted: Iterable[Column]) -> None:
-    """Refuse a column in which `2.082` may be 2082.
-
-    Raises:
-        PslcError: it is one of those wanted.
-    """
-    for col in wanted:
-        if col.kind == "date":
-            continue
+    """Refuse columns in which `2.082` may be 2082."""
+    for col in (col for col in wanted if col.kind != "date"):
         words = dict.fromkeys(row[col.place].strip() for row in table.rows if col.place < len(row))
         for mark in "." if table.separator == "," else ".,":
             if word := undecided_thousands(words, mark):
                 either = f"{word.replace(mark, '')} or {word.replace(mark, '.')}"
-                hint = "save the table without separators of thousands"
+                hint = "save the table without separators of thousands, or with as many decimals in every row"
                 raise RecordingError(f"{table.path}: {word} in {col.called} may be {either}", hint)
 
 
@@ -566,9 +559,8 @@ def _curve(table: Grid, hints: ImportOptions, along: Column, second: Column, hea
 
 def _warn_of_minutes(table: Grid, along: Column, data: FileContents) -> None:
     """Warn of a clock without seconds: spreadsheets write minutes and seconds that way, too."""
-    if table.holds(along, lambda cell: bool(MINUTES.fullmatch(cell.strip()))):
-        text = "has no seconds, so 0:01 is read as a minute: write 0:00:01 if it is minutes and seconds"
-        data.warn(f"{along.called} {text}")
+    if table.holds(along, lambda cell: bool(re.fullmatch(r"\d{1,2}:\d\d", cell.strip()))):
+        data.warn(f"{along.called} has no seconds, so 0:01 is read as a minute: write 0:00:01 if it is a second")
 
 
 def _stated(table: Grid) -> Direction:

@@ -71,8 +71,10 @@ class _Replayer:
 
     def finished(self, result: ReplayResult, what_if: list[WhatIf] | None = None) -> Recording:
         """The recording of a replay on the drive itself."""
-        if not result["interrupted"]:
-            traces.refuse_none(self.trace.path, self.trace.replay.part, result["replay"]["requests"])
+        path, part = self.trace.path, self.trace.replay.part
+        if not result["interrupted"] and not result["replay"]["requests"] and (part.from_s or part.to_s is not None):
+            hint = f"both are since the trace's first request; pslc trace show {path} says how long it takes"
+            raise JobError(f"{path}: no request is between --from and --to", hint)
         recording = self.recording(result, self.target, result["replay"], what_if)
         raise_if_policy_failed(result, [recording])
         return recording

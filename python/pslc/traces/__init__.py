@@ -109,19 +109,6 @@ def part(
     return Part(format_name, tuple(pairs), skip_broken, device, begin_s, end_s)
 
 
-def refuse_none(path: Path, part: Part, requests: int) -> None:
-    """Refuse a part of a trace in which nothing is.
-
-    Raises:
-        RecordingError: there is no request between `--from` and `--to`.
-    """
-    if not requests and (part.from_s or part.to_s is not None):
-        raise RecordingError(
-            f"{path}: no request is between --from and --to",
-            f"both are since the trace's first request; pslc trace show {path} says how long it takes",
-        )
-
-
 def is_trace(path: Path, part: Part) -> bool:
     """Whether a file is a trace: not a job file, and of a format that is known.
 

@@ -4,7 +4,7 @@ import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from pslc.base.live_lines import Live
     from pslc.recording.model import Recording
     from pslc.watch.run import Now
-
-MIN_WATCH_S: Final = 1.0
 
 
 def command(
@@ -49,12 +47,15 @@ def command(
     it can sleep. Ctrl-C ends it. pslc replay RUN/trace.txt replays what --trace recorded. For a pool
     (md, LVM, ZFS), pslc watches its drives, and the report names the one that slows down the pool.
     """
+    from pslc.base import units
     from pslc.base.errors import user_error
     from pslc.base.live_lines import Live
     from pslc.runner.load import analysed
     from pslc.watch.run import watch_all
 
-    seconds = _duration_s(for_)
+    seconds = units.seconds(for_, "--for") if for_ else None
+    if seconds is not None and seconds < 1:
+        raise user_error(f"--for is {for_}, but counters are read once a second", "for example: --for 10s")
     drives = _watch_several.drives_below(devices)
     if metrics is not None or len(devices) > 1 or len(drives) > 1:
         several = _watch_several.Options(seconds, save, metrics, report=not no_report, as_json=as_json, trace=trace)
@@ -75,21 +76,6 @@ def command(
     _report(recording, folder, report=not no_report, as_json=as_json)
     if recording.error:
         raise user_error(f"watching ended early: {recording.error}", "the recording covers the time before")
-
-
-def _duration_s(text: str | None) -> float | None:
-    """Seconds of `--for`; None: until Ctrl-C.
-
-    Raises:
-        PslcError: it is no time, or shorter than the counters tell.
-    """
-    from pslc.base import units
-    from pslc.base.errors import user_error
-
-    seconds = units.seconds(text, "--for") if text is not None else None
-    if seconds is not None and seconds < MIN_WATCH_S:
-        raise user_error(f"--for is {text}, but counters are read once a second", "for example: --for 10s")
-    return seconds
 
 
 def _note_no_smart(device: Path) -> None:
